@@ -13,7 +13,7 @@ import (
 )
 
 // Names of files of interest, as patterns of a shell. Objects have none, because a directory may
-// have thousands: a name that is begun offers them. Where no pattern fits, all files are offered.
+// have thousands. If no pattern fits, all files are offered.
 var (
 	recordingPatterns = []string{"*.data", "*.data.old", "*.dump"}
 	logPatterns       = []string{"*.mlpd"}

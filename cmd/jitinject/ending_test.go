@@ -80,7 +80,7 @@ func TestEnding_SaysThatItRemovesFiles(t *testing.T) {
 	}
 }
 
-// What cannot be removed is named, whatever the command was.
+// The message names files that cannot be removed, for all commands.
 func TestEnding_NamesWhatIsLeft(t *testing.T) {
 	for args, want := range map[string]string{
 		"-o out.data": "a fault; there is no result, but ",

@@ -15,7 +15,7 @@ import (
 )
 
 // stageV8Log returns a function that makes a recording of a process of V8 with three optimized
-// functions, each of which has another one inlined by a log with the name.
+// functions, and a log with the name. In the log, each function has an inlined call.
 func stageV8Log(name string) func(t testing.TB, dir string) {
 	return func(t testing.TB, dir string) {
 		t.Helper()
@@ -53,7 +53,7 @@ func stageV8Log(name string) func(t testing.TB, dir string) {
 	}
 }
 
-// The stage of a log has what the faults are to cost: inlined calls.
+// The stage of a log has inlined calls. Faults may cost them.
 func TestStageV8Log_InlinedCalls(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

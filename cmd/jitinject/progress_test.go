@@ -285,7 +285,7 @@ func TestBar_Interrupted(t *testing.T) {
 	r.cmd.Wait()
 	raw := r.close()
 	lines, x := screenOf(t, raw)
-	if len(lines) > 0 && strings.Contains(lines[0], "is being taken back") { // where that takes long
+	if len(lines) > 0 && strings.Contains(lines[0], "removing the files of this run") { // if that takes long
 		lines = lines[1:]
 	}
 	if strings.Join(lines, "\n") != "jitinject: interrupted; nothing was written\n" || x != 0 || strings.Contains(raw, "\x1b[?25") {

@@ -100,7 +100,7 @@ func (s *signalled) await(signals <-chan os.Signal, stopped <-chan struct{}) {
 			}
 			if said.IsZero() {
 				said = now
-				fmt.Fprintln(s.stderr, "jitinject: what was made is being taken back; once more ends this at once and leaves the rest of it behind")
+				fmt.Fprintln(s.stderr, "jitinject: removing the files of this run; another signal ends this at once and leaves the rest")
 			}
 		}
 	}

@@ -197,7 +197,7 @@ func TestSummary_CodeMissing(t *testing.T) {
 	}
 }
 
-// What a log of V8 would add to several dumps is said in one line.
+// One line says how much a log of V8 would add to several dumps.
 func TestSummary_Unlogged(t *testing.T) {
 	const about = "V8's log would add"
 	for unlogged, want := range map[int]string{

@@ -58,7 +58,7 @@ func (s *scene) newV8(pid uint32) *v8 {
 // microsecond returns the time of the log's next line.
 func (v *v8) microsecond() uint64 { return (v.s.tick() - second) / 1000 }
 
-// load adds optimized code to the dump, which has one line of it, and samples it.
+// load adds optimized code with one line to the dump, and samples it.
 func (v *v8) load(name string, addr uint64, size int) {
 	v.s.t.Helper()
 	v.s.must(v.w.Write(v.s.now, lines(addr, jitdump.DebugEntry{Addr: addr, Line: 1, Discrim: 1, Name: []byte("/a.js")})))
@@ -111,7 +111,7 @@ func logged(more func(v *v8, n int)) func(s *scene, n int) {
 	}
 }
 
-// logSeries are logs, and what they describe.
+// logSeries are logs, with the dumps that they describe.
 var logSeries = []series{
 	{"functions", 250, logged(func(v *v8, n int) {
 		for i := range n {

@@ -175,7 +175,7 @@ func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s
 		r.Kind = report.ReasonFlagMissing
 		r.Text = who + ", and wrote no dump"
 		if len(rec.Cmdline) > 0 && how.Asks(rec.Cmdline) {
-			r.Text += ": as far as its command line tells, nobody has asked for one"
+			r.Text += ": its command line does not ask for one"
 		}
 	}
 	if how != nil && (r.Kind != report.ReasonPerfMap || how.Given(rec.Cmdline) == "") {

@@ -219,7 +219,7 @@ func TestEnded_AtAnyMoment(t *testing.T) {
 		late := time.AfterFunc(within, func() { cmd.Process.Kill() })
 		cmd.Wait()
 		late.Stop()
-		if took := time.Since(sent); took > promptly && !strings.Contains(stderr.String(), "being taken back") {
+		if took := time.Since(sent); took > promptly && !strings.Contains(stderr.String(), "removing the files of this run") {
 			t.Errorf("%s, %v: got an end after %v; want one within %v\n%s", program, sig, took, promptly, stderr.String())
 		}
 		switch code := cmd.ProcessState.ExitCode(); code {
@@ -275,7 +275,7 @@ func TestEnded_GroupOfProcesses(t *testing.T) {
 	r := s.startSlowIn(&syscall.SysProcAttr{Setpgid: true})
 	syscall.Kill(-r.cmd.Process.Pid, syscall.SIGINT)
 	result := r.wait().wants(notWritten, "interrupted; nothing was written")
-	if strings.Contains(result.stderr, "being taken back") && s.countObjects() > 0 {
+	if strings.Contains(result.stderr, "removing the files of this run") && s.countObjects() > 0 {
 		t.Errorf("got %d objects after one signal to the group; want none\n%s", s.countObjects(), result.stderr)
 	}
 }
@@ -298,7 +298,7 @@ func TestEnded_KilledWatcher(t *testing.T) {
 	}
 }
 
-// Who stops a group of processes may continue the watcher alone.
+// A user may stop a group of processes, and continue the watcher alone.
 func TestEnded_ContinuedAlone(t *testing.T) {
 	watched(t)
 	s := newStage(t, 1200)

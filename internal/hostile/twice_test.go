@@ -119,7 +119,8 @@ func TestAtOnce_AllInterrupted(t *testing.T) {
 			wg.Wait()
 			if results[0].code == notWritten && results[1].code == notWritten {
 				interrupted++
-				// A run waits for the other one for a moment only, and may then say what stays.
+				// A run waits for the other one for a moment only, and may then
+				// name the files that stay.
 				said := strings.Contains(results[0].stderr+results[1].stderr, "another run uses them")
 				if n := s.countObjects(); n > 0 && !said {
 					t.Errorf("for %v: got %d files after both were interrupted; want none\n%s%s", args, n, results[0].stderr, results[1].stderr)

@@ -20,8 +20,8 @@ import (
 
 const logName = "isolate-0x5-4711-v8.log"
 
-// newV8Stage makes a recording of a process of V8 with optimized functions, each of which has another
-// one inlined by its log, which is there as well.
+// newV8Stage makes a recording of a process of V8 with optimized functions, and the log of the
+// process. In the log, each function has an inlined call.
 func newV8Stage(t *testing.T, functions int) *stage {
 	t.Helper()
 	s := emptyStage(t)
@@ -72,7 +72,8 @@ func TestV8Log_Used(t *testing.T) {
 	s.described(s.inject().wants(allInjected), 0)
 }
 
-// What is no regular file has a message, whether it is found or named, and the rest is injected.
+// A log that is no regular file has a message, if it is found and if it is named. The rest is
+// injected.
 func TestV8Log_Kinds(t *testing.T) {
 	words := map[string]string{"directory": "not a regular file", "fifo": "not a regular file", "socket": "no such device", "zero": "not a regular file", "terminal": "", "link": "symbolic link", "loop": "symbolic link", "proc": "symbolic link"}
 	for kind := range kinds {
@@ -112,7 +113,7 @@ func TestV8Log_OfOther(t *testing.T) {
 	}
 }
 
-// A hard link brings a file of the victim, or of somebody else, under a log's name. Nothing of it is
+// A hard link gives a file of the victim, or of another user, a log's name. None of its text is
 // printed or written.
 func TestV8Log_HardLink(t *testing.T) {
 	s := newV8Stage(t, 3)
@@ -196,7 +197,8 @@ func TestV8Log_ManyFiles(t *testing.T) {
 	}
 }
 
-// A log that changes at any moment of a run costs what it described, and has a message.
+// A log may change at any moment of a run: its inlined calls are missing then, and a message says
+// so.
 func TestV8Log_ChangesAnytime(t *testing.T) {
 	const functions = 300
 	good := newV8Stage(t, functions)

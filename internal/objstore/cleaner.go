@@ -154,13 +154,13 @@ func (c *cleaner) partials() {
 		for _, prefix := range []string{recording.ObjectPrefix, recording.BundlePrefix, lockPrefix} {
 			if strings.HasPrefix(name, "."+prefix) && strings.HasSuffix(name, safefile.PartialSuffix) {
 				if err := safefile.RemoveStale(dir, name, unix.S_IFREG); err != nil {
-					c.keep(filepath.Join(c.dir, name), "cannot remove what a killed run left: %w", err)
+					c.keep(filepath.Join(c.dir, name), "cannot remove a file that a killed run left: %w", err)
 				}
 			}
 		}
 	})
 	if err != nil {
-		c.keep(c.dir, "cannot look for what killed runs left: %w", err)
+		c.keep(c.dir, "cannot look for files that killed runs left: %w", err)
 	}
 }
 

@@ -24,7 +24,7 @@ const recoverPatience = 100 * time.Millisecond
 // objects that other runs may need. own says that the run is of this process, which still has its
 // locks; it must exit soon.
 //
-// Recover never fails: what it cannot do is in the Recovered.
+// Recover never fails: the Recovered says which steps failed.
 func Recover(log journal.Log, own bool) Recovered {
 	r := newRecovery(&log)
 	defer r.close()
@@ -62,10 +62,10 @@ func Recover(log journal.Log, own bool) Recovered {
 	return Recovered{complete, !known, r.whatIsLeft()}
 }
 
-// Recovered says what is left of a run after Recover.
+// Recovered describes the files that are left of a run after Recover.
 type Recovered struct {
 	Complete bool // the result is in its place
-	Unknown  bool // whether it is cannot be found out; Left says why
+	Unknown  bool // Complete is unknown; Left says why
 	// Left says in words which files had to stay or could not be removed, and why. It is "" if
 	// there are none.
 	Left string
@@ -121,7 +121,7 @@ func (r *recovery) isComplete(log *journal.Log) (complete, known bool) {
 		fault = errors.New("the run could not record where its result goes")
 	}
 	if fault != nil {
-		r.notes = append(r.notes, fmt.Sprintf("whether the result is in its place is unknown: %v", fault))
+		r.notes = append(r.notes, fmt.Sprintf("unknown whether the result is in its place: %v", fault))
 		for _, f := range log.Records {
 			if f.Kind == journal.Object {
 				r.why[f.Dir] = errNeeded
@@ -199,14 +199,14 @@ func (r *recovery) partial(f *journal.Record) {
 	r.leave(f, err)
 }
 
-// finishOld finishes what the run began with the earlier result.
+// finishOld finishes the steps that the run began with the earlier result.
 func (r *recovery) finishOld(f *journal.Record) {
 	dir := r.open(f.Dir)
 	if dir < 0 {
 		return
 	}
 	if err := safefile.FinishOld(dir, f.Name); err != nil {
-		r.notes = append(r.notes, fmt.Sprintf("%s: what the run began with the earlier result could not be finished: %v; the next run with this output tries it again", quote.Printable(filepath.Join(f.Dir.Path, f.Name)), err))
+		r.notes = append(r.notes, fmt.Sprintf("%s: could not restore or remove the earlier result: %v; the next run with this output tries again", quote.Printable(filepath.Join(f.Dir.Path, f.Name)), err))
 	}
 }
 

@@ -46,7 +46,7 @@ func recoverWith(r *crashedRun, f *faults.Fault) (got Recovered, files []string)
 	return got, files
 }
 
-// Each call fails, once and from then on: what is left is named.
+// Each call fails, once and from then on: messages name the files that are left.
 func TestRecover_EveryCallFails(t *testing.T) {
 	for _, every := range []bool{false, true} {
 		for n := 1; ; n++ {
@@ -101,8 +101,8 @@ func TestRecover_EveryCallFailsAfterResult(t *testing.T) {
 			if f.Happened() == "" {
 				break
 			}
-			if got.Complete == got.Unknown || got.Unknown && !strings.Contains(got.Left, "whether the result is in its place is unknown") {
-				t.Errorf("%s: got %+v; want a complete run, or one of which that is unknown", f.Happened(), got)
+			if got.Complete == got.Unknown || got.Unknown && !strings.Contains(got.Left, "unknown whether the result is in its place") {
+				t.Errorf("%s: got %+v; want a complete run, or an unknown one", f.Happened(), got)
 			}
 			for _, name := range []string{"out", "made/objects/jitted-1-1.so", "made/source"} {
 				if _, err := os.Stat(filepath.Join(r.dir, name)); err != nil {
@@ -122,7 +122,7 @@ func TestRecover_ResultNotRecorded(t *testing.T) {
 	restore()
 	r.store.crash()
 	got := Recover(journal.Read(r.buf), false)
-	if !got.Unknown || !strings.Contains(got.Left, "whether the result is in its place is unknown") || !strings.Contains(got.Left, "objects that were made stay in ") {
+	if !got.Unknown || !strings.Contains(got.Left, "unknown whether the result is in its place") || !strings.Contains(got.Left, "objects that were made stay in ") {
 		t.Errorf("got %+v; want that the result is unknown, and that objects stay", got)
 	}
 	r.wants("jitted-1-9.so", "made", "made/objects", "made/objects/jitted-1-1.so", "out")

@@ -93,7 +93,7 @@ func checkSpecial(f *sys.File, mode fs.FileMode) error {
 // checkOwner fails unless a FIFO or device belongs to the user or to root.
 func checkOwner(uid uint32) error {
 	if uid != 0 && int(uid) != os.Geteuid() {
-		return fmt.Errorf("it belongs to user %d, who would receive the recording", uid)
+		return fmt.Errorf("it belongs to user %d: that user would receive the recording", uid)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A header feature that cannot be read is not one that is not there: the machine and the clock of a
-// recording decide what its result is.
+// A header feature that cannot be read is not taken for a missing one: the result depends on the
+// machine and the clock of the recording.
 func TestRecording_FeatureUnreadable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "perf.data")
 	rec := testrec.NewRecording()

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where a limit is reached, no other file or directory helps.
+// No other file or directory helps against a limit.
 func TestAdvice_OfLimits(t *testing.T) {
 	for errno, want := range map[unix.Errno]string{unix.EMFILE: "ulimit -n", unix.ENFILE: "fs.file-max"} {
 		err := fmt.Errorf("x: %w", errno)

@@ -101,7 +101,7 @@ func setAside(dir int, name, side string) (linked bool, err error) {
 	return err == nil, err
 }
 
-// renameNew gives a file a name that no other file has. It fails with EEXIST if one has it. Where the
+// renameNew gives a file a name that no other file has. It fails with EEXIST if one has it. If the
 // file system cannot rename so, a file that gets the name at the same moment is replaced: no other
 // call is left, since such file systems also lack hard links, or have none for this file.
 func renameNew(dir int, name, to string) error {
@@ -173,8 +173,8 @@ func replaceOld(dir int, side, old, trash string) error {
 	return nil
 }
 
-// FinishOld finishes what killed runs began with the earlier result. Otherwise the next run would
-// take the side name, or remove what has it.
+// FinishOld finishes the steps that killed runs began with the earlier result. Otherwise the next
+// run would take the side name, or remove what has it.
 func FinishOld(dir int, name string) error {
 	for i := range Guessed {
 		if err := finishOld(dir, name, strconv.Itoa(i)); err != nil && !errors.Is(err, unix.ENOENT) {

@@ -106,7 +106,7 @@ func over(f *os.File) bool {
 	return err == nil && n == 1 && fds[0].Revents&unix.POLLHUP != 0
 }
 
-// peek reads the beginning of what is in a pipe, and leaves it there.
+// peek reads the first bytes in a pipe, and leaves them there.
 func peek(f *os.File, kind Kind, b []byte) (int, error) {
 	if kind == Socket {
 		n, _, err := unix.Recvfrom(int(f.Fd()), b, unix.MSG_PEEK)

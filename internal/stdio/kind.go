@@ -9,7 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
-// A Kind says what standard input or output is connected to.
+// A Kind is the kind of file that standard input or output is connected to.
 type Kind int
 
 const (

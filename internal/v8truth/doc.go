@@ -2,7 +2,7 @@
 // places of their scripts, each byte of JavaScript's machine code comes from.
 //
 // The rules are those of V8's own tools (tools/logreader.mjs, csvparser.mjs, codemap.mjs and
-// profile.mjs) and of what writes the log (src/logging/log.cc, log-file.cc). It shares no code
+// profile.mjs) and of its logger (src/logging/log.cc, log-file.cc). It shares no code
 // with the engine, and differs from V8's tools where logs of real runtimes show them to be wrong:
 //
 //   - The name of a function is not escaped, but the name of its script is. Commas, backslashes

@@ -18,7 +18,7 @@ type place struct {
 	line, column int
 }
 
-// An object is what DWARF says of addresses.
+// An object has the lines and inlined calls of addresses, from DWARF.
 type object struct {
 	rows      []dwarf.LineEntry
 	functions []*function

@@ -12,8 +12,8 @@ import (
 	"github.com/jitinject/jitinject/internal/v8truth"
 )
 
-// The DWARF of every optimized function says at every byte what V8's log says.
-func TestObjects_SayWhatTheLogSays(t *testing.T) {
+// The DWARF of every optimized function has the frames of V8's log at every byte.
+func TestObjects_FramesOfLog(t *testing.T) {
 	for name, dir := range recordings(t) {
 		for _, bundle := range []bool{false, true} {
 			form := map[bool]string{false: "objects", true: "bundles"}[bundle]
@@ -81,7 +81,7 @@ func plain(frames []v8truth.Frame) (list []place) {
 	return list
 }
 
-// same reports whether DWARF says what the log says.
+// same reports whether DWARF has the frames of the log.
 func same(c *v8truth.Code, got []place, want []v8truth.Frame) bool {
 	if len(got) != len(want) {
 		return false
@@ -100,7 +100,7 @@ func same(c *v8truth.Code, got []place, want []v8truth.Frame) bool {
 	return true
 }
 
-// sameName compares the name of a function, of which anonymous ones have none in the log.
+// sameName compares the name of a function. Anonymous ones have no name in the log.
 func sameName(got, want string) bool {
 	return got == want || want == "" && strings.Contains(got, "anonymous")
 }

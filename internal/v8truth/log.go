@@ -87,7 +87,7 @@ func (c *Code) DumpName() string {
 	return c.Tag + ":" + c.Tier + c.Function.place()
 }
 
-// Inlined returns the functions that were inlined, also those of which no code is left.
+// Inlined returns the functions that were inlined, also those without code.
 func (c *Code) Inlined() (all []*Function) {
 	for i := range c.inlined {
 		all = append(all, c.callee(i))
@@ -95,9 +95,9 @@ func (c *Code) Inlined() (all []*Function) {
 	return all
 }
 
-// Chain returns the functions of which the byte at an offset of the code is, the innermost one
-// first. The last position that does not lie after the byte counts, as in V8's
-// AbstractCode::SourcePosition. Before the first position, there is none.
+// Chain returns the functions of the byte at an offset of the code, the innermost one first. The
+// last position that does not lie after the byte counts, as in V8's AbstractCode::SourcePosition.
+// Before the first position, there is none.
 func (c *Code) Chain(offset uint64) (chain []Frame) {
 	at := sort.Search(len(c.positions), func(i int) bool { return uint64(c.positions[i].code) > offset }) - 1
 	if at < 0 {

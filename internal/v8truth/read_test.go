@@ -49,8 +49,7 @@ func logs(t *testing.T, dir string) map[string]*v8truth.Log {
 	return all
 }
 
-// V8 says of each function its line and column, and its offset in the script: two answers to one
-// question.
+// V8 writes the line and column of each function, and its offset in the script. The two must agree.
 func TestRead_FunctionsBeginWhereV8Says(t *testing.T) {
 	for name, dir := range recordings(t) {
 		for file, l := range logs(t, dir) {

@@ -17,9 +17,9 @@ import (
 // An inlining says that TurboFan inlined a function into another one that it compiled.
 type inlining struct{ callee, compiled uint64 }
 
-// traced reads trace.txt of a recording, what V8 printed for --trace-turbo-inlining: for each
-// inlining the addresses of the SharedFunctionInfos and their names. There are lines of code that
-// was never finished, too.
+// traced reads trace.txt of a recording, the output of V8 for --trace-turbo-inlining: for each
+// inlining the addresses of the SharedFunctionInfos and their names. It also has lines of code that
+// was never finished.
 func traced(t *testing.T, dir string) (all map[inlining]bool, names map[uint64]string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, "trace.txt"))
@@ -44,7 +44,7 @@ func traced(t *testing.T, dir string) (all map[inlining]bool, names map[uint64]s
 	return all, names
 }
 
-// The log says of TurboFan's code what TurboFan said while it compiled: who is inlined in whom.
+// The log has the inlined functions of TurboFan's code that TurboFan printed while it compiled.
 func TestRead_InlinedAsTraced(t *testing.T) {
 	for name, dir := range recordings(t) {
 		if _, err := os.Stat(filepath.Join(dir, "trace.txt")); err != nil {
@@ -96,8 +96,7 @@ func find(trace map[inlining]bool, callee, compiled *v8truth.Function) (k inlini
 	return k, false
 }
 
-// The objects say who is inlined in whom as TurboFan said it, but for functions of which no code
-// is left.
+// The objects have the inlined functions that TurboFan printed, except those without code.
 func TestObjects_InlinedAsTraced(t *testing.T) {
 	for _, name := range []string{"v8log-node25", "v8log-workers"} {
 		dir := testrec.Place(t, name)

@@ -2,9 +2,9 @@
 // and the [Verifier], which finds out a file's format and has the file checked. It knows no format.
 //
 // A format has a package below: checkdump, checkmono, checkxray, checkj9, checkv8, checkrecording
-// and checkobject. Each has a table of its rules, in rules.go: what has to hold, what the usual cause is
-// when it does not, and what to do. docs/verify.md is made from these tables. internal/formats lists
-// the formats of side files, with their checks, and makes the Verifier.
+// and checkobject. Each has a table of its rules, in rules.go: the statement that must hold, the
+// usual cause if it does not, and the advice. docs/verify.md is made from these tables.
+// internal/formats lists the formats of side files, with their checks, and makes the Verifier.
 //
 // The checks read with the codecs, with debug/elf and debug/dwarf, and by themselves. They share no
 // code with the engine or with what writes dumps, objects or mappings: they are a second opinion.

@@ -15,10 +15,10 @@
 //   - takes the child with it when it is killed (PR_SET_PDEATHSIG).
 //
 // If the child has crashed, the watcher starts the program a second time, in mode [After]. That
-// says what was short, from what the runtime wrote and from the CPU time, and removes the files of
-// the first run. They share memory for that. If the second run crashes too, the watcher prints a
-// sentence of its own: threads or memory, if the runtime wrote these words, or that the cause is
-// unknown.
+// names the resource that was short, from the output of the runtime and from the CPU time, and
+// removes the files of the first run. They share memory for that. If the second run crashes too,
+// the watcher prints a sentence of its own: threads or memory, if the runtime wrote these words, or
+// that the cause is unknown.
 //
 // Without that entry point, and on machines without entry, the program runs as a single process in
 // mode [Alone].

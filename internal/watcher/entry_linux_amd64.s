@@ -138,7 +138,7 @@ forward:
 	// si_code.
 	CMPQ AX, $1 // SIGHUP: a session's leader alone gets it when the terminal goes away
 	JEQ  pass
-	CMPQ AX, $SIGCONT // who stopped all of the group may continue the watcher alone
+	CMPQ AX, $SIGCONT // after a stop of the group, a user may continue the watcher alone
 	JEQ  pass
 	CMPL (shared_info+8)(BX), $0
 	JGT  wait
@@ -191,7 +191,7 @@ crashed:
 	JMP  start
 
 crashedTwice:
-	// Look for "OS threa", and for " memory" but not after "invalid", in what the runtime wrote.
+	// Look for "OS threa", and for " memory" but not after "invalid", in the output of the runtime.
 	MOVL shared_file(BX), DI
 	TESTL DI, DI
 	JEQ  unknown

@@ -137,7 +137,7 @@ forward:
 	// si_code.
 	CMP  $1, R0 // SIGHUP: a session's leader alone gets it when the terminal goes away
 	BEQ  pass
-	CMP  $SIGCONT, R0 // who stopped all of the group may continue the watcher alone
+	CMP  $SIGCONT, R0 // after a stop of the group, a user may continue the watcher alone
 	BEQ  pass
 	MOVW (shared_info+8)(R20), R1
 	CMP  $0, R1
@@ -192,7 +192,7 @@ crashed:
 	B    start
 
 crashedTwice:
-	// Look for "OS threa", and for " memory" but not after "invalid", in what the runtime wrote.
+	// Look for "OS threa", and for " memory" but not after "invalid", in the output of the runtime.
 	MOVW shared_file(R20), R0
 	CBZ  R0, unknown
 	ADD  $shared_text, R20, R1

@@ -31,7 +31,7 @@ type Source struct {
 type Place struct {
 	Source       int    // index in Sources
 	Line, Column uint32 // from 1
-	Name         string // of what is at the start of the segment, or ""
+	Name         string // of the identifier at the start of the segment, or ""
 	Exact        bool   // the segment begins at the place that was asked about
 }
 

@@ -118,7 +118,7 @@ func TestReader_NamesWithoutEnd(t *testing.T) {
 	}
 }
 
-// Where the file's parts in memory end makes no difference.
+// A name may begin in one part of the file in memory and end in another.
 func TestReader_NameAtEndOfBuffer(t *testing.T) {
 	const name = "code-creation,JS,13,1,0x10,3,a\nb\nc /x:1:1,0x30,*\n"
 	const damaged = "code-creation,JS,13,1,0x10,3,a\nb\n" + "sfi-move,0x1,0x2\n" + other

@@ -82,7 +82,7 @@ const (
 	paragraphSeparator = 0x2029
 )
 
-// textSeed is random: nobody can make two texts with one digest.
+// textSeed is random, so that no author of a log can make two texts with one digest.
 var textSeed = maphash.MakeSeed()
 
 func newLinesOf() *linesOf {

@@ -174,7 +174,7 @@ func (r *Reader) held(name, ends string, into []byte, max int) []byte {
 	return into
 }
 
-// seek goes back to an offset. What is in memory is not read again.
+// seek goes back to an offset. It does not read bytes again that are in memory.
 func (r *Reader) seek(off int64) {
 	if back := r.at - off; back <= int64(r.lo) {
 		r.lo -= int(back)

@@ -47,7 +47,7 @@ type textWriter struct {
 	high rune // first half of a surrogate pair, or 0
 }
 
-// add decodes a part, and returns what is left of it: an escape that its end cuts.
+// add decodes a part, and returns the rest: an escape that the end of the part cuts.
 func (t *textWriter) add(part []byte) (rest []byte) {
 	for len(part) > 0 {
 		if part[0] == '\\' {

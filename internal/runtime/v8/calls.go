@@ -22,7 +22,7 @@ type call struct {
 	count       int32 // of its ranges
 }
 
-// missing is the function of a call whose index is outside the list of functions.
+// missing is the function of a call with an index outside the list of functions.
 const missing = -2
 
 // A callState says how far a call is checked.

@@ -1,9 +1,9 @@
 // Package v8 gives meaning to V8's log: exact lines and inlined calls of optimized code.
 //
 // A jitdump of V8 has code and lines without the calls that were inlined. The log has both, for the
-// same code ([v8log]). [Attach] finds the logs of dumps, and gives each dump what its logs know. The
-// functions of the dump then get their lines and inlined calls from the log, by the way of records
-// of inlined calls. Functions that the log does not describe keep what the dump says.
+// same code ([v8log]). [Attach] finds the logs of dumps, and has them describe functions of the
+// dumps. These functions then get their lines and inlined calls from the log, as if the dump had
+// records of inlined calls. Functions that the log does not describe keep what the dump says.
 //
 // # Pairing
 //
@@ -18,7 +18,7 @@
 //
 // # Memory
 //
-// A log is read once as a stream. What is kept has a bound (index.go): for each function its place
+// A log is read once as a stream. The index has a bound (index.go): for each function its place
 // in the log, for each script the lengths of its lines, and for each paired code object the offsets
 // of its lists. Lists are read when the object of the function is made (tree.go).
 package v8

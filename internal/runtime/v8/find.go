@@ -136,7 +136,7 @@ func pidOfLog(name string) (pid uint32, ok bool) {
 	return uint32(n), isLog && isIsolate && strings.Contains(rest, "-") && err == nil
 }
 
-// candidate reads a log that was found, and whose name has a process.
+// candidate reads a log that was found. pid is the process in its name.
 func (a *attacher) candidate(path string, pid uint32) error {
 	if err := a.ctx.Err(); err != nil {
 		return err
@@ -181,7 +181,7 @@ func isOwnersOf(log, dump *sys.File) bool {
 	return sys.Fstat(log.Fd(), &a) == nil && sys.Fstat(dump.Fd(), &b) == nil && a.Uid == b.Uid
 }
 
-// A setKey is what a dumpSet was made for.
+// A setKey identifies a dumpSet.
 type setKey struct {
 	named bool
 	pid   uint32 // 0: any

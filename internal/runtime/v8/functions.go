@@ -116,7 +116,7 @@ func (m *identities) set(sfi uint64, fn int32) {
 	m.slots[slot] = uint32(fn) + firstIndex
 }
 
-// remove takes away what is at an address.
+// remove removes the function at an address.
 func (m *identities) remove(sfi uint64) {
 	if slot, found := m.slotOf(sfi); found {
 		m.slots[slot] = goneSlot

@@ -10,7 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 )
 
-// An index has what the log says of optimized code that may be in the dump.
+// An index has the optimized code of a log that may be in the dump.
 type index struct {
 	src  io.ReaderAt
 	name string // of the log, for messages

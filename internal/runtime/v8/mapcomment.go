@@ -9,8 +9,8 @@ import (
 )
 
 // A script names its source map in a comment at its end: //# sourceMappingURL=URL [ECMA-426 11.1].
-// Other comments and blank lines may follow, such as //# sourceURL. What looks alike elsewhere is
-// often a string of a program that writes such comments.
+// Other comments and blank lines may follow, such as //# sourceURL. Elsewhere
+// such text is often a string of a program that writes these comments.
 
 const (
 	mapMark   = "sourceMappingURL="

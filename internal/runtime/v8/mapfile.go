@@ -89,8 +89,8 @@ func (a *attacher) openMap(t *target, script, name string) (*mapFile, error) {
 	return nil, errAbsent
 }
 
-// openMapFile opens a file with a map. Names in logs lead anywhere. So it must be one that the
-// program could read, and of an owner who could give the program other code as well.
+// openMapFile opens a file with a map. Names in logs lead anywhere. So the
+// program must have been able to read the file, and its owner to give the program other code.
 func (t *target) openMapFile(script, name string) (*sys.File, error) {
 	file, err := safefile.Open(name)
 	if err != nil {

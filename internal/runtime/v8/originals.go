@@ -52,7 +52,7 @@ type mapLoader struct {
 	full        int    // number of maps for which there was no memory
 }
 
-// An originalID is what makes texts of originals one.
+// An originalID identifies a text of an original.
 type originalID struct {
 	name   string
 	digest uint64

@@ -13,10 +13,10 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// Texts of scripts. V8 logs the text of each script whose code it logs: of files, of the runtime's
-// own modules, and of evaluated code. They become sources of the dump.
+// Texts of scripts. V8 logs the text of each script with code in the log: of files, of the
+// runtime's own modules, and of evaluated code. They become sources of the dump.
 
-// A textID is what makes texts one.
+// A textID identifies a text. Texts with the same one are equal.
 type textID struct {
 	url          string
 	digest       uint64
@@ -52,7 +52,7 @@ func (t *target) texts() (list []jitdump.DescribedText) {
 	return list
 }
 
-// usedScripts returns the scripts with functions that are inlined or whose code is paired.
+// usedScripts returns the scripts with inlined functions or paired code.
 func (x *index) usedScripts() map[int]bool {
 	used := make(map[int]bool)
 	for i := range x.objects {

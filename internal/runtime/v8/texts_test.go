@@ -96,7 +96,8 @@ func TestTexts_SeveralIsolates(t *testing.T) {
 	}
 }
 
-// The text of a script in a page is at the lines of the page. One whose page cannot be is left out.
+// The text of a script in a page is at the lines of the page. If the page cannot be, it is left
+// out.
 func TestTexts_ScriptsInPages(t *testing.T) {
 	texts, numbers := textsOf(t, isolateLog(
 		[3]string{"http://h/p.html", `f()\n`, "3:9"}, [3]string{"http://h/p.html", `f()\n`, "5:2"}, [3]string{"http://h/q.html", "f()", "1:1"},

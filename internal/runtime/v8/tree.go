@@ -45,7 +45,7 @@ type Trees struct {
 // maxCalls bounds the calls of a function. V8 inlines some hundreds at most.
 const maxCalls = 1 << 18
 
-// Tree returns the lines and inlined calls of a function of the dump, whose code has size bytes. It
+// Tree returns the lines and inlined calls of a function of the dump with size bytes of code. info
 // is valid until the next call. info is nil if no log describes the function. A problem says which
 // part of it is damaged. An error says why there is none.
 func (t *Trees) Tree(number int, size uint64) (info *jitdump.DebugInfo2, problem, err error) {

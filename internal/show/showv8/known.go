@@ -29,7 +29,7 @@ type function struct {
 // noScript is the number of the script of functions without one.
 const noScript = -1
 
-// known is what the isolate has said so far.
+// known has the scripts and functions of the isolate so far.
 type known struct {
 	scripts   map[int32]*script
 	functions map[uint64]function // by address
@@ -37,7 +37,7 @@ type known struct {
 	left      uint64              // scripts and functions that were not kept
 }
 
-// Bounds of what is kept.
+// Bounds of memory.
 const (
 	maxScripts   = 64 << 20 // bytes
 	maxFunctions = 1 << 20

@@ -29,7 +29,7 @@ type created struct {
 	name            string // as in the file; "" of no function
 }
 
-// A total counts what is in the log.
+// A total counts the records of the log.
 type total struct{ codes, baseline, maglev, turbofan, inlining, scripts, units, moves, others, damaged uint64 }
 
 // Format is the format of V8's logs.
@@ -40,8 +40,8 @@ var Format = show.Format{
 	Types:  append([]string{"v8-version", "code-creation", "code-source-info", "script-source", "sfi-move", "code-move", "code-delete", "total"}, otherKinds...),
 }
 
-// otherKinds are the kinds of lines of which V8 says other things than about code [src/logging/log.cc,
-// code-events.h, log-file.cc].
+// otherKinds are the kinds of lines that are not about code [src/logging/log.cc, code-events.h,
+// log-file.cc].
 var otherKinds = []string{
 	"v8-platform", "new", "delete", "heap-capacity", "heap-available", "profiler", "tick", "shared-library", "shared-library-end",
 	"current-time", "code-deopt", "code-disable-optimization", "code-disassemble", "code-moving-gc", "code-dependency-change",
@@ -165,7 +165,7 @@ func (l *logViewer) item(offset, end int64, kind string, time uint64, timed bool
 // maxBytes bounds the bytes of a line that are shown.
 const maxBytes = 16 << 20
 
-// record learns what a record says, and shows it if the filter lets it through.
+// record adds a record to known, and shows it if the filter lets it through.
 func (l *logViewer) record(rec v8log.Record, end int64) {
 	switch rec := rec.(type) {
 	case *v8log.Version:

@@ -46,7 +46,7 @@ func put(t *testing.T, log string) string {
 	return path
 }
 
-// What is shown of a small log, byte for byte: whole, and with damage.
+// The listing of a small log is the same to the byte: whole, and with damage.
 func TestGolden_SmallLog(t *testing.T) {
 	testdata, err := filepath.Abs("testdata")
 	if err != nil {
@@ -126,7 +126,7 @@ func TestFilter_Lines(t *testing.T) {
 	}
 }
 
-// What a log does not have is refused, and not ignored.
+// Options that a log has nothing for are refused, and not ignored.
 func TestFile_Refused(t *testing.T) {
 	path := put(t, smallLog)
 	for _, c := range []struct {
@@ -170,7 +170,7 @@ func TestFile_NamesNotEscaped(t *testing.T) {
 	}
 }
 
-// A second isolate in the file forgets what the first one has said.
+// A second isolate in the file does not know scripts and functions of the first one.
 func TestFile_SecondIsolate(t *testing.T) {
 	second := smallLog[:strings.Index(smallLog, "v8-platform")] + smallLog[strings.Index(smallLog, "code-creation,JS,12"):]
 	shown := showtest.Whole(t, put(t, smallLog+second), show.Options{})
@@ -237,7 +237,7 @@ func TestFile_LargeTexts(t *testing.T) {
 	}
 }
 
-// What docs/dump.md shows of a log is what is shown.
+// docs/dump.md shows the listing that the program writes.
 func TestFile_DocsShown(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/dump.md")
 	if err != nil {

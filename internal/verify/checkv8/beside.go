@@ -22,7 +22,7 @@ type code struct {
 	isolate   int32
 }
 
-// A place is what code and its load have in common.
+// A place identifies code and its load.
 type place struct{ addr, size, name uint64 }
 
 // A load is machine code of a function in the dump.
@@ -58,7 +58,7 @@ func nameOf(parts ...[]byte) uint64 {
 	return maphash.Bytes(seed, b[:n])
 }
 
-// code returns what is kept of machine code for the dumps.
+// code returns the part of machine code that is kept for the dumps.
 func (s *sourceInfo) code(isolate int) code {
 	name, rest := s.name, []byte(nil)
 	if s.script != nil && s.isNamed() && s.line > 0 {
@@ -91,7 +91,7 @@ func readDump(ctx context.Context, path string) (*dump, error) {
 	defer f.Close()
 	r, err := jitdump.NewReader(f)
 	if err != nil {
-		return nil, nil // what is wrong with it is said of the dump
+		return nil, nil // the check of the dump reports it
 	}
 	d := &dump{path: path}
 	for n := 0; ; n++ {
@@ -231,7 +231,7 @@ func (c *checker) checkPairs(d *dump, pairs []pair) {
 	c.Result.Holds += fmt.Sprintf("; %d of %d optimized are in %s", paired, optimized, filepath.Base(d.path))
 }
 
-// instead says what the dump has at the address of code that it does not have, about the same time.
+// instead describes the code in the dump at the address of missing code, about the same time.
 func (d *dump) instead(o *code, offset int64) string {
 	var near []load
 	for _, l := range d.loads {

@@ -20,7 +20,7 @@ type checker struct {
 	byID      map[int64]int32     // indexes in scripts
 	functions map[uint64]extent   // by address of the SharedFunctionInfo
 	builtins  map[string]uint64   // addresses of code that an isolate logs once, by tag and name
-	pending   [maxPending]*object // the latest objects, of which the source may follow
+	pending   [maxPending]*object // the latest objects: their source may follow
 	created   int                 // number of functions' code objects
 	latest    uint64              // time, in microseconds
 
@@ -90,7 +90,7 @@ func (c *checker) check(ctx context.Context, src io.Reader) error {
 	return nil
 }
 
-// beginIsolate forgets what is of one isolate: addresses, numbers of scripts and times.
+// beginIsolate forgets the addresses, numbers of scripts and times of an isolate.
 func (c *checker) beginIsolate() {
 	c.isolates++
 	c.scripts, c.byID = nil, make(map[int64]int32)

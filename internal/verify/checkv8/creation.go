@@ -11,7 +11,7 @@ import (
 	"github.com/jitinject/jitinject/internal/verify"
 )
 
-// An object is code of a function, of which the source may follow.
+// An object is code of a function. Its source may follow.
 type object struct {
 	at           int64 // of the line
 	nameAt       int   // of the name, in the line

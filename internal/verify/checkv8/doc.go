@@ -1,8 +1,8 @@
 // Package checkv8 checks logs of V8, alone and beside jitdumps.
 //
-// It reads logs by itself: V8's reader tools/profile.mjs and what writes the log, src/logging/log.cc
-// and log-file.cc, are the source of the rules. Where logs of real runtimes differ from these tools,
-// the logs count:
+// It reads logs by itself. The sources of the rules are V8's reader tools/profile.mjs and its
+// logger, src/logging/log.cc and log-file.cc. Logs of real runtimes differ from these in places,
+// and count there:
 //
 //   - The name of a function is not escaped, the name of its script is. A newline in the name
 //     breaks the line in two.

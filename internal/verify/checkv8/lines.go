@@ -13,7 +13,7 @@ type lineReader struct {
 	at   int64  // offset of the line
 	next int64  // offset of the next line
 	cut  bool   // the file ends inside the line
-	long bool   // the line has more than maxLine bytes, of which line has the first
+	long bool   // the line has more than maxLine bytes; line has the first ones
 }
 
 // Sizes in bytes.

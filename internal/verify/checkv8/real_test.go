@@ -23,8 +23,8 @@ const (
 	realDumps = "../../runtime/v8/testdata/"
 )
 
-// Nothing is said of real logs beside their dumps, and all optimized code pairs. Beside the dump of
-// the other version nothing does.
+// Real logs have no complaints beside their dumps, and all optimized code pairs. Beside the dump of
+// the other version no code pairs.
 func TestLog_OfNode(t *testing.T) {
 	for _, c := range []struct{ name, other, want string }{
 		{"node20", "node25", "74 lines, 2 scripts, 33 code objects of functions, 11 optimized, 4 with inlined calls; 11 of 11 optimized are in node20.dump"},
@@ -45,8 +45,8 @@ func TestLog_OfNode(t *testing.T) {
 	}
 }
 
-// Nothing is said of whole logs beside their dumps, but that Maglev of node 25 writes 0 for code without
-// a position. All optimized code pairs, also that of workers, each with its own log.
+// Whole logs beside their dumps have one complaint: Maglev of node 25 writes 0 for code without a
+// position. All optimized code pairs, also that of workers, each with its own log.
 func TestLog_OfRecordings(t *testing.T) {
 	for name, want := range map[string]int{"v8log-node25": 1, "v8log-workers": 2} {
 		dir := testrec.Unpack(t, name)

@@ -49,7 +49,7 @@ var rules = []verify.Rule{
 		Advice:    "Record again; if it comes again, report it with the log."},
 	{Name: "v8log/tier", Severity: verify.Warning,
 		Statement: "The tier is empty, or of ~ (bytecode), ^ (Sparkplug), + (Maglev), * (TurboFan), with o before it or ' after it.",
-		Cause:     "V8 has a new compiler. Whether its code has inlined calls is unknown.",
+		Cause:     "V8 has a new compiler. It is unknown whether its code has inlined calls.",
 		Advice:    "Report the version to the authors of jitinject, with a log."},
 	{Name: "v8log/name", Severity: verify.Warning,
 		Statement: "The name of a function's code ends with a space, the URL of the script, line and column.",

@@ -16,7 +16,7 @@ func TestRules_Broken(t *testing.T) {
 	verifytest.CheckBreaches(t, formats.Verifier(), checkv8.Format.Rules, breaches)
 }
 
-// TestRules_GoodLog: nothing is said of a good log, alone and beside its dump.
+// TestRules_GoodLog: a good log has no complaints, alone and beside its dump.
 func TestRules_GoodLog(t *testing.T) {
 	verifytest.CheckGood(t, formats.Verifier(), func(t *testing.T, dir string) (string, verify.Options) {
 		return alone(t, dir, goodLog()), verify.Options{}

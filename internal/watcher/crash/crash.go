@@ -38,8 +38,8 @@ var shortages = []struct {
 // issues is where users report faults of the program.
 const issues = "https://github.com/jitinject/jitinject/issues"
 
-// Of explains the end of a process by its wait status, by what the runtime wrote, and by the CPU time
-// of the process. The limits of this process are those of that one.
+// Of explains the end of a process by its wait status, by the output of the runtime, and by the CPU
+// time of the process. The limits of this process are those of that one.
 func Of(status unix.WaitStatus, words string, cpu time.Duration) *Crash {
 	limit, share := ofCPU(cpu)
 	killed := status.Signaled() && status.Signal() == unix.SIGKILL
