@@ -138,7 +138,7 @@ func inlinedCalls(t *testing.T, dir, function string) (calls []string) {
 // and from 39 to 109 and 357 to 488.
 var stepCalls = []string{"clamp app.js:4:10 53", "len app.js:4:18 16", "scale app.js:3:13 201"}
 
-// A log beside the dump needs no option, whatever the options of objects are.
+// A log beside the dump needs no option, with any options for objects.
 func TestV8Log_EveryForm(t *testing.T) {
 	dir := placeLog(t, "isolate-0x27989f80-8649-v8.log")
 	for _, c := range []struct {
@@ -210,7 +210,7 @@ func TestV8Log_OtherRun(t *testing.T) {
 	}
 }
 
-// A log of an earlier run beside the one that fits is only noted, in whatever order they are found.
+// A log of an earlier run beside the one that fits is only noted, in any order of names.
 func TestV8Log_OtherRunBesideRight(t *testing.T) {
 	for _, other := range []string{"isolate-0x1-8649-v8.log", "isolate-0x9-8649-v8.log"} {
 		dir := placeLog(t, "isolate-0x5-8649-v8.log")
@@ -301,7 +301,7 @@ func TestV8Log_Progress(t *testing.T) {
 	}
 }
 
-// A log that changes after it was read first costs what it described, and each function a message.
+// Functions of a log that changes after it was read first lose their descriptions, with a message each.
 // The functions have the lines of the dump.
 func TestV8Log_ChangesDuringRun(t *testing.T) {
 	const name = "isolate-0x1-8649-v8.log"

@@ -102,7 +102,8 @@ func (t *target) pids() []uint32 {
 }
 
 // list returns the paths of the logs in a directory, by process. A directory that the user may not
-// list is a note, because there is no sign of a log in it; any other error is a problem.
+// list is a note, because there is no sign of a log in it, unless an option names the directory. Any
+// other error is a problem.
 func (a *attacher) list(dir string) map[uint32][]string {
 	if logs, ok := a.listed[dir]; ok {
 		return logs
@@ -110,7 +111,7 @@ func (a *attacher) list(dir string) map[uint32][]string {
 	entries, err := sys.ReadDir(dir)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
-	case errors.Is(err, unix.EACCES):
+	case errors.Is(err, unix.EACCES) && !a.isNamed(dir):
 		a.Found.Note(fmt.Sprintf("%s: permission denied, so logs of V8 in it are not found; to use one, name it on the command line", quote.Printable(dir)))
 	default:
 		if in := (*fs.PathError)(nil); errors.As(err, &in) {
@@ -126,6 +127,11 @@ func (a *attacher) list(dir string) map[uint32][]string {
 	}
 	a.listed[dir] = logs
 	return logs
+}
+
+// isNamed reports whether an option names a directory, by its canonical path.
+func (a *attacher) isNamed(dir string) bool {
+	return slices.ContainsFunc(a.opts.DumpDirs, func(named string) bool { return a.canonical(named) == dir })
 }
 
 // pidOfLog returns the process in the name of a log, isolate-ADDRESS-PID-v8.log.

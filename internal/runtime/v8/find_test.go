@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -34,17 +36,22 @@ func TestList_Errors(t *testing.T) {
 	for _, c := range []struct {
 		fault           unix.Errno // 0: none
 		dir             string
+		named           string // by an option
 		logs            int
 		problems, notes int
 	}{
-		{0, dir, 1, 0, 0},
-		{0, filepath.Join(dir, "none"), 0, 0, 0},
-		{0, log, 0, 0, 0}, // no directory
-		{unix.EACCES, dir, 0, 0, 1},
-		{unix.EIO, dir, 0, 1, 0},
-		{unix.EMFILE, dir, 0, 1, 0},
+		{0, dir, "", 1, 0, 0},
+		{0, filepath.Join(dir, "none"), "", 0, 0, 0},
+		{0, log, "", 0, 0, 0}, // no directory
+		{unix.EACCES, dir, "", 0, 0, 1},
+		{unix.EACCES, dir, dir + "/.", 0, 1, 0},
+		{unix.EIO, dir, "", 0, 1, 0},
+		{unix.EMFILE, dir, "", 0, 1, 0},
 	} {
-		a := &attacher{Logs: new(Logs), listed: make(map[string]map[uint32][]string)}
+		a := &attacher{
+			Logs: new(Logs), listed: make(map[string]map[uint32][]string), opts: &config.Options{DumpDirs: []string{c.named}},
+			dirs: make(map[string]string), firsts: make(map[locate.Inode]string),
+		}
 		restore := sys.Use(failingList{c.fault})
 		logs := a.list(c.dir)
 		restore()

@@ -61,7 +61,7 @@ type candidate struct {
 	distance int64 // as in pair
 }
 
-// An objectID is what pairs compare besides times.
+// An objectID has the values that a pair shares, besides the time.
 type objectID struct {
 	place
 	key uint64

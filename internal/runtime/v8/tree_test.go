@@ -168,7 +168,7 @@ func TestMatch_OtherRun(t *testing.T) {
 	}
 }
 
-// Code at an address that is used again is told apart by its time, in whatever order the lines are.
+// Code at an address that is used again is told apart by its time, in any order of lines.
 func TestMatch_ReusedAddress(t *testing.T) {
 	const head = "v8-version,11,3,244,8,0\nscript-source,1,/a.js,f()\n"
 	code := func(time int, offset int) string {

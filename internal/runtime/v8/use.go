@@ -185,7 +185,7 @@ func (t *target) gains(found *pairing) bool {
 	})
 }
 
-// adopt records the pairs of a log. Where another log has the function, too, the nearer time
+// adopt records the pairs of a log. If another log has the function, too, the nearer time
 // decides. Copies of a log have the same times: the first one stays.
 func (t *target) adopt(x *index, found *pairing) {
 	if t.functions == nil {
@@ -199,7 +199,7 @@ func (t *target) adopt(x *index, found *pairing) {
 	t.indexes = append(t.indexes, x)
 }
 
-// reportCopies notes the logs that describe only what other logs do.
+// reportCopies notes the logs without a function of their own.
 func (a *attacher) reportCopies() {
 	for i, path := range a.copies {
 		if i == maxUnnamed {
