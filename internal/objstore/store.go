@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -262,10 +263,10 @@ func write(fd int, content []byte) (ino uint64, err error) {
 	for len(content) > 0 && err == nil {
 		var n int
 		n, err = sys.Write(fd, content)
-		content = content[max(n, 0):]
-		if errors.Is(err, unix.EINTR) {
-			err = nil
+		if n <= 0 && err == nil {
+			err = io.ErrShortWrite // a file system may write nothing without an error
 		}
+		content = content[max(n, 0):]
 	}
 	var st unix.Stat_t
 	if err == nil {
