@@ -72,7 +72,7 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 		if did = Replaced; same {
 			did = Unchanged
 		}
-	} else if !errors.Is(err, unix.ENOENT) {
+	} else if !errors.Is(err, unix.ENOENT) && !d.store.isAbsent(name) {
 		did = Replaced
 	}
 	var st unix.Stat_t
@@ -97,6 +97,12 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 		did = Created
 	}
 	return did, nil
+}
+
+// isAbsent reports whether no file has a name. If that is unknown, it returns false.
+func (s *Store) isAbsent(name string) bool {
+	var st unix.Stat_t
+	return errors.Is(sys.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW), unix.ENOENT)
 }
 
 // equalFiles reports whether two files are regular and have the same content.

@@ -180,7 +180,13 @@ func (s *Store) share(ctx context.Context) (err error) {
 			break
 		}
 		// Converting an exclusive lock to a shared one may lose it.
-		if lockNow(s.lock.fd, unix.LOCK_SH) == nil {
+		shared := lockNow(s.lock.fd, unix.LOCK_SH)
+		if shared != nil && !errors.Is(shared, unix.EWOULDBLOCK) {
+			s.alone = true
+			s.unlock() // it removes the file
+			return nil
+		}
+		if shared == nil {
 			named, err2 := s.lock.isNamed()
 			if err2 == nil && named {
 				err2 = s.lock.began()
