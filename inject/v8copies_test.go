@@ -33,7 +33,7 @@ func TestV8Log_Copies(t *testing.T) {
 	}{
 		{"isolate-0x1-8649-v8.log", false, 1, whole, false}, // the copy is read first
 		{"isolate-0x9-8649-v8.log", false, 1, "isolate-0x9-8649-v8.log", false},
-		{"isolate-0x1-8649-v8.log", true, 2, "", false},
+		{"isolate-0x1-8649-v8.log", true, 1, "isolate-0x1-8649-v8.log", false}, // the larger one is read first
 		{"isolate-0x9-8649-v8.log", true, 1, "isolate-0x9-8649-v8.log", false},
 		{"copy.log", false, 1, whole, true},
 		{"copy.log", true, 2, "", true},

@@ -248,6 +248,17 @@ func TestV8Log_WithoutCode(t *testing.T) {
 	if sum := runLog(t, dir, "found", nil); !sum.Complete() || len(sum.Problems) != 0 || sum.Dumps[0].Logs != nil || sum.Dumps[0].Unlogged != 11 {
 		t.Errorf("found: got %s; want nothing missing, no log, 11 functions that one would describe", asJSON(sum))
 	}
+	// One that was asked for with too few options is noted.
+	const code = text + "code-creation,JS,11,1,0x500,9,f /a.js:1:1,0x30,~\n"
+	if err := os.WriteFile(path, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := runLog(t, dir, "found", func(o *inject.Options) { o.SourceMaps = true })
+	for i, want := range []string{path + ": it has no positions of code, and is left out; V8 writes them with --log-code --log-source-code", "has no effect: source maps are found by V8's log, and none is used"} {
+		if !found.Complete() || len(found.Notes) != 2 || !strings.HasSuffix(found.Notes[i], want) {
+			t.Errorf("with --log-code only: got %s; want nothing missing, a note %q", asJSON(found), want)
+		}
+	}
 	sum := runLog(t, dir, "named", func(o *inject.Options) {
 		o.SideFiles = []inject.SideFile{{Kind: inject.KindV8Log, Path: path}}
 	})

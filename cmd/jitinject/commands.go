@@ -1,9 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"github.com/jitinject/jitinject/internal/nearest"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/completion"
+	"github.com/jitinject/jitinject/internal/nearest"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -132,11 +134,18 @@ func unexpectedWord(word string, inputNamed bool) error {
 	if missing := otherOfCapture(word); missing != "" {
 		return usageError(fmt.Sprintf("%s: as a capture of OpenJ9's metadata it needs %s beside it, which is not there; a recording is named with -i", typed(word), typed(filepath.Base(missing))))
 	}
-	option := "-i"
-	if inputNamed {
-		option = "-o"
+	st, err := sys.Stat(word)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		text := fmt.Sprintf("there is no file %s", typed(word))
+		if inputNamed {
+			text += fmt.Sprintf("; a result is named with -o: jitinject -o %s", typed(word))
+		}
+		return usageError(text)
+	case err == nil && st.Mode().IsRegular() && st.Size() == 0:
+		return usageError(fmt.Sprintf("%s is empty", typed(word)))
 	}
-	return usageError(fmt.Sprintf("%q is not an option; files are named with -i and -o: jitinject %s %s", word, option, typed(word)))
+	return usageError(fmt.Sprintf("%s is no file that jitinject knows: a recording, or a log, a trace or a core dump of a process in it", typed(word)))
 }
 
 // runVersion is the command version.

@@ -128,7 +128,7 @@ func TestArguments_WrongKind(t *testing.T) {
 		"--j9 7=":                    "--j9 7=: it takes FILE or PID=FILE",
 		"alone.bin":                  "alone.bin: as a capture of OpenJ9's metadata it needs alone.json beside it, which is not there",
 		"-i perf.data lone.json":     "lone.json: as a capture of OpenJ9's metadata it needs lone.bin beside it, which is not there",
-		"-i perf.data nothing.bin":   "files are named with -i and -o: jitinject -o nothing.bin",
+		"-i perf.data nothing.bin":   "there is no file nothing.bin; a result is named with -o: jitinject -o nothing.bin",
 		"-i half.bin":                "-i half.bin: it is a capture of OpenJ9's metadata, not a recording",
 		"--xray app.mlpd":            "--xray app.mlpd: it is a log of Mono's profiler, not an XRay trace; name it with --mono",
 		"-i app.mlpd":                "-i app.mlpd: it is a log of Mono's profiler, not a recording; name it with --mono",
@@ -153,16 +153,16 @@ func TestArguments_WrongKind(t *testing.T) {
 		"--mono nope":                "--mono nope: there is no such file",
 		"--xray nope":                "--xray nope: there is no such file",
 		"--code-from nope":           "--code-from nope: there is no such file",
-		"-i perf.data app.mlpd x":    "files are named with -i and -o: jitinject -o x",
-		"old.gz":                     "files are named with -i and -o: jitinject -i old.gz",
-		"--mono app.mlpd text.txt":   `"text.txt" is not an option`,
+		"-i perf.data app.mlpd x":    "there is no file x; a result is named with -o: jitinject -o x",
+		"old.gz":                     "old.gz is no file that jitinject knows",
+		"--mono app.mlpd text.txt":   "text.txt is no file that jitinject knows",
 		"--mono app.mlpd clean":      "clean is a command, and stands in front of all options",
-		"--code-from mono.core nope": `"nope" is not an option`,
+		"--code-from mono.core nope": "there is no file nope",
 	} {
 		code, _, stderr := command(t, dir, strings.Fields(args)...)
 		// A usage error is another error than a file that cannot be used.
 		wantCode := exitFailed
-		for _, usage := range []string{"is not an option", "it takes FILE", "files are named with", "as a capture", "one recording", "is a command", ": it is found by itself", "prog is an ELF file: "} {
+		for _, usage := range []string{"there is no file", "it takes FILE", "no file that jitinject knows", "as a capture", "one recording", "is a command", ": it is found by itself", "prog is an ELF file: "} {
 			if strings.Contains(want, usage) && !strings.Contains(want, "not a ") {
 				wantCode = exitUsage
 			}

@@ -88,7 +88,7 @@ func TestUsage_Errors(t *testing.T) {
 	for args, want := range map[string]string{
 		"--frobnicate":             "jitinject: there is no option --frobnicate; see jitinject help inject\n",
 		"-Z":                       "there is no option -Z",
-		"perf.data":                `"perf.data" is not an option; files are named with -i and -o`,
+		"perf.data":                "there is no file perf.data",
 		"--s x":                    "--s may be --",
 		"--o":                      "--output needs a value",
 		"--v":                      "--v may be --",

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/format/v8log"
@@ -118,10 +120,12 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 	}
 	for _, t := range a.targets {
 		a.described[t.dump] = len(t.functions)
+		slices.SortStableFunc(a.of[t.dump], func(x, y report.LogSummary) int { return strings.Compare(x.Path, y.Path) })
 	}
 	a.reportRefused()
 	a.reportCopies()
 	a.reportLacking()
+	a.reportUnmapped()
 	a.reportMore()
 	for _, t := range a.targets {
 		if t.functions != nil {

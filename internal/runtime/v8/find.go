@@ -1,6 +1,7 @@
 package v8
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,7 +69,7 @@ func (a *attacher) find(t *target) error {
 				continue
 			}
 			a.searched[s] = true
-			for _, path := range a.list(s.dir)[pid] {
+			for _, path := range largestFirst(a.list(s.dir)[pid]) {
 				if err := a.candidate(path, pid); err != nil {
 					return err
 				}
@@ -132,6 +133,18 @@ func (a *attacher) list(dir string) map[uint32][]string {
 // isNamed reports whether an option names a directory, by its canonical path.
 func (a *attacher) isNamed(dir string) bool {
 	return slices.ContainsFunc(a.opts.DumpDirs, func(named string) bool { return a.canonical(named) == dir })
+}
+
+// largestFirst sorts the paths of logs: of two copies, the larger one has more texts.
+func largestFirst(paths []string) []string {
+	size := make(map[string]int64)
+	for _, path := range paths {
+		if st, err := sys.Lstat(path); err == nil {
+			size[path] = st.Size()
+		}
+	}
+	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
+	return paths
 }
 
 // pidOfLog returns the process in the name of a log, isolate-ADDRESS-PID-v8.log.

@@ -20,6 +20,7 @@ type index struct {
 	objects   []object
 	inlined   []int32 // of all objects: indexes in functions, or unknown
 
+	created   int // code objects of functions
 	optimized int // code objects of Maglev and Turbofan with positions
 	isolates  int
 	damaged   int   // number of damaged lines

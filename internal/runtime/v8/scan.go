@@ -103,6 +103,7 @@ func (s *scanner) creation(c *v8log.CodeCreation) {
 	if !c.IsFunction {
 		return
 	}
+	s.created++
 	p := &s.pending[s.next%maxPending]
 	s.next++
 	text := append(p.text[:0], c.Tag...)

@@ -81,6 +81,8 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 		a.refused = append(a.refused, refused{path, err, set.targets})
 	case !errors.Is(err, errNoPositions):
 		a.unusable(path, err, "")
+	case x.created > 0 || len(x.scripts) > 0: // not the log that V8 writes with each dump
+		a.Found.Note(fmt.Sprintf("%s: %v, and is left out; V8 writes them with --log-code --log-source-code", quote.Printable(path), errNoPositions))
 	}
 	return nil
 }
@@ -219,10 +221,17 @@ func (a *attacher) reportLacking() {
 	}
 }
 
+// reportUnmapped notes that source maps were asked for and no log is used: the scripts are in logs.
+func (a *attacher) reportUnmapped() {
+	if a.opts.SourceMaps && len(a.targets) > 0 && len(a.files) == 0 {
+		a.Found.Note(report.Mentioned("SourceMaps", "") + " has no effect: source maps are found by V8's log, and none is used")
+	}
+}
+
 // report adds the problems of a log that is used.
 func (a *attacher) report(path string, x *index) {
 	if x.damaged > 0 {
-		a.Found.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("%d lines are damaged and left out, the first: %v", x.damaged, x.damage), Advice: "if several threads wrote it, record again without --no-logfile-per-isolate"})
+		a.Found.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("damaged lines are left out: %d, the first: %v", x.damaged, x.damage), Advice: "record again; if several threads wrote it, without --no-logfile-per-isolate"})
 	}
 	if x.cut >= 0 {
 		a.Found.Note(fmt.Sprintf("%s: it ends inside a line, at offset %#x; code that was made later is not in it", quote.Printable(path), x.cut))

@@ -153,7 +153,7 @@ func (c *checker) besideDumps(ctx context.Context, paths []string) error {
 	}
 	if best == nil || 2*len(pairs) < min(len(c.codes), len(best.loads)) {
 		if len(paths) > 0 {
-			c.Reporter.Violation("v8log/other-process", -1, "none of %s has most of its %s", verify.Counted(len(paths), "dump"), verify.Counted(len(c.codes), "piece of machine code"))
+			c.Reporter.Violation("v8log/other-process", -1, "none of %s has most of its %s", verify.Counted(len(paths), "dump"), verify.Counted(len(c.codes), "code object"))
 		}
 		return nil
 	}
