@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"internal/format/v8log":     {"internal/wire"},
 	"internal/format/sourcemap": {},
 	"internal/format/j9meta":    {"internal/safefile/sys", "internal/wire"},
+	"internal/format/jitelf":    {"github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd", "internal/ehframe", "internal/jitcode", "internal/wire"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},
