@@ -42,10 +42,19 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 	if !ok {
 		return nil, false
 	}
-	b = &Batch{Addr: addr, Size: len(frames)}
+	if b, err = NewBatch(order, addrSize, frames, addr); err != nil {
+		return nil, false
+	}
 	if &header[0] == &data[0] {
 		b.Offset = len(header)
 	}
+	return b, len(b.fdes) > 0
+}
+
+// NewBatch finds the FDEs of an .eh_frame at an address. It fails if an entry is unreadable.
+// Relocated tables of an ELF object are such a batch.
+func NewBatch(order binary.ByteOrder, addrSize int, frames []byte, addr uint64) (*Batch, error) {
+	b := &Batch{Addr: addr, Size: len(frames)}
 	r := reader{
 		place: Place{Order: order, AddrSize: addrSize, Frames: addr},
 		c:     wire.NewCursor(".eh_frame", "", frames, order, 0), at: make(map[int]int),
@@ -58,25 +67,29 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 		}
 		idAt := r.c.Pos()
 		body := r.c.Bytes("entry", uint64(length))
-		if r.c.Err() != nil || len(body) < 4 {
-			return nil, false
+		if r.c.Err() == nil && len(body) < 4 {
+			r.c.Bad("length", "%d bytes have no CIE id", length)
+		}
+		if r.c.Err() != nil {
+			return nil, r.c.Err()
 		}
 		id := order.Uint32(body)
 		if id == 0 {
 			if !r.again(frames, start) {
-				return nil, false
+				return nil, r.c.Err()
 			}
 			continue
 		}
 		f := batchFDE{at: start, cie: idAt - int(id)}
+		c := wire.NewCursor(".eh_frame", "FDE", body[4:], order, int64(idAt+4))
 		cie, known := r.at[f.cie]
 		if !known {
-			return nil, false
+			c.Fail("CIE pointer", "no CIE begins at offset %#x", f.cie)
+			return nil, c.Err()
 		}
-		c := wire.NewCursor(".eh_frame", "FDE", body[4:], order, int64(idAt+4))
 		f.low, f.high = r.about(&c, r.more[cie].encoding, uint64(idAt+4))
 		if c.Err() != nil {
-			return nil, false
+			return nil, c.Err()
 		}
 		if f.low < f.high {
 			b.fdes = append(b.fdes, f)
@@ -92,7 +105,7 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 			b.lowest[i] = min(b.lowest[2*i], b.lowest[2*i+1])
 		}
 	}
-	return b, n > 0
+	return b, nil
 }
 
 // FramesAddress returns the address of .eh_frame in the process. ok is false unless an

@@ -25,7 +25,9 @@ type section struct {
 	align        uint64
 	at           int64 // offset of the header in the image
 
-	joined uint64 // offset of the content among all sections of the name; see content
+	// joined and length are the offset and size of the content among all sections of the name; see
+	// contents. Both are 0 for sections that are not used.
+	joined, length uint64
 }
 
 // Sizes of the ELF header and a section header, for 32 and 64 bit [gABI 4].

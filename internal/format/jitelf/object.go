@@ -23,6 +23,7 @@ type Object struct {
 	kind     elf.Type
 	machine  elf.Machine
 	sections []section
+	nowhere  uint64 // stands for addresses that the object does not have
 
 	symbols   symbolTable
 	functions []Symbol

@@ -1,0 +1,313 @@
+package jitelf
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+)
+
+// A unit is a unit of .debug_info.
+type unit struct {
+	table int32 // of its lines; -1 if it has none
+}
+
+// A subprogram is an entry of a function: a concrete one with code, or an abstract one or a
+// declaration that others refer to.
+type subprogram struct {
+	offset      dwarf.Offset
+	origin      dwarf.Offset // of the entry with further attributes; 0 if there is none
+	unit        int32
+	name        string
+	linkage     string
+	file        int64 // number in the unit's line table; -1 if there is none
+	line        uint32
+	column      uint32
+	first, last int32 // inlined calls in it, and in functions inside it: tree.calls[first:last]
+}
+
+// A call is an inlined call.
+type call struct {
+	subprogram  int32
+	parent      int32 // index of the enclosing call; -1 if there is none
+	depth       int32 // number of enclosing calls
+	origin      dwarf.Offset
+	file        int64 // number in the unit's line table; -1 if there is none
+	line        uint32
+	column      uint32
+	first, last int32 // tree.ranges[first:last]
+}
+
+// A codeRange is a range of addresses. High is behind the last byte.
+type codeRange struct{ low, high uint64 }
+
+// An extent is a range of the code of a concrete subprogram.
+type extent struct {
+	codeRange
+	subprogram int32
+}
+
+// A tree has the functions and inlined calls of .debug_info, in the order of their entries.
+type tree struct {
+	units       []unit
+	subprograms []subprogram
+	calls       []call
+	ranges      []codeRange
+	extents     []extent // sorted by address
+
+	work     int // bytes that may still be allocated for entries
+	kept     int // bytes of names and ranges that may still be kept
+	stack    []place
+	deep     int // calls left out
+	codeless int
+}
+
+// A place is the position of an entry in the tree.
+type place struct {
+	subprogram int32 // -1 outside of functions
+	call       int32 // -1 outside of inlined calls
+}
+
+// maxDepth bounds the depth of inlined calls, as in jitdumps. Compilers stop far below.
+const maxDepth = 255
+
+// tagSkeleton is DW_TAG_skeleton_unit, of DWARF 5.
+const tagSkeleton = dwarf.Tag(0x4a)
+
+// Attributes that debug/dwarf does not name.
+const (
+	attrDwoName    = dwarf.Attr(0x76)
+	attrGNUDwoName = dwarf.Attr(0x2130)
+)
+
+// readTree reads the entries of all units, and the line tables that they name.
+func (o *Object) readTree(c *contents) {
+	d, units, err := newDWARF(o.order, c)
+	if err != nil {
+		o.problem(fmt.Errorf("%w; lines and inlined calls are left out", err))
+	}
+	if d == nil {
+		return
+	}
+	t := &o.index.tree
+	size := 0
+	for _, b := range c.data {
+		size += len(b)
+	}
+	t.work, t.kept = workPerByte*size+minWork, keptPerByte*size+minWork
+	r := d.Reader()
+	for _, u := range units {
+		if u.entry == u.end {
+			continue
+		}
+		if err := o.readUnit(c, d, r, u); err != nil {
+			o.problem(fmt.Errorf("DWARF: unit at offset %#x of %s: %w", u.at, debugInfo, err))
+		}
+		if t.work < 0 || t.kept < 0 {
+			o.problem(errTooMuch)
+			break
+		}
+	}
+	t.stack = nil
+	slices.SortStableFunc(t.extents, func(a, b extent) int { return cmp.Compare(a.low, b.low) })
+	if t.deep > 0 {
+		o.problem(fmt.Errorf("DWARF: %d inlined calls are deeper than %d; they are left out", t.deep, maxDepth))
+	}
+	if t.codeless > 0 {
+		o.problem(fmt.Errorf("DWARF: %d inlined calls have no code; they are left out", t.codeless))
+	}
+}
+
+// readUnit reads the entries of a unit.
+func (o *Object) readUnit(c *contents, d *dwarf.Data, r *dwarf.Reader, u unitHeader) error {
+	t := &o.index.tree
+	t.stack = append(t.stack[:0], place{-1, -1})
+	number, rootWork := int32(len(t.units)), 0
+	t.units = append(t.units, unit{table: -1})
+	r.Seek(dwarf.Offset(u.entry))
+	for t.work >= 0 && t.kept >= 0 {
+		e, err := r.Next()
+		if err != nil {
+			return err
+		}
+		if e == nil || e.Tag != 0 && uint64(e.Offset) >= u.end {
+			return nil
+		}
+		cost := entryWork(e)
+		t.work -= cost
+		if e.Tag == 0 {
+			if len(t.stack) <= 2 {
+				return nil // the children of the unit's entry end
+			}
+			t.stack = t.stack[:len(t.stack)-1]
+			continue
+		}
+		at := t.stack[len(t.stack)-1]
+		if rootWork == 0 {
+			rootWork = cost
+			if err := o.rootEntry(c, e, number); err != nil {
+				o.problem(err)
+			}
+		} else if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
+			ranges, err := o.codeRanges(d, e, rootWork)
+			if err != nil {
+				return err
+			}
+			if e.Tag == dwarf.TagSubprogram {
+				at = t.addSubprogram(e, number, ranges)
+			} else {
+				at = t.addCall(e, at, ranges)
+			}
+		}
+		if e.Children {
+			t.stack = append(t.stack, at)
+		} else if len(t.stack) == 1 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// entryWork returns the bytes that debug/dwarf allocated for an entry, roughly.
+func entryWork(e *dwarf.Entry) int {
+	n := 64 + 48*len(e.Field)
+	for i := range e.Field {
+		if s, ok := e.Field[i].Val.(string); ok {
+			n += len(s)
+		}
+	}
+	return n
+}
+
+// rootEntry reads the first entry of a unit, and its line table.
+func (o *Object) rootEntry(c *contents, e *dwarf.Entry, number int32) error {
+	for _, attr := range []dwarf.Attr{attrDwoName, attrGNUDwoName} {
+		if name, ok := e.Val(attr).(string); ok {
+			o.problem(fmt.Errorf("DWARF: functions are described in %s, which is not read: their inlined calls may be missing", printable([]byte(name))))
+		}
+	}
+	at, ok := e.Val(dwarf.AttrStmtList).(int64)
+	if !ok || e.Tag != dwarf.TagCompileUnit && e.Tag != dwarf.TagPartialUnit && e.Tag != tagSkeleton {
+		return nil
+	}
+	dir, _ := e.Val(dwarf.AttrCompDir).(string)
+	table, err := o.index.lines.add(o, c, at, dir)
+	o.index.tree.units[number].table = table
+	return err
+}
+
+// codeRanges returns the code of an entry, without empty ranges. rootWork is the work of reading
+// its unit's first entry again, which debug/dwarf does.
+func (o *Object) codeRanges(d *dwarf.Data, e *dwarf.Entry, rootWork int) ([][2]uint64, error) {
+	if e.AttrField(dwarf.AttrLowpc) == nil && e.AttrField(dwarf.AttrRanges) == nil {
+		return nil, nil
+	}
+	ranges, err := d.Ranges(e)
+	if err != nil {
+		return nil, fmt.Errorf("entry at offset %#x: %w", e.Offset, err)
+	}
+	o.index.tree.work -= rootWork + 32*cap(ranges)
+	ranges = slices.DeleteFunc(ranges, func(r [2]uint64) bool { return o.mask(r[0]) >= o.mask(r[1]) })
+	o.index.tree.kept -= 16 * len(ranges)
+	for i := range ranges {
+		ranges[i] = [2]uint64{o.mask(ranges[i][0]), o.mask(ranges[i][1])}
+	}
+	return ranges, nil
+}
+
+// addSubprogram adds an entry of a function.
+func (t *tree) addSubprogram(e *dwarf.Entry, unit int32, ranges [][2]uint64) place {
+	n := int32(len(t.subprograms))
+	s := subprogram{offset: e.Offset, unit: unit, file: fileNumber(e, dwarf.AttrDeclFile), line: number32(e, dwarf.AttrDeclLine), column: number32(e, dwarf.AttrDeclColumn)}
+	s.name, _ = e.Val(dwarf.AttrName).(string)
+	s.linkage, _ = e.Val(dwarf.AttrLinkageName).(string)
+	if s.linkage == "" {
+		s.linkage, _ = e.Val(attrMIPSLinkageName).(string)
+	}
+	t.kept -= len(s.name) + len(s.linkage)
+	s.origin, _ = e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+	if s.origin == 0 {
+		s.origin, _ = e.Val(dwarf.AttrSpecification).(dwarf.Offset)
+	}
+	s.first = int32(len(t.calls))
+	s.last = s.first
+	t.subprograms = append(t.subprograms, s)
+	for _, r := range ranges {
+		t.extents = append(t.extents, extent{codeRange{r[0], r[1]}, n})
+	}
+	return place{subprogram: n, call: -1}
+}
+
+// attrMIPSLinkageName is DW_AT_MIPS_linkage_name, used before DWARF 4.
+const attrMIPSLinkageName = dwarf.Attr(0x2007)
+
+// addCall adds an inlined call. Calls that are left out count for their caller.
+func (t *tree) addCall(e *dwarf.Entry, at place, ranges [][2]uint64) place {
+	if at.subprogram < 0 {
+		return at
+	}
+	if len(ranges) == 0 {
+		t.codeless++
+		return at
+	}
+	c := call{subprogram: at.subprogram, parent: at.call, file: fileNumber(e, dwarf.AttrCallFile), line: number32(e, dwarf.AttrCallLine), column: number32(e, dwarf.AttrCallColumn)}
+	c.origin, _ = e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+	if at.call >= 0 {
+		c.depth = t.calls[at.call].depth + 1
+	}
+	if c.depth > maxDepth {
+		t.deep++
+		return at
+	}
+	c.first = int32(len(t.ranges))
+	for _, r := range ranges {
+		t.ranges = append(t.ranges, codeRange{r[0], r[1]})
+	}
+	c.last = int32(len(t.ranges))
+	n := int32(len(t.calls))
+	t.calls = append(t.calls, c)
+	t.subprograms[at.subprogram].last = n + 1
+	return place{subprogram: at.subprogram, call: n}
+}
+
+// fileNumber returns an attribute with the number of a file, or -1.
+func fileNumber(e *dwarf.Entry, attr dwarf.Attr) int64 {
+	if n, ok := e.Val(attr).(int64); ok && n >= 0 && n <= math.MaxUint32 {
+		return n
+	}
+	return -1
+}
+
+// number32 returns an attribute with a line or column, or 0.
+func number32(e *dwarf.Entry, attr dwarf.Attr) uint32 {
+	if n, ok := e.Val(attr).(int64); ok && n >= 0 && n <= math.MaxUint32 {
+		return uint32(n)
+	}
+	return 0
+}
+
+// subprogramAt returns the index of the subprogram at an offset, or -1.
+func (t *tree) subprogramAt(off dwarf.Offset) int32 {
+	i := sort.Search(len(t.subprograms), func(i int) bool { return t.subprograms[i].offset >= off })
+	if i == len(t.subprograms) || t.subprograms[i].offset != off {
+		return -1
+	}
+	return int32(i)
+}
+
+// subprogramFor returns the subprogram with the code at low, or else the first one that begins
+// before high. It is -1 if there is none.
+func (t *tree) subprogramFor(low, high uint64) int32 {
+	i := sort.Search(len(t.extents), func(i int) bool { return t.extents[i].low > low })
+	if i > 0 && t.extents[i-1].high > low {
+		at := t.extents[i-1].low
+		i = sort.Search(i, func(i int) bool { return t.extents[i].low >= at })
+		return t.extents[i].subprogram
+	}
+	if i < len(t.extents) && t.extents[i].low < high {
+		return t.extents[i].subprogram
+	}
+	return -1
+}
