@@ -57,11 +57,10 @@ type tree struct {
 	ranges      []codeRange
 	extents     []extent // sorted by address
 
-	work     int // bytes that may still be allocated for entries
-	kept     int // bytes of names and ranges that may still be kept
-	stack    []place
-	deep     int // calls left out
-	codeless int
+	work  int // bytes that may still be allocated for entries
+	kept  int // bytes of names and ranges that may still be kept
+	stack []place
+	deep  int // calls left out
 }
 
 // A place is the position of an entry in the tree.
@@ -111,12 +110,10 @@ func (o *Object) readTree(c *contents) {
 		}
 	}
 	t.stack = nil
+	t.cover()
 	slices.SortStableFunc(t.extents, func(a, b extent) int { return cmp.Compare(a.low, b.low) })
 	if t.deep > 0 {
 		o.problem(fmt.Errorf("DWARF: %d inlined calls are deeper than %d; they are left out", t.deep, maxDepth))
-	}
-	if t.codeless > 0 {
-		o.problem(fmt.Errorf("DWARF: %d inlined calls have no code; they are left out", t.codeless))
 	}
 }
 
@@ -248,10 +245,6 @@ func (t *tree) addCall(e *dwarf.Entry, at place, ranges [][2]uint64) place {
 	if at.subprogram < 0 {
 		return at
 	}
-	if len(ranges) == 0 {
-		t.codeless++
-		return at
-	}
 	c := call{subprogram: at.subprogram, parent: at.call, file: fileNumber(e, dwarf.AttrCallFile), line: number32(e, dwarf.AttrCallLine), column: number32(e, dwarf.AttrCallColumn)}
 	c.origin, _ = e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
 	if at.call >= 0 {
@@ -270,6 +263,31 @@ func (t *tree) addCall(e *dwarf.Entry, at place, ranges [][2]uint64) place {
 	t.calls = append(t.calls, c)
 	t.subprograms[at.subprogram].last = n + 1
 	return place{subprogram: at.subprogram, call: n}
+}
+
+// cover gives calls without code that of the calls inside them. gcc ends the list of ranges of a
+// call at once if the call has a part without code at the start of its unit: to readers, the zeros
+// there end the list. Calls that gcc optimized away have no code, and are not shown.
+func (t *tree) cover() {
+	inner := make(map[int32][]codeRange) // by call
+	for i := int32(len(t.calls)) - 1; i >= 0; i-- {
+		c := &t.calls[i]
+		if c.first == c.last {
+			if len(inner[i]) == 0 {
+				continue
+			}
+			c.first = int32(len(t.ranges))
+			t.ranges = append(t.ranges, inner[i]...)
+			c.last = int32(len(t.ranges))
+			delete(inner, i)
+		}
+		if p := c.parent; p >= 0 && t.calls[p].first == t.calls[p].last {
+			if t.kept -= 16 * int(c.last-c.first); t.kept < 0 {
+				return
+			}
+			inner[p] = append(inner[p], t.ranges[c.first:c.last]...)
+		}
+	}
 }
 
 // fileNumber returns an attribute with the number of a file, or -1.
