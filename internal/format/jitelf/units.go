@@ -170,11 +170,29 @@ func newDWARF(order binary.ByteOrder, c *contents) (*dwarf.Data, []unitHeader, e
 		return nil, nil, err
 	}
 	for _, name := range []string{debugAddr, debugLineStr, debugStrOffsets, debugRngLists} {
-		if b := c.data[name]; b != nil {
+		b := c.data[name]
+		if name == debugStrOffsets {
+			b = withoutHeader(b)
+		}
+		if b != nil {
 			if err := d.AddSection(name, b); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
 	return d, units, nil
+}
+
+// withoutHeader returns .debug_str_offsets with zeros in place of the first header. To find the
+// start of a unit's offsets, debug/dwarf reads the unit's first entry with the offsets from byte 0
+// on. It fails if a part of the header is no offset of a string, although it drops these strings.
+// (Go 1.26)
+func withoutHeader(offsets []byte) []byte {
+	offsets = bytes.Clone(offsets)
+	size := 8 // unit_length, version and padding [DWARF5 7.26]
+	if len(offsets) >= 4 && bytes.Equal(offsets[:4], []byte{0xff, 0xff, 0xff, 0xff}) {
+		size = 16
+	}
+	clear(offsets[:min(size, len(offsets))])
+	return offsets
 }
