@@ -75,6 +75,10 @@ func NewBatch(order binary.ByteOrder, addrSize int, frames []byte, addr uint64) 
 		}
 		id := order.Uint32(body)
 		if id == 0 {
+			if length > maxCIE {
+				r.c.Bad("length", "%d bytes of a CIE", length)
+				return nil, r.c.Err()
+			}
 			if !r.again(frames, start) {
 				return nil, r.c.Err()
 			}
@@ -107,6 +111,10 @@ func NewBatch(order binary.ByteOrder, addrSize int, frames []byte, addr uint64) 
 	}
 	return b, nil
 }
+
+// maxCIE bounds the size of a CIE in a batch, in bytes: it is read again for each function.
+// Compilers' CIEs have less than 64.
+const maxCIE = 4096
 
 // FramesAddress returns the address of .eh_frame in the process. ok is false unless an
 // .eh_frame_hdr has it as an absolute address.

@@ -15,6 +15,9 @@ type codePlace struct {
 	value   uint64
 }
 
+// maxCode bounds the sections of code in a linked object. Linkers write three or four.
+const maxCode = 16
+
 // readDescriptors finds the code of all function descriptors.
 func (o *Object) readDescriptors() {
 	if o.machine != elf.EM_PPC64 || o.addrSize != 8 {
@@ -33,11 +36,17 @@ func (o *Object) readDescriptors() {
 			o.problem(err)
 			return
 		}
+		code := o.sections[:0:0]
+		for _, s := range o.sections {
+			if o.isCode(&s) && len(code) < maxCode {
+				code = append(code, s)
+			}
+		}
 		for at := 0; at+8 <= len(b); at += 8 {
 			addr := o.order.Uint64(b[at:])
-			in := slices.IndexFunc(o.sections, func(s section) bool { return o.isCode(&s) && addr >= s.addr && addr-s.addr < s.size })
+			in := slices.IndexFunc(code, func(s section) bool { return addr >= s.addr && addr-s.addr < s.size })
 			if in >= 0 {
-				found[s.addr+uint64(at)] = codePlace{&o.sections[in], addr}
+				found[s.addr+uint64(at)] = codePlace{&code[in], addr}
 			}
 		}
 		return

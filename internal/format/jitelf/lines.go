@@ -88,12 +88,12 @@ func (l *lines) add(o *Object, c *contents, at int64, compDir string) (table int
 	r.table.compDir = compDir[:min(len(compDir), maxPath)]
 	r.c = wire.NewCursor("DWARF", debugLine, section, o.order, 0)
 	r.c.Bytes("DW_AT_stmt_list", uint64(at))
-	r.header()
-	if r.c.Err() != nil {
-		return -1, r.c.Err()
-	}
+	r.length()
 	if l.work -= r.c.Len(); l.work < 0 {
 		r.c.Fail("", "line tables overlap")
+	}
+	r.header()
+	if r.c.Err() != nil {
 		return -1, r.c.Err()
 	}
 	table = int32(len(l.tables))
@@ -103,22 +103,25 @@ func (l *lines) add(o *Object, c *contents, at int64, compDir string) (table int
 	return table, r.c.Err()
 }
 
-// header reads the header [DWARF5 6.2.4]. The cursor is then at the program, and ends with it.
-func (r *lineReader) header() {
+// length reads the length of a table [DWARF5 6.2.4]. The cursor then ends with the table.
+func (r *lineReader) length() {
 	c := &r.c
-	start := c.Pos()
 	length := uint64(c.U32("unit_length"))
 	if r.offsetSize = 4; length == math.MaxUint32 {
 		r.offsetSize = 8
 		length = c.U64("unit_length")
 	}
 	body := c.Bytes("unit_length", length)
-	if c.Err() != nil {
-		return
+	if c.Err() == nil {
+		*c = wire.NewCursor("DWARF", debugLine, body, r.order, c.Offset()-int64(length))
 	}
-	*c = wire.NewCursor("DWARF", debugLine, body, r.order, c.Offset()-int64(length))
+}
+
+// header reads the rest of the header. The cursor is then at the program.
+func (r *lineReader) header() {
+	c := &r.c
 	if r.table.version = c.U16("version"); c.Err() == nil && (r.table.version < 2 || r.table.version > 5) {
-		c.Bad("version", "%d of the table at %#x is not supported", r.table.version, start)
+		c.Bad("version", "%d is not supported", r.table.version)
 	}
 	if r.table.version >= 5 {
 		r.addrSize = c.U8("address_size")

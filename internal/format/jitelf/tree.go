@@ -101,7 +101,7 @@ func (o *Object) readTree(c *contents) {
 		if u.entry == u.end {
 			continue
 		}
-		if err := o.readUnit(c, d, r, u); err != nil {
+		if err := o.readUnit(c, r, &u); err != nil {
 			o.problem(fmt.Errorf("DWARF: unit at offset %#x of %s: %w", u.at, debugInfo, err))
 		}
 		if t.work < 0 || t.kept < 0 {
@@ -118,10 +118,11 @@ func (o *Object) readTree(c *contents) {
 }
 
 // readUnit reads the entries of a unit.
-func (o *Object) readUnit(c *contents, d *dwarf.Data, r *dwarf.Reader, u unitHeader) error {
+func (o *Object) readUnit(c *contents, r *dwarf.Reader, u *unitHeader) error {
 	t := &o.index.tree
 	t.stack = append(t.stack[:0], place{-1, -1})
-	number, rootWork := int32(len(t.units)), 0
+	number := int32(len(t.units))
+	var extents rangeReader
 	t.units = append(t.units, unit{table: -1})
 	r.Seek(dwarf.Offset(u.entry))
 	for t.work >= 0 && t.kept >= 0 {
@@ -132,8 +133,7 @@ func (o *Object) readUnit(c *contents, d *dwarf.Data, r *dwarf.Reader, u unitHea
 		if e == nil || e.Tag != 0 && uint64(e.Offset) >= u.end {
 			return nil
 		}
-		cost := entryWork(e)
-		t.work -= cost
+		t.work -= entryWork(e)
 		if e.Tag == 0 {
 			if len(t.stack) <= 2 {
 				return nil // the children of the unit's entry end
@@ -142,15 +142,17 @@ func (o *Object) readUnit(c *contents, d *dwarf.Data, r *dwarf.Reader, u unitHea
 			continue
 		}
 		at := t.stack[len(t.stack)-1]
-		if rootWork == 0 {
-			rootWork = cost
+		if len(t.stack) == 1 {
+			extents = newRangeReader(o, c, u, e)
 			if err := o.rootEntry(c, e, number); err != nil {
 				o.problem(err)
 			}
 		} else if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
-			ranges, err := o.codeRanges(d, e, rootWork)
+			ranges, size, err := extents.read(e)
+			t.work -= size
+			t.kept -= 16 * len(ranges)
 			if err != nil {
-				return err
+				o.problem(err)
 			}
 			if e.Tag == dwarf.TagSubprogram {
 				at = t.addSubprogram(e, number, ranges)
@@ -195,27 +197,8 @@ func (o *Object) rootEntry(c *contents, e *dwarf.Entry, number int32) error {
 	return err
 }
 
-// codeRanges returns the code of an entry, without empty ranges. rootWork is the work of reading
-// its unit's first entry again, which debug/dwarf does.
-func (o *Object) codeRanges(d *dwarf.Data, e *dwarf.Entry, rootWork int) ([][2]uint64, error) {
-	if e.AttrField(dwarf.AttrLowpc) == nil && e.AttrField(dwarf.AttrRanges) == nil {
-		return nil, nil
-	}
-	ranges, err := d.Ranges(e)
-	if err != nil {
-		return nil, fmt.Errorf("entry at offset %#x: %w", e.Offset, err)
-	}
-	o.index.tree.work -= rootWork + 32*cap(ranges)
-	ranges = slices.DeleteFunc(ranges, func(r [2]uint64) bool { return o.mask(r[0]) >= o.mask(r[1]) })
-	o.index.tree.kept -= 16 * len(ranges)
-	for i := range ranges {
-		ranges[i] = [2]uint64{o.mask(ranges[i][0]), o.mask(ranges[i][1])}
-	}
-	return ranges, nil
-}
-
 // addSubprogram adds an entry of a function.
-func (t *tree) addSubprogram(e *dwarf.Entry, unit int32, ranges [][2]uint64) place {
+func (t *tree) addSubprogram(e *dwarf.Entry, unit int32, ranges []codeRange) place {
 	n := int32(len(t.subprograms))
 	s := subprogram{offset: e.Offset, unit: unit, file: fileNumber(e, dwarf.AttrDeclFile), line: number32(e, dwarf.AttrDeclLine), column: number32(e, dwarf.AttrDeclColumn)}
 	s.name, _ = e.Val(dwarf.AttrName).(string)
@@ -232,7 +215,7 @@ func (t *tree) addSubprogram(e *dwarf.Entry, unit int32, ranges [][2]uint64) pla
 	s.last = s.first
 	t.subprograms = append(t.subprograms, s)
 	for _, r := range ranges {
-		t.extents = append(t.extents, extent{codeRange{r[0], r[1]}, n})
+		t.extents = append(t.extents, extent{r, n})
 	}
 	return place{subprogram: n, call: -1}
 }
@@ -241,7 +224,7 @@ func (t *tree) addSubprogram(e *dwarf.Entry, unit int32, ranges [][2]uint64) pla
 const attrMIPSLinkageName = dwarf.Attr(0x2007)
 
 // addCall adds an inlined call. Calls that are left out count for their caller.
-func (t *tree) addCall(e *dwarf.Entry, at place, ranges [][2]uint64) place {
+func (t *tree) addCall(e *dwarf.Entry, at place, ranges []codeRange) place {
 	if at.subprogram < 0 {
 		return at
 	}
@@ -255,9 +238,7 @@ func (t *tree) addCall(e *dwarf.Entry, at place, ranges [][2]uint64) place {
 		return at
 	}
 	c.first = int32(len(t.ranges))
-	for _, r := range ranges {
-		t.ranges = append(t.ranges, codeRange{r[0], r[1]})
-	}
+	t.ranges = append(t.ranges, ranges...)
 	c.last = int32(len(t.ranges))
 	n := int32(len(t.calls))
 	t.calls = append(t.calls, c)

@@ -32,9 +32,11 @@ const (
 // errTooMuch means that debugging information needs too much work for its size.
 var errTooMuch = errors.New("DWARF: entries need too much memory for their size; the rest is left out")
 
-// A unitHeader is the place of a unit in .debug_info.
+// A unitHeader is the header of a unit in .debug_info.
 type unitHeader struct {
 	at, entry, end uint64 // offsets: of the header, of the first entry, and behind the last one
+	version        int
+	addrSize       int // 4 or 8
 }
 
 // unitHeaders reads the headers of all units [DWARF5 7.5.1], and checks that debug/dwarf can read
@@ -57,13 +59,14 @@ func unitHeaders(order binary.ByteOrder, info, abbrev []byte) (units []unitHeade
 		u.end = u.entry + uint64(len(b))
 		h := wire.NewCursor("DWARF", debugInfo, b, order, int64(u.entry))
 		version, kind := h.U16("version"), uint8(0)
+		u.version = int(version)
 		if version >= 5 {
 			kind = h.U8("unit_type")
-			h.U8("address_size")
+			u.addrSize = int(h.U8("address_size"))
 		}
 		table := offset(&h, "debug_abbrev_offset", offsetSize)
 		if version < 5 {
-			h.U8("address_size")
+			u.addrSize = int(h.U8("address_size"))
 		}
 		switch kind {
 		case 4, 5: // skeleton and split compile units
@@ -81,6 +84,9 @@ func unitHeaders(order binary.ByteOrder, info, abbrev []byte) (units []unitHeade
 		}
 		if version < 2 || version > 5 {
 			return nil, fmt.Errorf("DWARF: %s at offset %#x: version %d is not supported", debugInfo, u.at, version)
+		}
+		if u.addrSize != 4 && u.addrSize != 8 {
+			return nil, fmt.Errorf("DWARF: %s at offset %#x: addresses of %d bytes are not supported", debugInfo, u.at, u.addrSize)
 		}
 		if u.end > math.MaxUint32 {
 			return nil, fmt.Errorf("DWARF: %s has more than 4 GB", debugInfo)
