@@ -52,7 +52,9 @@ func (o *Object) load() {
 	if without > 0 {
 		o.problem(fmt.Errorf("DWARF: functions share inlined calls; those of %d functions are left out", without))
 	}
-	o.problems = slices.Clip(o.problems)
+	if o.dropped > 0 {
+		o.problems = append(o.problems, fmt.Errorf("%s: %d more problems", FormatName, o.dropped))
+	}
 }
 
 // readFrames reads the unwind tables.

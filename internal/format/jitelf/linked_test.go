@@ -17,8 +17,6 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-func TestMain(m *testing.M) { testrec.Main(m) }
-
 // compiled compiles testdata/inlines.cc, and links it without other objects. It returns both paths.
 func compiled(t *testing.T, compiler string, flags ...string) (object, linked string) {
 	t.Helper()

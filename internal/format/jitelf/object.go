@@ -28,6 +28,7 @@ type Object struct {
 	symbols   symbolTable
 	functions []Symbol
 	problems  []error
+	dropped   int // problems that are not kept
 
 	once  sync.Once
 	index index // see load
@@ -61,8 +62,8 @@ func (o *Object) AddrSize() int { return o.addrSize }
 // object.
 func (o *Object) Functions() []Symbol { return o.functions }
 
-// Problems returns the damage that concerns the object as a whole: at most maxProblems errors. It
-// reads all debugging information.
+// Problems returns the damage that concerns the object as a whole: at most maxProblems errors, and
+// the number of others. It reads all debugging information. The slice belongs to the object.
 func (o *Object) Problems() []error {
 	o.once.Do(o.load)
 	return o.problems
@@ -73,9 +74,11 @@ const maxProblems = 20
 
 // problem records damage.
 func (o *Object) problem(err error) {
-	if len(o.problems) < maxProblems {
-		o.problems = append(o.problems, err)
+	if len(o.problems) == maxProblems {
+		o.dropped++
+		return
 	}
+	o.problems = append(o.problems, err)
 }
 
 // cString returns the string at an offset of a string table, without its NUL. It aliases the table.
