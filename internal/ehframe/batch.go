@@ -14,6 +14,7 @@ import (
 // and has the absolute address of .eh_frame in the process.
 type Batch struct {
 	Addr   uint64 // of .eh_frame
+	Text   uint64 // of .text; 0 if unknown
 	Offset int    // of .eh_frame in the unwind data, in bytes
 	Size   int    // of .eh_frame, in bytes
 
@@ -42,7 +43,7 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 	if !ok {
 		return nil, false
 	}
-	if b, err = NewBatch(order, addrSize, frames, addr); err != nil {
+	if b, err = NewBatch(order, addrSize, frames, addr, 0); err != nil {
 		return nil, false
 	}
 	if &header[0] == &data[0] {
@@ -51,12 +52,12 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 	return b, len(b.fdes) > 0
 }
 
-// NewBatch finds the FDEs of an .eh_frame at an address. It fails if an entry is unreadable.
-// Relocated tables of an ELF object are such a batch.
-func NewBatch(order binary.ByteOrder, addrSize int, frames []byte, addr uint64) (*Batch, error) {
-	b := &Batch{Addr: addr, Size: len(frames)}
+// NewBatch finds the FDEs of an .eh_frame at an address. text is the address of .text, or 0. It
+// fails if an entry is unreadable. Relocated tables of an ELF object are such a batch.
+func NewBatch(order binary.ByteOrder, addrSize int, frames []byte, addr, text uint64) (*Batch, error) {
+	b := &Batch{Addr: addr, Text: text, Size: len(frames)}
 	r := reader{
-		place: Place{Order: order, AddrSize: addrSize, Frames: addr},
+		place: Place{Order: order, AddrSize: addrSize, Frames: addr, Text: text},
 		c:     wire.NewCursor(".eh_frame", "", frames, order, 0), at: make(map[int]int),
 	}
 	for r.c.Len() >= 4 {
@@ -159,6 +160,8 @@ func (r *reader) about(c *wire.Cursor, encoding uint8, at uint64) (low, high uin
 	low = r.pointer(c, "pc begin", encoding&0x0f)
 	if encoding&pePCRel != 0 {
 		low += r.place.Frames + at
+	} else if encoding&peTextRel != 0 {
+		low += r.place.Text
 	}
 	low = r.mask(low)
 	size := r.pointer(c, "pc range", encoding&0x07)
@@ -214,7 +217,7 @@ func (b *Batch) of(code, size uint64) (from, to int) {
 // Check reads the tables of one function in the batch. place is that of the function, and frames is
 // the .eh_frame. The result is that of the function [Check].
 func (b *Batch) Check(place Place, frames []byte) (jitcode.FrameTable, error) {
-	place.Frames = b.Addr
+	place.Frames, place.Text = b.Addr, b.Text
 	r := reader{place: place, c: wire.NewCursor(".eh_frame", "", frames, place.Order, 0), at: make(map[int]int)}
 	from, to := b.of(place.Code, place.CodeSize)
 	for _, f := range b.fdes[from:to] {

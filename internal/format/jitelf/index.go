@@ -71,7 +71,11 @@ func (o *Object) readFrames(c *contents) {
 		}
 		at = o.nowhere
 	}
-	b, err := ehframe.NewBatch(o.order, o.addrSize, x.frames, at)
+	text := uint64(0) // base of pointers that LuaJIT and PHP write
+	if i := slices.IndexFunc(o.sections, func(s section) bool { return string(s.name) == ".text" }); i >= 0 {
+		text = o.sections[i].addr
+	}
+	b, err := ehframe.NewBatch(o.order, o.addrSize, x.frames, at, text)
 	if err != nil {
 		o.problem(fmt.Errorf("%w; unwind tables are left out", err))
 		return

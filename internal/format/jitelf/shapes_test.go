@@ -132,6 +132,40 @@ func TestDescribe_OnlyFrames(t *testing.T) {
 	}
 }
 
+// LuaJIT, and PHP after it, write DWARF 2 by hand: a unit without functions, abbreviations without an
+// end, a line table with four opcodes, and pointers relative to .text. [src/lj_gdbjit.c]
+func TestDescribe_LikeLuaJIT(t *testing.T) {
+	le := binary.LittleEndian
+	frames := []byte{
+		20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x23, 0x0c, 7, 8, 0x90, 1, 0, 0,
+		24, 0, 0, 0, 28, 0, 0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0, 0x86, 2, 0x83, 3, 0x0e, 16, 0x41, 0x0e, 32, 0, 0,
+	}
+	info := append([]byte{0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 8, 1}, "/d/x.lua\x00"...)
+	info = append(le.AppendUint64(le.AppendUint64(info, low), low+100), 0, 0, 0, 0)
+	info[0] = byte(len(info) - 4)
+	header := append([]byte{1, 1, 0, 2, 4, 0, 1, 1, 0}, "/d/x.lua\x00\x00\x00\x00\x00"...)
+	program := slices.Concat(setLow, []byte{3, 41, 1, 2, 100, 0, 1, 1})
+	table := append(le.AppendUint32([]byte{2, 0}, uint32(len(header))), append(header, program...)...)
+	m := made{elf.ET_REL, []madeSection{
+		text(low, 100),
+		{name: ".eh_frame", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, data: frames},
+		debug(".debug_info", info),
+		debug(".debug_abbrev", []byte{1, 0x11, 0, 0x03, 0x08, 0x11, 0x01, 0x12, 0x01, 0x10, 0x06, 0, 0}),
+		debug(".debug_line", append(le.AppendUint32(nil, uint32(len(table))), table...)),
+	}, []madeSymbol{function("TRACE_1", 0, 100)}}
+	o := open(t, m.bytes())
+	fn, problem := describe(t, o, 0)
+	if p := o.Problems(); problem != nil || len(p) > 0 {
+		t.Errorf("got problems %v, %v; want none", problem, p)
+	}
+	if got, want := stackAt(&fn, 50), (testrec.Frame{Function: "TRACE_1", File: "/d/x.lua", Line: 42}); fn.Addr != low || len(got) != 1 || got[0] != want {
+		t.Errorf("got %v at %#x; want %v", got, fn.Addr, want)
+	}
+	if f := fn.Unwind.Sent.FDEs; len(f) != 1 || f[0].Offset != 0 || f[0].Size != 100 || !bytes.Equal(f[0].Instructions, frames[41:50]) {
+		t.Errorf("got FDEs %+v; want one of 100 bytes", f)
+	}
+}
+
 // compressed returns the content of a compressed section of 64 bits.
 func compressed(t *testing.T, kind elf.CompressionType, size uint64, data []byte) []byte {
 	t.Helper()

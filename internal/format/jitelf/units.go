@@ -119,7 +119,7 @@ func offset(c *wire.Cursor, field string, size uint64) uint64 {
 func checkAbbreviations(order binary.ByteOrder, abbrev []byte, at uint64) (size int, err error) {
 	c := wire.NewCursor("DWARF", debugAbbrev, abbrev, order, 0)
 	c.Bytes("debug_abbrev_offset", at)
-	for c.Err() == nil && c.Uleb("code") != 0 {
+	for c.Len() > 0 && c.Uleb("code") != 0 && c.Err() == nil { // LuaJIT leaves the end out
 		c.Uleb("tag")
 		c.U8("children")
 		for n := 0; c.Err() == nil; n++ {
