@@ -28,11 +28,25 @@ const (
 	ehFrame         = ".eh_frame"
 )
 
-// isUsed reports whether the package reads the sections of a name.
-func isUsed(name string) bool {
-	switch name {
-	case debugInfo, debugAbbrev, debugLine, debugStr, debugLineStr, debugStrOffsets, debugAddr, debugRanges, debugRngLists, debugFrame, ehFrame:
-		return true
+// usedNames are the names of the sections that the package reads.
+var usedNames = []string{debugInfo, debugAbbrev, debugLine, debugStr, debugLineStr, debugStrOffsets, debugAddr, debugRanges, debugRngLists, debugFrame, ehFrame}
+
+// findUsed sets the names of sections that the package reads. compressed is true for sections
+// with the name of GNU's older compression.
+func (s *section) findUsed() (compressed bool) {
+	name := s.name
+	if rest, ok := bytes.CutPrefix(name, []byte(".z")); ok {
+		for _, used := range usedNames {
+			if string(rest) == used[1:] && used != ehFrame {
+				s.used = used
+				return true
+			}
+		}
+	}
+	for _, used := range usedNames {
+		if string(name) == used {
+			s.used = used
+		}
 	}
 	return false
 }
@@ -59,8 +73,9 @@ func (o *Object) contents() *contents {
 	stored, expanded := uint64(0), uint64(0)
 	for i := range o.sections {
 		s := &o.sections[i]
-		name, gnu := o.plainName(s)
-		if !isUsed(name) || s.kind == elf.SHT_NOBITS || c.faults[name] != nil {
+		gnu := s.findUsed()
+		name := s.used
+		if name == "" || s.kind == elf.SHT_NOBITS || c.faults[name] != nil {
 			continue
 		}
 		if name == ehFrame && len(c.data[name]) > 0 && o.kind != elf.ET_REL {
@@ -97,17 +112,6 @@ func (o *Object) contents() *contents {
 // fault returns an error about a section.
 func fault(s *section, format string, args ...any) error {
 	return &wire.Error{Format: FormatName, Record: "section " + printable(s.name), Offset: s.at, Text: fmt.Sprintf(format, args...)}
-}
-
-// plainName returns the name of a section without the mark of GNU's older compression.
-func (o *Object) plainName(s *section) (name string, compressed bool) {
-	if len(s.name) > 32 {
-		return "", false
-	}
-	if rest, ok := bytes.CutPrefix(s.name, []byte(".zdebug_")); ok {
-		return ".debug_" + string(rest), true
-	}
-	return string(s.name), false
 }
 
 // decompressed returns the content of a compressed section, of at most limit bytes.

@@ -25,6 +25,8 @@ type section struct {
 	align        uint64
 	at           int64 // offset of the header in the image
 
+	// used is the name of debugging information that the package reads, or "".
+	used string
 	// joined and length are the offset and size of the content among all sections of the name; see
 	// contents. Both are 0 for sections that are not used.
 	joined, length uint64

@@ -12,7 +12,6 @@ type index struct {
 	lines lines
 	tree  tree
 	of    []described // by function
-	calls int         // that are left out because functions share too many
 
 	frames []byte         // .eh_frame
 	batch  *ehframe.Batch // nil without usable tables

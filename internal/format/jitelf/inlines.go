@@ -104,17 +104,16 @@ func (n *inliner) cover(t *tree, s int32, fn *jitcode.Function) {
 		for len(n.byDepth) <= int(c.depth) {
 			n.byDepth = append(n.byDepth, nil)
 		}
+		n.inner = n.inner[:0]
 		for _, r := range t.ranges[c.first:c.last] {
 			if low, high := max(r.low, fn.Addr), min(r.high, high); low < high {
-				n.byDepth[c.depth] = append(n.byDepth[c.depth], span{i, low - fn.Addr, high - fn.Addr})
+				n.inner = append(n.inner, span{i, low - fn.Addr, high - fn.Addr})
 			}
 		}
+		n.byDepth[c.depth] = append(n.byDepth[c.depth], apart(n.inner)...)
 	}
 	n.spans, n.outer = n.spans[:0], n.outer[:0]
 	for depth, spans := range n.byDepth {
-		if len(spans) == 0 {
-			break
-		}
 		before := coverage(spans)
 		spans = apart(spans)
 		if depth > 0 {

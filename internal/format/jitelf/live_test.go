@@ -82,7 +82,7 @@ while entry:
 `
 	for range 100 { // lli may still compile
 		if out, err := j.gdb(t, fmt.Sprintf(script, j.dir)); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+			t.Fatalf("got gdb's error %v; want the symfiles or stacks\n%s", err, out)
 		}
 		paths, err := filepath.Glob(filepath.Join(j.dir, "*.elf"))
 		if err != nil {
@@ -126,7 +126,7 @@ for address in [%s]:
 	}
 	out, err := j.gdb(t, fmt.Sprintf(script, strings.Join(list, ", ")))
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("got gdb's error %v; want the symfiles or stacks\n%s", err, out)
 	}
 	var stacks [][]testrec.Frame
 	for line := range strings.Lines(out) {

@@ -81,14 +81,18 @@ func (o *Object) problem(err error) {
 	o.problems = append(o.problems, err)
 }
 
-// cString returns the string at an offset of a string table, without its NUL. It aliases the table.
-// It is empty if the table has no such string.
+// cString returns the string at an offset of a string table, without its NUL, and maxName bytes at
+// most. It aliases the table. It is empty if the table has no such string.
 func cString(table []byte, at uint64) []byte {
 	if at >= uint64(len(table)) {
 		return nil
 	}
 	s := table[at:]
+	s = s[:min(len(s), maxName)]
 	n := bytes.IndexByte(s, 0)
+	if n < 0 && len(s) == maxName {
+		n = maxName
+	}
 	if n < 0 {
 		return nil
 	}

@@ -105,14 +105,14 @@ func TestFunctions_Linked(t *testing.T) {
 		m := made{kind, []madeSection{text(0x5000, 0x100)}, []madeSymbol{function("a", 0x5010, 8)}}
 		o := open(t, m.bytes())
 		if f := o.Functions(); len(f) != 1 || f[0].Addr != 0x5010 {
-			t.Errorf("%v: got %+v; want a function at 0x5010", kind, f)
+			t.Errorf("got %+v of %v; want a function at 0x5010", f, kind)
 		}
 		fn, problem := describe(t, o, 0)
 		if want := (jitcode.Function{Name: []byte("a"), Addr: 0x5010, Size: 8}); problem != nil || !reflect.DeepEqual(fn, want) {
-			t.Errorf("%v: got %+v and problem %v; want %+v", kind, fn, problem, want)
+			t.Errorf("got %+v of %v, and problem %v; want %+v", fn, kind, problem, want)
 		}
 		if got := o.Target(); got.Machine != uint32(elf.EM_X86_64) || got.Order != binary.LittleEndian || got.HighAddress != 0x5018 {
-			t.Errorf("%v: got target %+v", kind, got)
+			t.Errorf("got target %+v of %v; want one of x86-64", got, kind)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestDescribe_Compressed(t *testing.T) {
 			return compressed(t, kind, uint64(len(data)), data), s.Flags | elf.SHF_COMPRESSED
 		})
 		if got := functions(t, packed); n < 5 || !reflect.DeepEqual(got, want) {
-			t.Errorf("%v: got %+v from %d sections; want %+v", kind, got, n, want)
+			t.Errorf("got %+v from %d sections compressed by %v; want %+v", got, n, kind, want)
 		}
 	}
 }

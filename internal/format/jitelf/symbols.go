@@ -1,7 +1,6 @@
 package jitelf
 
 import (
-	"bytes"
 	"cmp"
 	"debug/elf"
 	"fmt"
@@ -162,7 +161,7 @@ func (o *Object) findFunctions() {
 			continue
 		}
 		f := candidate{Symbol: Symbol{Name: cString(o.symbols.strings, uint64(s.name)), Addr: value, Size: s.size}, end: in.addr + in.size}
-		if f.Name = f.Name[:min(len(f.Name), maxName)]; len(f.Name) == 0 {
+		if len(f.Name) == 0 {
 			continue
 		}
 		if o.machine == elf.EM_ARM && s.kind == elf.STT_FUNC {
@@ -201,7 +200,7 @@ func (o *Object) findFunctions() {
 // section.
 func distinct(found []candidate) []Symbol {
 	slices.SortStableFunc(found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.rank, b.rank), -cmp.Compare(a.Size, b.Size), bytes.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.rank, b.rank), -cmp.Compare(a.Size, b.Size))
 	})
 	// A sized symbol without a type is a label if it is in a function.
 	covered := uint64(0)
