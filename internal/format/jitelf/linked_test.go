@@ -21,7 +21,7 @@ import (
 func compiled(t *testing.T, compiler string, flags ...string) (object, linked string) {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"inlines.cc", "inlines.h", "inlines.inc"} {
+	for _, name := range []string{"inlines.cc", "inlines.h", "inlines.inc", "body.inc"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
@@ -207,6 +207,11 @@ func TestDescribe_AgreesWithSymbolizers(t *testing.T) {
 							addrs = append(addrs, fns[i].Addr+off)
 							want = append(want, stackAt(&fns[i], off))
 						}
+					}
+					if !slices.ContainsFunc(fns, func(f jitcode.Function) bool {
+						return slices.ContainsFunc(f.Inlines, func(c jitcode.Inline) bool { return c.Elsewhere })
+					}) {
+						t.Errorf("got no call outside the file of its caller; want those of body.inc")
 					}
 					if len(addrs) < 600 {
 						t.Fatalf("got %d bytes of code in %d functions; want more", len(addrs), len(fns))

@@ -152,9 +152,12 @@ for address in [%s]:
 
 // Lines and inlined calls of code in lli are those that gdb finds in the process, at every byte.
 func TestDescribe_AgreesWithGDB(t *testing.T) {
-	for kind, version := range map[string]string{"mcjit": "-gdwarf-4", "orc": "-gdwarf-5"} {
-		t.Run(kind+version, func(t *testing.T) {
-			j := interpreted(t, []string{version}, "-jit-kind="+kind)
+	for version, options := range map[string][]string{
+		"-gdwarf-4": {"-jit-kind=mcjit"},
+		"-gdwarf-5": {"-jit-kind=orc", "-jit-linker=jitlink"},
+	} {
+		t.Run(strings.Join(options, "")+version, func(t *testing.T) {
+			j := interpreted(t, []string{version}, options...)
 			var addrs []uint64
 			var want [][]testrec.Frame
 			for _, image := range j.symfiles(t) {

@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) int checked(int n) {
 }
 
 static __attribute__((noinline)) int local(int n) {
-	return checked(n) + checked(n + 1);
+#include "body.inc"
 }
 
 extern "C" __attribute__((noinline)) int outer(int n) {
