@@ -87,7 +87,9 @@ func (m *made) bytes() []byte {
 	body[4], body[5], body[6] = 2, 1, 1
 	le.PutUint16(body[16:], uint16(m.kind))
 	le.PutUint16(body[18:], uint16(elf.EM_X86_64))
+	le.PutUint32(body[20:], 1)
 	le.PutUint64(body[40:], uint64(len(body)))
+	le.PutUint16(body[52:], 64)
 	le.PutUint16(body[58:], 64)
 	le.PutUint16(body[60:], uint16(len(sections)))
 	le.PutUint16(body[62:], uint16(len(sections)-1))

@@ -125,6 +125,9 @@ func (r *Reader) functionLines(fn *jitcode.Function) []jitcode.Line {
 	if end < high && len(r.lines) > 0 {
 		r.line(jitcode.Line{Offset: end - low})
 	}
+	if len(r.lines) == 0 {
+		return nil
+	}
 	return slices.Clip(r.lines)
 }
 

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/klauspost/compress/zlib"
@@ -59,6 +60,31 @@ func TestDescribe_ObjectsOfLLI(t *testing.T) {
 		if got := fns[2].Unwind.Sent; !reflect.DeepEqual(got, main) {
 			t.Errorf("%s: got unwind table %+v; want %+v", name, got, main)
 		}
+	}
+}
+
+// Readers of one object may run at once, and describe the same.
+func TestDescribe_Concurrent(t *testing.T) {
+	image := real(t, "lli-dwarf5.elf")
+	want := functions(t, image)
+	o := open(t, image)
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			r := o.NewReader()
+			for range 10 {
+				for i, s := range o.Functions() {
+					fn := jitcode.Function{Name: s.Name, Addr: s.Addr, Size: s.Size}
+					if problem := r.Describe(i, &fn); problem != nil || !reflect.DeepEqual(fn, want[i]) {
+						t.Errorf("got %+v, problem %v; want %+v", fn, problem, want[i])
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if p := o.Problems(); len(p) > 0 {
+		t.Errorf("got problems %v; want none", p)
 	}
 }
 
