@@ -33,7 +33,7 @@ type row struct {
 
 // A sequence is a run of code with lines. Sequences do not overlap.
 type sequence struct {
-	low, high   uint64 // high is behind the last byte
+	low, high   uint64 // high is after the last byte
 	table       int32  // index in lines.tables
 	first, last int32  // its rows: lines.rows[first:last], sorted by address
 }
@@ -98,7 +98,7 @@ func (l *lines) sequence(o *Object, table int32, first int, end uint64) {
 	l.sequences = append(l.sequences, sequence{low: rows[0].addr, high: end, table: table, first: int32(first), last: int32(len(l.rows))})
 }
 
-// finish sorts the sequences. One that overlaps another begins behind it.
+// finish sorts the sequences. One that overlaps another begins after it.
 func (l *lines) finish() {
 	slices.SortStableFunc(l.sequences, func(a, b sequence) int { return cmp.Compare(a.low, b.low) })
 	end := uint64(0)

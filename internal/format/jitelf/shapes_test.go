@@ -104,7 +104,7 @@ func TestFunctions_Symbols(t *testing.T) {
 		"labels without sizes":   {[]madeSymbol{label("a", 0, 0)}, ""},
 		"several of an address":  {[]madeSymbol{local("z", 0, 32), function("a", 0, 32), label("b", 0, 64)}, "a 0x5000 32"},
 		"overlapping":            {[]madeSymbol{function("a", 0, 32), function("b", 16, 32)}, "a 0x5000 16, b 0x5010 32"},
-		"behind their section":   {[]madeSymbol{function("a", 0xf0, 0x11), function("b", math.MaxUint64-4, 4)}, ""},
+		"beyond their section":   {[]madeSymbol{function("a", 0xf0, 0x11), function("b", math.MaxUint64-4, 4)}, ""},
 		"without names":          {[]madeSymbol{function("", 0, 32)}, ""},
 		"undefined, of no code":  {[]madeSymbol{{"a", 0x12, 0, 0, 4}, {"b", 0x12, 2, 0, 4}, {"c", 0x12, 0xfff1, 0, 4}, {"d", 0x12, 77, 0, 4}}, ""},
 		"of an unloaded section": {[]madeSymbol{{"a", 0x12, 3, 0, 4}}, ""},
@@ -118,7 +118,7 @@ func TestFunctions_Symbols(t *testing.T) {
 		if strings.Join(got, ", ") != test.want {
 			t.Errorf("%s: got %q; want %q", name, got, test.want)
 		}
-		wantProblem := name == "behind their section" || name == "of an unloaded section"
+		wantProblem := name == "beyond their section" || name == "of an unloaded section"
 		if p := o.Problems(); (len(p) > 0) != wantProblem {
 			t.Errorf("%s: got problems %v", name, p)
 		}

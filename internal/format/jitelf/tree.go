@@ -37,7 +37,7 @@ type call struct {
 	first, last int32 // tree.ranges[first:last]
 }
 
-// A codeRange is a range of addresses. High is behind the last byte.
+// A codeRange is a range of addresses. High is after the last byte.
 type codeRange struct{ low, high uint64 }
 
 // An extent is a range of the code of a concrete subprogram.

@@ -34,7 +34,7 @@ var errTooMuch = errors.New("DWARF: entries need too much memory for their size;
 
 // A unitHeader is the header of a unit in .debug_info.
 type unitHeader struct {
-	at, entry, end uint64 // offsets: of the header, of the first entry, and behind the last one
+	at, entry, end uint64 // offsets: of the header, of the first entry, and after the last one
 	version        int
 	addrSize       int // 4 or 8
 }
