@@ -92,6 +92,7 @@ func (l *live) openLogs() error {
 	code, err := codebytes.Open(l.Rec, l.opts, &found)
 	if l.code = code; err == nil {
 		defer l.code.Report(&found)
+		f.Code = code
 		err = f.ListDirs()
 	}
 	if err == nil {

@@ -86,7 +86,13 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	addSurvey(sum, rec)
 	opts.Logf(2, "surveyed: %d markers", len(rec.Markers))
 
-	located, err := locate.Resolve(ctx, rec, formats.Dumps(), opts)
+	var opened report.Findings
+	code, err := codebytes.Open(rec, opts, &opened)
+	if err != nil {
+		return err
+	}
+	defer code.Close()
+	located, err := locate.Resolve(ctx, rec, formats.Dumps(), code, opts)
 	if err != nil {
 		return err
 	}
@@ -104,12 +110,8 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	sum.Add(described.Found)
 	opts.Logf(2, "described: %d logs", described.Len())
 
-	code, found, err := codebytes.Resolve(rec, dumps, opts)
-	if err != nil {
-		return err
-	}
-	defer code.Close()
-	sum.Add(found)
+	sum.Add(opened)
+	sum.Add(code.ProvideAll(dumps, opts))
 
 	traces, err := calltrace.Open(ctx, rec, dumps, code, syntheticTraces, formats.Calls(), opts)
 	if err != nil {
