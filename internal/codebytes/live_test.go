@@ -27,7 +27,7 @@ func TestStartedThen_ReusedPID(t *testing.T) {
 		rec := &recording.Recording{Earliest: 90 * second, Processes: recording.Processes{7: &c.process}}
 		err := startedThen(rec, 7, c.started)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%+v, started at %d: got error %v; want %q", c.process, c.started, err, c.want)
+			t.Errorf("got error %v for %+v, started at %d; want %q", err, c.process, c.started, c.want)
 		}
 	}
 }
