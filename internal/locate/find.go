@@ -241,6 +241,7 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 
 // AddFile adds an open side file.
 func (f *Finder) AddFile(s *SideFile) {
+	s.live = isLive(s.Path)
 	if f.byInode == nil {
 		f.byInode = make(map[Inode]*SideFile)
 	}

@@ -1,0 +1,100 @@
+package registered
+
+import (
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/format/gdbjit"
+	"github.com/jitinject/jitinject/internal/format/jitelf"
+)
+
+// An Object is an ELF object that the process has registered.
+type Object struct {
+	*jitelf.Object
+	gdbjit.Entry
+	Image []byte // the whole object
+	Place Place  // of the descriptor
+
+	code pieces // of its functions, if the process is running
+}
+
+// A Registered has all that a process has registered.
+type Registered struct {
+	Lists    []*gdbjit.List // by Places
+	Places   []Place
+	Objects  []Object // those of a list in the order of their registration, as far as it is known
+	Problems []error  // damage, each with its place
+
+	// Unstable says that the lists of a running process changed at each read. Objects are those
+	// that two reads have in common.
+	Unstable bool
+}
+
+// maxImages bounds the size of all objects of a process and their code, in bytes.
+const maxImages = 1 << 30
+
+// errTooLarge says that there is more than maxImages.
+var errTooLarge = fmt.Errorf("%s: the objects have more than %d MB; the others are left out", gdbjit.FormatName, maxImages>>20)
+
+// Read reads the lists of descriptors and their objects. Its error says that a running process has
+// ended.
+func Read(p *Process, places []Place) (*Registered, error) {
+	if p.Live {
+		return p.settled(places)
+	}
+	return p.read(places), nil
+}
+
+// read reads the lists once.
+func (p *Process) read(places []Place) *Registered {
+	r := new(Registered)
+	l := p.layout()
+	size := uint64(0)
+	for _, place := range places {
+		list, err := gdbjit.ReadList(p.Memory, l, place.Addr)
+		if err != nil {
+			r.Problems = append(r.Problems, fmt.Errorf("%s: %w", place.File, err))
+			continue
+		}
+		r.Lists, r.Places = append(r.Lists, list), append(r.Places, place)
+		for _, err := range list.Problems {
+			r.Problems = append(r.Problems, fmt.Errorf("%s: %w", place.File, err))
+		}
+		// Programs put new entries first.
+		for i := len(list.Entries) - 1; i >= 0; i-- {
+			e := &list.Entries[i]
+			if size += e.Size; e.Size <= gdbjit.MaxSymfile && size > maxImages {
+				r.Problems = append(r.Problems, errTooLarge)
+				return r
+			}
+			o, err := p.object(e, place)
+			if err != nil {
+				r.Problems = append(r.Problems, err)
+				continue
+			}
+			r.Objects = append(r.Objects, *o)
+		}
+	}
+	return r
+}
+
+// object reads the object of an entry.
+func (p *Process) object(e *gdbjit.Entry, place Place) (*Object, error) {
+	image, err := gdbjit.ReadSymfile(p.Memory, e)
+	if err != nil {
+		return nil, err
+	}
+	o := &Object{Entry: *e, Image: image, Place: place}
+	if o.Object, err = jitelf.Open(image); err != nil {
+		return nil, fmt.Errorf("object at %#x: %w", e.Symfile, err)
+	}
+	return o, nil
+}
+
+// ReadCode is as in jitcode.Memory, for the code of the object's functions. The code of a running
+// process is that which was there when the object was read.
+func (o *Object) ReadCode(p *Process, addr uint64, b []byte) error {
+	if p.Live {
+		return o.code.ReadCode(addr, b)
+	}
+	return p.ReadCode(addr, b)
+}
