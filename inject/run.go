@@ -28,6 +28,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
+	"github.com/jitinject/jitinject/internal/runtime/gdbjit"
 	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -97,10 +98,16 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 		return err
 	}
 	dumps := located.Dumps
-	defer locate.CloseDumps(dumps)
+	defer locate.CloseDumps(located.Dumps)
 	sum.Markers = len(rec.Markers)
 	sum.Add(located.Found)
 	opts.Logf(2, "scanned: %d dumps", len(dumps))
+
+	dumps, found, err := gdbjit.Attach(ctx, dumps)
+	if err != nil {
+		return err
+	}
+	sum.Add(found)
 
 	described, err := v8.Attach(ctx, rec, dumps, opts)
 	if err != nil {

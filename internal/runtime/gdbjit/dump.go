@@ -140,6 +140,13 @@ func (d *Objects) drop(gone func(i int) bool) (n int) {
 	return n
 }
 
+// snapshot returns the functions as they are now: later calls of drop do not change it.
+func (d *Objects) snapshot() *Objects {
+	c := *d
+	c.functions = slices.Clone(d.functions)
+	return &c
+}
+
 // Traits returns the traits of registered objects.
 func (d *Objects) Traits() source.Traits { return source.Traits{Kind: Kind} }
 

@@ -28,30 +28,32 @@ func (d *Objects) Functions() source.FunctionReader {
 	return &functionReader{d: d, object: -1, reported: make(map[string]bool)}
 }
 
-// describe sets fn to the i-th function, without its code.
-func (r *functionReader) describe(i int, fn *jitcode.Function) {
+// describe sets the lines, inlined calls and unwind tables of fn to those of the i-th function. It
+// returns the damage that cost a part of them, once for each text.
+func (r *functionReader) describe(i int, fn *jitcode.Function) error {
 	f := &r.d.functions[i]
 	if r.object != f.object {
 		r.object, r.reader = f.object, r.d.objects[f.object].NewReader()
 	}
-	fn.Name, fn.Addr, fn.Size, fn.Thumb, fn.Code = f.at.Name, f.at.Addr, f.at.Size, f.at.Thumb, nil
-	if err := r.reader.Describe(f.symbol, fn); err != nil {
-		r.problem(fmt.Sprintf("%s: %v", r.d.place(f), err))
+	err := r.reader.Describe(f.symbol, fn)
+	if err == nil {
+		return nil
 	}
-}
-
-// problem adds a problem once.
-func (r *functionReader) problem(text string) {
-	if !r.reported[text] && len(r.reported) < source.MaxProblems {
+	err = fmt.Errorf("%s: %w", r.d.place(f), err)
+	if text := err.Error(); !r.reported[text] && len(r.reported) < source.MaxProblems {
 		r.reported[text] = true
-		r.problems = append(r.problems, source.Problem{Offset: -1, Text: text})
+		return err
 	}
+	return nil
 }
 
 // Function returns the i-th function, valid until the next call.
 func (r *functionReader) Function(i int) (*jitcode.Function, error) {
-	r.describe(i, &r.fn)
-	fn := &r.fn
+	fn, at := &r.fn, r.d.functions[i].at
+	fn.Name, fn.Addr, fn.Size, fn.Thumb = at.Name, at.Addr, at.Size, at.Thumb
+	if err := r.describe(i, fn); err != nil {
+		r.problems = append(r.problems, source.Problem{Offset: -1, Text: err.Error()})
+	}
 	fn.Code = r.bytes(i)
 	if r.d.derive && fn.Unwind.Empty() && len(fn.Code) > 0 {
 		if cie, initial := cfi.CIE(r.d.target); cie != nil {
