@@ -160,16 +160,18 @@ func (c *combination) describe(dump *jitdump.Dump) int {
 		}
 		equal[i] = list // empty for a function that only overlaps others
 	})
-	functions := make(map[int]int) // of the dump, to those of the objects
+	functions := make(map[int]described) // by function of the dump
 	code := dump.NewCodeReader()
 	reader := c.objects.Functions().(*functionReader)
 	for i, events := range equal {
-		own := reader.bytes(i)
+		// LLVM's MCJIT writes the code into a dump before it applies relocations.
+		f := &c.objects.functions[i]
+		own, written := reader.bytes(i), c.objects.objects[f.object].Code(f.symbol)
 		matched := false
 		for _, e := range events {
 			name, theirs, err := code.Code(e.Function)
-			if err == nil && own != nil && bytes.Equal(own, theirs) && (e == last[i] || bytes.Equal(name, c.objects.functions[i].at.Name)) {
-				functions[e.Function] = i
+			if err == nil && (bytes.Equal(own, theirs) || bytes.Equal(written, theirs)) && (e == last[i] || bytes.Equal(name, f.at.Name)) {
+				functions[e.Function] = described{i, e == last[i] && !bytes.Equal(own, theirs)}
 				matched = true
 			}
 		}
@@ -189,13 +191,24 @@ func (c *combination) describe(dump *jitdump.Dump) int {
 	return len(functions)
 }
 
+// A described is a function of the objects that describes one of a jitdump.
+type described struct {
+	function  int
+	relocated bool // the dump has the code without relocations, and the memory has it with them
+}
+
 // descriptions describes functions of a jitdump by objects.
 type descriptions struct {
 	reader    *functionReader
-	functions map[int]int // of the dump, to those of reader's dump
+	functions map[int]described // by function of the dump
 }
 
-// Describe sets the lines, inlined calls and unwind tables of fn.
+// Describe sets the lines, inlined calls and unwind tables of fn, and its code if the dump has that
+// without relocations.
 func (d *descriptions) Describe(i int, fn *jitcode.Function) error {
-	return d.reader.describe(d.functions[i], fn)
+	f := d.functions[i]
+	if f.relocated {
+		fn.Code = d.reader.bytes(f.function)
+	}
+	return d.reader.describe(f.function, fn)
 }

@@ -10,8 +10,9 @@ import (
 
 // An ObjectSource describes functions. Each goroutine needs its own.
 type ObjectSource interface {
-	// Describe sets the lines, inlined calls and unwind tables of fn, valid until the next call.
-	// problem is damage that cost a part of them.
+	// Describe sets the lines, inlined calls and unwind tables of fn, valid until the next call. It
+	// also sets the code, of the same size, if the dump has it without relocations. problem is damage
+	// that cost a part of them.
 	Describe(function int, fn *jitcode.Function) (problem error)
 }
 
@@ -40,6 +41,9 @@ func (r *Reader) describedByObject(fn *jitcode.Function, i int) bool {
 		r.Problems = append(r.Problems, source.Problem{Offset: -1, Text: err.Error()})
 	}
 	fn.Unwind = described.Unwind
+	if described.HasCode() {
+		fn.Code = described.Code
+	}
 	if len(described.Lines) == 0 {
 		return false
 	}
