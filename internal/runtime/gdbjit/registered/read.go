@@ -29,11 +29,19 @@ type Registered struct {
 	Unstable bool
 }
 
-// maxImages bounds the size of all objects of a process and their code, in bytes.
+// maxImages bounds the size of all objects of a process, in bytes.
 const maxImages = 1 << 30
 
-// errTooLarge says that there is more than maxImages.
-var errTooLarge = fmt.Errorf("%s: the objects have more than %d MB; the others are left out", gdbjit.FormatName, maxImages>>20)
+// room returns the bound for the size of all objects: they do not overlap in memory.
+func (p *Process) room() uint64 {
+	stored := uint64(0)
+	for _, s := range p.Segments() {
+		if stored += min(s.Stored, maxImages); stored >= maxImages {
+			return maxImages
+		}
+	}
+	return stored
+}
 
 // Read reads the lists of descriptors and their objects. Its error says that a running process has
 // ended.
@@ -48,7 +56,7 @@ func Read(p *Process, places []Place) (*Registered, error) {
 func (p *Process) read(places []Place) *Registered {
 	r := new(Registered)
 	l := p.layout()
-	size := uint64(0)
+	left := p.room()
 	for _, place := range places {
 		list, err := gdbjit.ReadList(p.Memory, l, place.Addr)
 		if err != nil {
@@ -62,23 +70,23 @@ func (p *Process) read(places []Place) *Registered {
 		// Programs put new entries first.
 		for i := len(list.Entries) - 1; i >= 0; i-- {
 			e := &list.Entries[i]
-			if size += e.Size; e.Size <= gdbjit.MaxSymfile && size > maxImages {
-				r.Problems = append(r.Problems, errTooLarge)
-				return r
-			}
-			o, err := p.object(e, place)
+			o, err := p.object(e, place, left)
 			if err != nil {
 				r.Problems = append(r.Problems, err)
 				continue
 			}
+			left -= e.Size
 			r.Objects = append(r.Objects, *o)
 		}
 	}
 	return r
 }
 
-// object reads the object of an entry.
-func (p *Process) object(e *gdbjit.Entry, place Place) (*Object, error) {
+// object reads the object of an entry, which may have room bytes.
+func (p *Process) object(e *gdbjit.Entry, place Place, room uint64) (*Object, error) {
+	if e.Size <= gdbjit.MaxSymfile && e.Size > room {
+		return nil, &gdbjit.Error{Record: "entry", Field: "symfile_size", Addr: e.Addr, Text: fmt.Sprintf("%d bytes; with the objects before, that is more than the memory of the process or %d MB", e.Size, maxImages>>20)}
+	}
 	image, err := gdbjit.ReadSymfile(p.Memory, e)
 	if err != nil {
 		return nil, err
