@@ -98,7 +98,8 @@ var allowed = map[string][]string{
 	"internal/show/showmono":    {"internal/format/monolog", "internal/show", "internal/show/callstats"},
 	"internal/show/showv8":      {"internal/format/v8log", "internal/show"},
 	"internal/show/showxray":    {"internal/calls", "internal/format/xrayfdr", "internal/runtime/xray", "internal/safefile/sys", "internal/show", "internal/show/callstats", "internal/xraymap"},
-	"internal/show/showelf":     {"internal/dwarfline", "internal/elfcore", "internal/show", "internal/show/frames", "internal/show/listing"},
+	"internal/show/showelf":     {"internal/dwarfline", "internal/elfcore", "internal/show", "internal/show/frames", "internal/show/listing", "internal/show/showgdbjit"},
+	"internal/show/showgdbjit":  {"internal/elfcore", "internal/format/gdbjit", "internal/jitcode", "internal/runtime/gdbjit/registered", "internal/safefile/sys", "internal/show", "internal/show/listing"},
 	"internal/show/showperf":    {"internal/perfsample", "internal/safefile/sys", "internal/show", "internal/wire", "perfdata"},
 
 	// The command on top of it.
