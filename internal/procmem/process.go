@@ -142,6 +142,20 @@ func (p *Process) Files() []elfcore.File { return p.files }
 // Segments returns the memory of the process, in the order of its addresses.
 func (p *Process) Segments() []elfcore.Segment { return p.segments }
 
+// Refresh reads the mappings again: the process may have more by now. It must not run while others use
+// Files or Segments. Its error is as for Open.
+func (p *Process) Refresh() error {
+	segments, files, err := readMaps(Dir(p.pid) + "/maps")
+	if err == nil {
+		err = p.Check()
+	}
+	if err != nil {
+		return openError(err)
+	}
+	p.segments, p.files = segments, files
+	return nil
+}
+
 // Check returns ErrEnded if the process does not run its program any more.
 func (p *Process) Check() error {
 	for i := range p.segments {

@@ -46,6 +46,9 @@ func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
 		return
 	}
 	r, err := registered.Read(p, places)
+	if err == nil && file.Live != nil {
+		err = file.Live.Refresh() // it may have mapped memory for code since it was opened
+	}
 	if err != nil {
 		file.Use()
 		found.Problem(report.ProblemOf(file.Path, fmt.Errorf("the code that it has registered for debuggers is not used: %w", err),

@@ -3,10 +3,9 @@ package registered
 import (
 	"cmp"
 	"debug/elf"
-	"errors"
 	"slices"
+	"sort"
 
-	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/format/gdbjit"
 )
 
@@ -33,13 +32,14 @@ type Place struct {
 
 // Find returns the descriptors of a process, in the order of their addresses.
 func Find(p *Process) (places []Place) {
+	left := uint64(maxData)
 	for _, im := range p.images() {
 		if addr, ok := im.dynamicSymbol(gdbjit.Symbol); ok {
 			places = append(places, Place{addr, im.name, ByDynamicSymbol})
 		} else if addr, ok, known := im.fileSymbol(gdbjit.Symbol); ok {
 			places = append(places, Place{addr, im.name, BySymbol})
 		} else if !known {
-			places = append(places, im.scan()...)
+			places = append(places, im.scan(&left)...)
 		}
 		im.close()
 	}
@@ -50,65 +50,57 @@ func Find(p *Process) (places []Place) {
 }
 
 const (
-	// maxData bounds how much data of a file is searched, in bytes.
+	// maxData bounds how much data of a process is searched, in bytes.
 	maxData = 256 << 20
 
 	// chunk is how much is read at once, in bytes.
 	chunk = 1 << 20
 )
 
-// scan finds descriptors in the writable data of an image by their contents.
-func (im *image) scan() (places []Place) {
-	l := im.p.layout()
-	size := l.DescriptorSize()
-	buf := make([]byte, chunk)
-	left := uint64(maxData)
+// scan finds descriptors in the writable data of an image by their contents. left is how many bytes may
+// be searched yet.
+func (im *image) scan(left *uint64) (places []Place) {
 	for _, x := range im.progs {
-		if x.kind != elf.PT_LOAD || x.flags&elf.PF_W == 0 || x.memsz > left {
+		if x.kind != elf.PT_LOAD || x.flags&elf.PF_W == 0 || x.memsz == 0 {
 			continue
 		}
-		left -= x.memsz
-		align := uint64(l.Pointer)
-		at, end := (im.bias+x.vaddr+align-1)&^(align-1), im.bias+x.vaddr+x.memsz
-		for at < end && end-at >= uint64(size) {
-			b := buf[:min(uint64(len(buf)), end-at)]
-			if n := im.readSome(at, b); n < size {
-				at = (at + uint64(n) + pageSize) &^ (pageSize - 1) // a page that is not there
+		lo := im.bias + x.vaddr
+		hi := lo + x.memsz
+		segments := im.p.Segments()
+		i := sort.Search(len(segments), func(i int) bool { return segments[i].Addr+(segments[i].Size-1) >= lo })
+		for ; i < len(segments) && segments[i].Addr < hi; i++ {
+			s := &segments[i]
+			from, to := max(lo, s.Addr), min(hi, s.Addr+s.Stored)
+			if from >= to {
 				continue
-			} else {
-				b = b[:n]
 			}
-			for i := 0; i+size <= len(b); i += l.Pointer {
-				d := l.Descriptor(at+uint64(i), b[i:])
-				if d.Version == gdbjit.Version && d.Action <= gdbjit.Unregister && d.First != 0 && d.First%4 == 0 && im.p.isWhole(&d) {
-					places = append(places, Place{d.Addr, im.name, ByContent})
-				}
-			}
-			// The next chunk begins with what was too short for a descriptor.
-			at += uint64(len(b)-size+l.Pointer) &^ (align - 1)
+			to = from + min(to-from, *left)
+			*left -= to - from
+			places = append(places, im.scanMemory(from, to)...)
 		}
 	}
 	return places
 }
 
-// pageSize is the smallest size of a page, in bytes.
-const pageSize = 4096
-
-// readSome fills b with memory as far as it is there, and returns the number of bytes.
-func (im *image) readSome(addr uint64, b []byte) int {
-	for len(b) > 0 {
-		err := im.p.ReadCode(addr, b)
-		var missing *elfcore.MissingError
-		switch {
-		case err == nil:
-			return len(b)
-		case errors.As(err, &missing) && missing.Addr >= addr && missing.Addr-addr < uint64(len(b)):
-			b = b[:missing.Addr-addr]
-		default:
-			b = b[:len(b)/2]
+// scanMemory finds descriptors from one address up to another one.
+func (im *image) scanMemory(from, to uint64) (places []Place) {
+	l := im.p.layout()
+	size, align := uint64(l.DescriptorSize()), uint64(l.Pointer)
+	buf := make([]byte, min(chunk, to-from))
+	for at := (from + align - 1) &^ (align - 1); at < to && to-at >= size; {
+		b := buf[:min(uint64(len(buf)), to-at)]
+		if im.p.ReadCode(at, b) != nil {
+			return places
 		}
+		for i := uint64(0); i+size <= uint64(len(b)); i += align {
+			d := l.Descriptor(at+i, b[i:])
+			if d.Version == gdbjit.Version && d.Action <= gdbjit.Unregister && d.First != 0 && d.First%4 == 0 && im.p.isWhole(&d) {
+				places = append(places, Place{d.Addr, im.name, ByContent})
+			}
+		}
+		at += (uint64(len(b)) - size + align) &^ (align - 1) // what was too short comes again
 	}
-	return 0
+	return places
 }
 
 // isWhole reports whether the list of a possible descriptor has no fault, and has ELF objects.

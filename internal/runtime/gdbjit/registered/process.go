@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"io"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/format/gdbjit"
@@ -29,6 +30,8 @@ type Process struct {
 
 	// Live says that the memory may change while it is read.
 	Live bool
+
+	executable []span // adjacent segments are one; nil before the first use
 }
 
 // A File is an open file.
@@ -48,34 +51,29 @@ func (p *Process) word() int {
 	return 8
 }
 
-// segmentAt returns the segment of an address, or nil.
-func segmentAt(m Memory, addr uint64) *elfcore.Segment {
-	segments := m.Segments()
-	lo, hi := 0, len(segments)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if segments[mid].Addr+(segments[mid].Size-1) < addr {
-			lo = mid + 1
-		} else {
-			hi = mid
+// IsExecutable reports whether the process could execute all memory of [addr, addr+size). size is not
+// 0. Only one goroutine may call it first.
+func (p *Process) IsExecutable(addr, size uint64) bool {
+	if p.executable == nil {
+		p.executable = []span{{}}
+		for _, s := range p.Segments() {
+			last := &p.executable[len(p.executable)-1]
+			switch {
+			case s.Flags&elf.PF_X == 0:
+			case last.end == s.Addr && last.size > 0: // two mappings of one kind
+				last.end, last.size = last.end+s.Size, last.size+s.Size
+			default:
+				p.executable = append(p.executable, span{s.Addr + s.Size, s.Size})
+			}
 		}
 	}
-	if lo == len(segments) || segments[lo].Addr > addr {
-		return nil
+	i := sort.Search(len(p.executable), func(i int) bool { return p.executable[i].end-p.executable[i].size > addr })
+	if i == 0 {
+		return false
 	}
-	return &segments[lo]
+	s := &p.executable[i-1]
+	return addr-(s.end-s.size) < s.size && size <= s.end-addr
 }
 
-// IsExecutable reports whether the process could execute the memory of [addr, addr+size). size is not
-// 0. Adjacent segments count as one.
-func (p *Process) IsExecutable(addr, size uint64) bool {
-	for size > 0 {
-		s := segmentAt(p.Memory, addr)
-		if s == nil || s.Flags&elf.PF_X == 0 {
-			return false
-		}
-		n := min(s.Size-(addr-s.Addr), size)
-		addr, size = addr+n, size-n
-	}
-	return true
-}
+// A span is memory up to an address.
+type span struct{ end, size uint64 }
