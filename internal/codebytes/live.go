@@ -56,10 +56,8 @@ func startedThen(rec *recording.Recording, pid uint32, started uint64) error {
 	switch {
 	case born != 0 && started+startSlack < born:
 		return fmt.Errorf("another process has the pid %d now: it started %s before the recorded one", pid, after(born, started))
-	case born == 0 && p.Since != 0:
-		born = p.Since
-	case born == 0: // it is older than the recording
-		born = rec.Earliest
+	case born == 0: // records about processes that are older than the recording have made-up times
+		born = max(p.Since, rec.Began)
 	}
 	if born != 0 && started > born+startSlack {
 		return fmt.Errorf("another process has the pid %d now: it started %s after the recorded one", pid, after(started, born))

@@ -24,7 +24,7 @@ func TestStartedThen_ReusedPID(t *testing.T) {
 		{recording.Process{Since: 100 * second, Exited: 101 * second}, 100 * second, ""}, // its first thread ended
 		{recording.Process{Since: 100 * second, Exited: 100*second + second/2}, 101 * second, "it started 500ms after the recorded one had ended"},
 	} {
-		rec := &recording.Recording{Earliest: 90 * second, Processes: recording.Processes{7: &c.process}}
+		rec := &recording.Recording{Began: 90 * second, Processes: recording.Processes{7: &c.process}}
 		err := startedThen(rec, 7, c.started)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("got error %v for %+v, started at %d; want %q", err, c.process, c.started, c.want)
