@@ -23,6 +23,7 @@ type Objects struct {
 	Lost Lost
 
 	process   *registered.Process
+	opened    *openObjects
 	objects   []registered.Object
 	functions []function
 	target    jitcode.Target
@@ -58,10 +59,10 @@ var (
 // newObjects makes a dump of objects. path is that of the core or of the process, mode the permissions
 // of its file.
 func newObjects(p *registered.Process, r *registered.Registered, path string, mode uint32) *Objects {
-	d := &Objects{Listing: source.Listing{Cut: -1}, process: p, objects: r.Objects, path: path, mode: mode}
+	d := &Objects{Listing: source.Listing{Cut: -1}, process: p, opened: new(openObjects), objects: r.Objects, path: path, mode: mode}
 	d.target = jitcode.Target{Machine: uint32(p.Machine), Order: p.Order}
 	for i := range r.Objects {
-		symbols := r.Objects[i].Functions()
+		symbols := r.Objects[i].Functions
 		for j := range symbols {
 			s := &symbols[j]
 			switch {

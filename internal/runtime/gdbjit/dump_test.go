@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
-	"github.com/jitinject/jitinject/internal/format/jitelf"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -49,9 +48,7 @@ func resized(t *testing.T, o *registered.Object, name string, size uint64) regis
 	binary.LittleEndian.PutUint64(image[f.SectionByType(elf.SHT_SYMTAB).Offset+uint64(i+1)*elf.Sym64Size+16:], size)
 	changed := *o
 	changed.Image = image
-	if changed.Object, err = jitelf.Open(image); err != nil {
-		t.Fatal(err)
-	}
+	changed.Functions = changed.Open().Functions()
 	return changed
 }
 

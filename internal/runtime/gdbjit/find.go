@@ -98,7 +98,7 @@ func processOf(file *codebytes.File) *registered.Process {
 func reportFaults(path string, r *registered.Registered, found *report.Findings) {
 	faults := r.Problems
 	for i := range r.Objects {
-		for _, err := range r.Objects[i].Problems() {
+		for _, err := range r.Objects[i].Open().Problems() {
 			faults = append(faults, fmt.Errorf("object at %#x: %w", r.Objects[i].Symfile, err))
 		}
 	}

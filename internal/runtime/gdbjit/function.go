@@ -33,7 +33,7 @@ func (d *Objects) Functions() source.FunctionReader {
 func (r *functionReader) describe(i int, fn *jitcode.Function) error {
 	f := &r.d.functions[i]
 	if r.object != f.object {
-		r.object, r.reader = f.object, r.d.objects[f.object].NewReader()
+		r.object, r.reader = f.object, r.d.opened.get(&r.d.objects[f.object]).NewReader()
 	}
 	err := r.reader.Describe(f.symbol, fn)
 	if err == nil {

@@ -95,12 +95,13 @@ func (s *shower) object(x *registered.Object) {
 	if !filter.MatchesType("function") {
 		return
 	}
-	for _, err := range x.Problems() {
+	opened := x.Open()
+	for _, err := range opened.Problems() {
 		s.Problem(-1, fmt.Errorf("object at %#x: %w", x.Symfile, err))
 	}
-	reader := x.NewReader()
-	for i := range x.Functions() {
-		f := &x.Functions()[i]
+	reader := opened.NewReader()
+	for i := range x.Functions {
+		f := &x.Functions[i]
 		if !filter.MatchesName(f.Name) || !filter.Address.Meets(f.Addr, f.Size) || s.Lost() {
 			continue
 		}

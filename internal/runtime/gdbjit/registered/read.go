@@ -9,10 +9,10 @@ import (
 
 // An Object is an ELF object that the process has registered.
 type Object struct {
-	*jitelf.Object
 	gdbjit.Entry
-	Image []byte // the whole object
-	Place Place  // of the descriptor
+	Functions []jitelf.Symbol // as in jitelf.Object
+	Image     []byte          // the whole object
+	Place     Place           // of the descriptor
 
 	code pieces // of its functions, if the process is running
 }
@@ -92,10 +92,22 @@ func (p *Process) object(e *gdbjit.Entry, place Place, room uint64) (*Object, er
 		return nil, err
 	}
 	o := &Object{Entry: *e, Image: image, Place: place}
-	if o.Object, err = jitelf.Open(image); err != nil {
+	opened, err := jitelf.Open(image)
+	if err != nil {
 		return nil, fmt.Errorf("object at %#x: %w", e.Symfile, err)
 	}
+	o.Functions = opened.Functions()
 	return o, nil
+}
+
+// Open opens the object. What describes its functions lives as long as the result: a process may have
+// registered a hundred thousand objects.
+func (o *Object) Open() *jitelf.Object {
+	opened, err := jitelf.Open(o.Image)
+	if err != nil {
+		panic(err) // the same bytes were opened before
+	}
+	return opened
 }
 
 // ReadCode is as in jitcode.Memory, for the code of the object's functions. The code of a running

@@ -30,7 +30,7 @@ func realCore(t testing.TB) *Process {
 // functionsOf returns the names and sizes of all functions.
 func functionsOf(r *Registered) (names []string) {
 	for _, o := range r.Objects {
-		for _, f := range o.Functions() {
+		for _, f := range o.Functions {
 			names = append(names, fmt.Sprintf("%s %d", f.Name, f.Size))
 		}
 	}
@@ -52,7 +52,7 @@ func TestRead_RealCore(t *testing.T) {
 		t.Fatalf("got %q, %v, %v; want %q", functionsOf(r), r.Problems, err, wantFunctions)
 	}
 	for i := range r.Objects {
-		for _, f := range r.Objects[i].Functions() {
+		for _, f := range r.Objects[i].Functions {
 			code := make([]byte, f.Size)
 			if err := r.Objects[i].ReadCode(p, f.Addr, code); err != nil || code[len(code)-1] != 0xc3 {
 				t.Errorf("got % x, %v for %s; want code that ends with a return", code[max(0, len(code)-4):], err, f.Name)
@@ -184,7 +184,7 @@ int main(void) { char line[16]; fgets(line, sizeof line, stdin); puts(line); ffl
 		t.Fatalf("got %+v, %v; want one object", r, err)
 	}
 	var names []string
-	for _, f := range r.Objects[0].Functions() {
+	for _, f := range r.Objects[0].Functions {
 		names = append(names, string(f.Name))
 		if code := make([]byte, f.Size); r.Objects[0].ReadCode(p, f.Addr, code) != nil || code[0] == 0 {
 			t.Errorf("got code % x of %s; want instructions", code, f.Name)

@@ -63,8 +63,13 @@ func (p *Process) common(places []Place, last *Registered) (*Registered, error) 
 		return nil, err
 	}
 	before := len(r.Objects)
+	known := make(map[uint64]*Object) // by entry
+	for i := range last.Objects {
+		known[last.Objects[i].Addr] = &last.Objects[i]
+	}
 	r.Objects = slices.DeleteFunc(r.Objects, func(o Object) bool {
-		return !slices.ContainsFunc(last.Objects, func(other Object) bool { return o.equal(&other) })
+		other := known[o.Addr]
+		return other == nil || !o.equal(other)
 	})
 	r.Unstable = true
 	r.Problems = []error{fmt.Errorf("the process registered or removed objects at each of %d reads; %d of %d objects stayed", maxReads+1, len(r.Objects), before)}
@@ -131,7 +136,7 @@ const maxFunction = 16 << 20
 // readCode copies the code of the object's functions. Code that cannot be read is left out. The error
 // says that the process has ended.
 func (o *Object) readCode(p *Process) error {
-	for _, f := range o.Functions() {
+	for _, f := range o.Functions {
 		if f.Size > maxFunction {
 			continue
 		}

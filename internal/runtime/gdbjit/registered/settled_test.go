@@ -35,7 +35,7 @@ func TestSettled_ChangingProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	object := &whole.Objects[0]
-	code := object.Functions()[0].Addr
+	code := object.Functions[0].Addr
 	for _, c := range []struct {
 		name     string
 		change   func(reads int, b []byte, addr uint64) error
