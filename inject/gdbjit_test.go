@@ -230,6 +230,19 @@ func TestGDBJIT_LiveProcess(t *testing.T) {
 	}
 }
 
+// A process that is not in the recording is refused before anything is written.
+func TestGDBJIT_LiveNotRecorded(t *testing.T) {
+	_, opts := lliRecording(t, nil)
+	opts.CodeFrom, opts.Live = nil, []uint32{uint32(os.Getpid())}
+	sum, err := inject.Run(context.Background(), opts)
+	if want := fmt.Sprintf("there is no process %d in the recording", os.Getpid()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %s, %v; want error %q", asJSON(sum), err, want)
+	}
+	if _, err := os.Stat(opts.Output); err == nil {
+		t.Error("got an output; want none")
+	}
+}
+
 // waitForDump waits until lli has written the jitdump of its program, which it does before it runs that.
 func waitForDump(t *testing.T, dir string, pid int) {
 	t.Helper()

@@ -189,6 +189,11 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		}
 		o.named = append(o.named, engine.SideFile{PID: uint32(n), Path: file})
 	}
+	for _, pid := range o.live {
+		if pid == 0 || pid > math.MaxInt32 {
+			return usageError(fmt.Sprintf("--live %d: it takes the number of a process", pid))
+		}
+	}
 	for _, l := range o.mono {
 		named := maybeOf(l)
 		if named.Path == "" {
@@ -208,8 +213,6 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		return usageError("--no-jit leaves nothing to do; to copy a recording, use cp or perf inject")
 	case !engine.ValidClock(o.clock):
 		return usageError(fmt.Sprintf("--clock %s: it can be auto, strict, or a number of nanoseconds%s", typed(o.clock), didYouMean(o.clock, []string{"auto", "strict"})))
-	case slices.ContainsFunc(o.live, func(pid uint) bool { return pid == 0 || pid > math.MaxInt32 }):
-		return usageError("--live: it takes the number of a process")
 	case o.dwarf != 4 && o.dwarf != 5:
 		return usageError(fmt.Sprintf("--dwarf %d: the versions are 4 and 5", o.dwarf))
 	case o.embed && o.dwarf != 5:

@@ -42,12 +42,12 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
 	p := processOf(file)
 	places := registered.Find(p)
-	if len(places) == 0 {
-		return
-	}
 	r, err := registered.Read(p, places)
 	if err == nil && file.Live != nil {
 		err = file.Live.Refresh() // it may have mapped memory for code since it was opened
+	}
+	if len(places) == 0 && err == nil {
+		return
 	}
 	if err != nil {
 		file.Use()
