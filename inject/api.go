@@ -8,6 +8,7 @@ import (
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/runtime/gdbjit"
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/runtime/openj9"
@@ -88,6 +89,7 @@ const (
 	KindXRay      = xray.Kind
 	KindJ9        = openj9.Kind
 	KindV8Log     = v8.Kind
+	KindGDBJIT    = gdbjit.Kind  // only in DumpSummary: Options.CodeFrom, Options.Live
 	KindCore      = formats.Core // Options.CodeFrom
 	// KindELF is a program or a shared object, for Options.CodeFrom and Options.Programs.
 	KindELF = formats.ELF

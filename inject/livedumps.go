@@ -22,6 +22,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/runtime/gdbjit"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -80,8 +81,8 @@ func (l *live) open(m recording.Marker, record []byte) bool {
 	return false
 }
 
-// openLogs opens the logs of Mono and captures of OpenJ9's metadata, at the end of a stream. The
-// error is ctx's.
+// openLogs opens the logs of Mono, captures of OpenJ9's metadata and registered objects, at the end of
+// a stream. The error is ctx's.
 func (l *live) openLogs() error {
 	before := len(l.Rec.Markers)
 	f := l.finder()
@@ -92,6 +93,7 @@ func (l *live) openLogs() error {
 	code, err := codebytes.Open(l.Rec, l.opts, &found)
 	if l.code = code; err == nil {
 		defer l.code.Report(&found)
+		f.Code = code
 		err = f.ListDirs()
 	}
 	if err == nil {
@@ -111,7 +113,7 @@ func (l *live) openLogs() error {
 			return err
 		}
 		l.sum.Add(found)
-		if f.Assign([]*locate.Reference{c}); c.Dump != nil && l.begin(m, c.Dump) {
+		if f.Assign([]*locate.Reference{c}); c.Dump != nil && gdbjit.Exclude(c.Dump, l.allDumps()) && l.begin(m, c.Dump) {
 			opened = append(opened, c.Dump)
 			if log, ok := c.Dump.Source.(interface{ HasCalls() bool }); ok && log.HasCalls() {
 				found.Problem(report.ProblemOf(c.Dump.Path, fmt.Errorf("the calls in it are left out: %w", calltrace.ErrTraceOnce), ""))

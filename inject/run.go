@@ -28,6 +28,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
+	"github.com/jitinject/jitinject/internal/runtime/gdbjit"
 	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -86,15 +87,27 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	addSurvey(sum, rec)
 	opts.Logf(2, "surveyed: %d markers", len(rec.Markers))
 
-	located, err := locate.Resolve(ctx, rec, formats.Dumps(), opts)
+	var opened report.Findings
+	code, err := codebytes.Open(rec, opts, &opened)
+	if err != nil {
+		return err
+	}
+	defer code.Close()
+	located, err := locate.Resolve(ctx, rec, formats.Dumps(), code, opts)
 	if err != nil {
 		return err
 	}
 	dumps := located.Dumps
-	defer locate.CloseDumps(dumps)
+	defer locate.CloseDumps(located.Dumps)
 	sum.Markers = len(rec.Markers)
 	sum.Add(located.Found)
 	opts.Logf(2, "scanned: %d dumps", len(dumps))
+
+	dumps, found, err := gdbjit.Attach(ctx, dumps)
+	if err != nil {
+		return err
+	}
+	sum.Add(found)
 
 	described, err := v8.Attach(ctx, rec, dumps, opts)
 	if err != nil {
@@ -104,12 +117,8 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	sum.Add(described.Found)
 	opts.Logf(2, "described: %d logs", described.Len())
 
-	code, found, err := codebytes.Resolve(rec, dumps, opts)
-	if err != nil {
-		return err
-	}
-	defer code.Close()
-	sum.Add(found)
+	sum.Add(opened)
+	sum.Add(code.ProvideAll(dumps, opts))
 
 	traces, err := calltrace.Open(ctx, rec, dumps, code, syntheticTraces, formats.Calls(), opts)
 	if err != nil {

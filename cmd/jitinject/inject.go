@@ -44,6 +44,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		ShortNames:   o.monoNames == "short",
 		PID:          o.pid,
 		CodeFrom:     o.codeFrom,
+		Live:         o.livePIDs(),
 		Force:        o.force,
 		Strict:       o.strict,
 		DWARF:        o.dwarf,

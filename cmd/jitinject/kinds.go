@@ -38,6 +38,16 @@ func (o *options) sideFiles() []engine.SideFile {
 	return append(files, o.alone...)
 }
 
+// livePIDs returns the processes of --live, each once.
+func (o *options) livePIDs() (pids []uint32) {
+	for _, pid := range o.live {
+		if !slices.Contains(pids, uint32(pid)) {
+			pids = append(pids, uint32(pid))
+		}
+	}
+	return pids
+}
+
 // isDirectory reports whether a path is a directory of side files that are taken together.
 func isDirectory(path string) bool {
 	_, ok := engine.IdentifyDir(path)

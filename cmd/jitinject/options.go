@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,7 @@ type options struct {
 	xrayBinary    []string
 	pid           uint32
 	codeFrom      []string
+	live          []uint // pids
 	dwarf         int
 	jobs          int
 	noSync        bool
@@ -112,6 +114,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringArrayVar(&o.xrayBinary, "xray-binary", nil, "take `FILE` for the program that wrote traces, if the one in the recording is gone; may be repeated")
 	fs.Uint32Var(&o.pid, "pid", 0, "take logs, traces and captures that do not say whose they are for those of process `PID`")
 	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take code that a log or a capture does not have, such as Mono's, from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
+	fs.UintSliceVar(&o.live, "live", nil, "read the memory of process `PID`, which still runs, where a core dump of it would do; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "`4|5`: the version of DWARF that debugging information has")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
 	fs.Lookup("compression-level").NoOptDefVal = "1"
@@ -185,6 +188,11 @@ func (o *options) check(fs *pflag.FlagSet) error {
 			return usageError(fmt.Sprintf("--dump %s: a dump of process %d was named already", d, n))
 		}
 		o.named = append(o.named, engine.SideFile{PID: uint32(n), Path: file})
+	}
+	for _, pid := range o.live {
+		if pid == 0 || pid > math.MaxInt32 {
+			return usageError(fmt.Sprintf("--live %d: it takes the number of a process", pid))
+		}
 	}
 	for _, l := range o.mono {
 		named := maybeOf(l)

@@ -103,6 +103,7 @@ func TestUsage_Errors(t *testing.T) {
 		"--dwarf 3":                "--dwarf 3: the versions are 4 and 5",
 		"--dwarf":                  "--dwarf needs a value",
 		"--dwarf x":                `--dwarf "x": it takes a number`,
+		"--live 0":                 "--live 0: it takes the number of a process",
 		"--jobs 0":                 "--jobs 0: it takes a number from 1 on",
 		"-k foo":                   "--vmlinux is not about jitted code",
 		"--jobs -1":                "--jobs -1",

@@ -404,7 +404,7 @@ func clockText(c engine.Clock) string {
 	case engine.ClockGiven:
 		return offset + " were added to its times, as --clock says"
 	case engine.ClockStart:
-		return "its captures do not say since when their code was there: it is there from the start"
+		return "it has no times: its functions are there from the start"
 	case engine.ClockNone:
 		return "its times cannot be matched; its functions are there from the start"
 	}

@@ -12,7 +12,7 @@ import (
 // fieldOptions has the options that set fields of the engine's.
 var fieldOptions = map[string]string{
 	"Input": "-i", "Output": "-o", "Compress": "-z", "Force": "-f", "Strict": "--strict", "Objects": "--objects", "Sources": "--sources", "SourceMaps": "--source-maps", "BuildIDCache": "--buildid-cache",
-	"DumpDirs": "--dump-dir", "Clock": "--clock", "CodeFrom": "--code-from", "Programs": "--xray-binary", "PID": "--pid",
+	"DumpDirs": "--dump-dir", "Clock": "--clock", "CodeFrom": "--code-from", "Live": "--live", "Programs": "--xray-binary", "PID": "--pid",
 }
 
 // kindOptions has the options that name side files.

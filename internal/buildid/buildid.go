@@ -1,6 +1,9 @@
 package buildid
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"encoding/binary"
+)
 
 // Of returns the build id of a file, its bytes as a string, or "" if it has none. Sections
 // that claim more than a kilobyte are no notes of build ids.
@@ -19,4 +22,22 @@ func Of(f *elf.File) string {
 		return ""
 	}
 	return string(note[at : at+uint64(desc)])
+}
+
+// InNotes returns the build id in a segment of notes, its bytes as a string, or "" if it has none.
+func InNotes(notes []byte, order binary.ByteOrder) string {
+	const header, gnu, buildID = 12, "GNU\x00", 3 // NT_GNU_BUILD_ID
+	for len(notes) >= header {
+		name, desc, kind := uint64(order.Uint32(notes)), uint64(order.Uint32(notes[4:])), order.Uint32(notes[8:])
+		at := header + (name+3)&^3
+		end := at + (desc+3)&^3
+		if at+desc > uint64(len(notes)) {
+			return ""
+		}
+		if kind == buildID && name == uint64(len(gnu)) && string(notes[header:header+len(gnu)]) == gnu {
+			return string(notes[at : at+desc])
+		}
+		notes = notes[min(end, uint64(len(notes))):]
+	}
+	return ""
 }

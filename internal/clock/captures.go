@@ -1,6 +1,10 @@
 package clock
 
 import (
+	"cmp"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -29,7 +33,8 @@ func matchCaptures(d *model.Dump, rec *recording.Recording, mode string) bool {
 	if given || rec.ClockError() == "" {
 		earliest = back(FirstProgram(rec, d.Markers[0].PID))
 	}
-	c.StartAt(earliest, func(addr uint64) uint64 { return back(captureStart(rec, d, addr)) })
+	files := filesOver(rec, d)
+	c.StartAt(earliest, func(addr uint64) uint64 { return back(max(captureStart(rec, d, addr), files(addr))) })
 	if c.HasTimes() {
 		return false
 	}
@@ -65,4 +70,36 @@ func captureStart(rec *recording.Recording, d *model.Dump, addr uint64) uint64 {
 		}
 	}
 	return start
+}
+
+// filesOver returns a function that returns the time after which no file was mapped at an address, or 0
+// if none ever was. Code without a time that is there in the end came after the last such file.
+func filesOver(rec *recording.Recording, d *model.Dump) func(addr uint64) uint64 {
+	p := rec.Processes[d.PID]
+	if p == nil {
+		return func(uint64) uint64 { return 0 }
+	}
+	since := d.Markers[0].Time
+	var maps []recording.FileMap
+	for _, m := range p.FileMaps {
+		if m.Name != "" && m.Time >= since {
+			maps = append(maps, m)
+		}
+	}
+	for _, m := range p.Others { // no anonymous memory
+		if m.Time >= since {
+			maps = append(maps, m)
+		}
+	}
+	slices.SortStableFunc(maps, func(a, b recording.FileMap) int { return cmp.Compare(a.Time, b.Time) })
+	line := new(addrs.Timeline)
+	for i := range maps {
+		line.Add(addrs.Range{Lo: maps[i].Lo, Hi: maps[i].Hi})
+	}
+	return func(addr uint64) uint64 {
+		if i := line.Last(addrs.Range{Lo: addr, Hi: addr + 1}, 0, len(maps)); i >= 0 {
+			return maps[i].Time + 1
+		}
+		return 0
+	}
 }

@@ -18,30 +18,50 @@ import (
 // containers. The addresses of mapped files prove more, because they are random. So either both
 // must match a process, or the files alone.
 
-// CoreMemory returns the memory of a core, with a note if its process was inferred. maps are the
-// executable mappings of the dump's process. It fails if the core is not of that process.
-func CoreMemory(rec *recording.Recording, f *codeFile, d *model.Dump, maps []recording.FileMap) (jitcode.Memory, string, error) {
-	mapped, err := compareMaps(f.Core, maps)
-	if err != nil {
-		return nil, "", fmt.Errorf("it is a core dump of another process than %d: %w", d.PID, err)
+// A Candidate is a process of the recording that a memory may be of.
+type Candidate struct {
+	PID    uint32
+	Number uint32 // in its own pid namespace, if that is known, or 0
+	Last   uint64 // a time at which it ran the program, in the recording's nanoseconds
+	Maps   []recording.FileMap
+	Holds  func(Memory) bool // reports whether a memory has any of the functions; nil for yes
+}
+
+// MatchDump is Match for the process of a dump. maps are the executable mappings of that.
+func (c *Files) MatchDump(f *File, d *model.Dump, maps []recording.FileMap) (note string, err error) {
+	return Match(c.Rec, f, &Candidate{
+		PID: d.PID, Number: d.Source.PID(), Last: LastTime(d), Maps: maps,
+		Holds: func(m Memory) bool { return holdsAny(m, d) },
+	})
+}
+
+// Match fails if the memory of f is not of a process, with the reason. It returns a note if the
+// process was inferred. f must not be an image.
+func Match(rec *recording.Recording, f *File, p *Candidate) (note string, err error) {
+	if f.Live != nil {
+		return "", matchLive(rec, f.Live, p)
 	}
-	numbered := IsNumbered(f.Core, d.PID) || d.Source.PID() != 0 && IsNumbered(f.Core, d.Source.PID())
+	mapped, err := compareMaps(f.Core, p.Maps)
+	if err != nil {
+		return "", fmt.Errorf("it is a core dump of another process than %d: %w", p.PID, err)
+	}
+	numbered := IsNumbered(f.Core, p.PID) || p.Number != 0 && IsNumbered(f.Core, p.Number)
 	pid, known := coreNumber(f.Core)
 	switch {
-	case !holdsAny(f.Core, d):
-		return nil, "", fmt.Errorf("it is a core dump of process %d, and has no memory where process %d has its functions", pid, d.PID)
+	case p.Holds != nil && !p.Holds(f.Core):
+		return "", fmt.Errorf("it is a core dump of process %d, and has no memory where process %d has its functions", pid, p.PID)
 	case numbered && (mapped || len(f.Core.Files()) == 0):
-		return f.Core, "", nil
-	case mapped && !isRandom(maps):
-		return nil, "", fmt.Errorf("it is a core dump of process %d, not of %d, and that files are mapped alike proves nothing: they are where they are without address space layout randomization", pid, d.PID)
-	case mapped && isOther(rec, pid, d, f.Core):
-		return nil, "", fmt.Errorf("it is a core dump of process %d, which is another one in the recording than %d", pid, d.PID)
+		return "", nil
+	case mapped && !isRandom(p.Maps):
+		return "", fmt.Errorf("it is a core dump of process %d, not of %d, and that files are mapped alike proves nothing: they are where they are without address space layout randomization", pid, p.PID)
+	case mapped && isOther(rec, pid, p.Last, f.Core):
+		return "", fmt.Errorf("it is a core dump of process %d, which is another one in the recording than %d", pid, p.PID)
 	case mapped:
-		return f.Core, fmt.Sprintf("process %d of its pid namespace is taken for %d: files are mapped where they were in that", pid, d.PID), nil
+		return fmt.Sprintf("process %d of its pid namespace is taken for %d: files are mapped where they were in that", pid, p.PID), nil
 	case known && numbered:
-		return nil, "", fmt.Errorf("it is a core dump of process %d, and shares no mapped file with the one that was recorded", pid)
+		return "", fmt.Errorf("it is a core dump of process %d, and shares no mapped file with the one that was recorded", pid)
 	}
-	return nil, "", fmt.Errorf("it is a core dump of process %d, not of %d, and does not say which files are mapped", pid, d.PID)
+	return "", fmt.Errorf("it is a core dump of process %d, not of %d, and does not say which files are mapped", pid, p.PID)
 }
 
 // coreNumber returns the pid in the core. known is false if it is only the tid of a thread.
@@ -66,17 +86,17 @@ func IsNumbered(c *elfcore.Core, pid uint32) bool {
 
 // isOther reports whether the recording has another process with a core's pid that fits the core
 // as well: a forked child has its files at the addresses of its parent's.
-func isOther(rec *recording.Recording, pid int, d *model.Dump, c *elfcore.Core) bool {
+func isOther(rec *recording.Recording, pid int, last uint64, c *elfcore.Core) bool {
 	if pid <= 0 || rec.Processes[uint32(pid)] == nil {
 		return false
 	}
-	mapped, err := compareMaps(c, rec.FileMapsOf(uint32(pid), LastTime(d)))
+	mapped, err := compareMaps(c, rec.FileMapsOf(uint32(pid), last))
 	return err == nil && mapped
 }
 
 // compareMaps compares the addresses of mapped files. It fails if they differ, and returns false
 // if there are none to compare.
-func compareMaps(c *elfcore.Core, maps []recording.FileMap) (bool, error) {
+func compareMaps(c Memory, maps []recording.FileMap) (bool, error) {
 	places := make(map[string][]uint64) // by name, the address of offset 0 of the file
 	for i := range c.Files() {
 		f := &c.Files()[i]
@@ -138,8 +158,8 @@ const fixedRoom = 128 << 10
 // maxPlaces bounds how many addresses of a file are compared.
 const maxPlaces = 64
 
-// holdsAny reports whether a core has memory at any function of a dump.
-func holdsAny(c *elfcore.Core, d *model.Dump) bool {
+// holdsAny reports whether a process has memory at any function of a dump.
+func holdsAny(c Memory, d *model.Dump) bool {
 	events := d.Source.Scanned().Events
 	var b [1]byte
 	for i := 0; i < len(events); i += 1 + len(events)/recording.MaxProbes {
@@ -157,16 +177,16 @@ type executableMemory struct {
 	executable recording.Ranges
 }
 
-// executableOf returns the executable part of the memory of a core, or all of it if the core does
+// executableOf returns the executable part of the memory of a process, or all of it if a core does
 // not say which part that is.
-func executableOf(c *elfcore.Core, mem jitcode.Memory) jitcode.Memory {
+func executableOf(mem Memory) jitcode.Memory {
 	var maps []recording.FileMap
-	for _, s := range c.Segments() {
+	for _, s := range mem.Segments() {
 		if s.Flags&elf.PF_X != 0 {
 			maps = append(maps, recording.FileMap{Lo: s.Addr, Hi: s.Addr + s.Size})
 		}
 	}
-	if len(maps) == 0 || mem == nil {
+	if len(maps) == 0 {
 		return mem
 	}
 	return executableMemory{mem, recording.ExactRanges(maps, func(*recording.FileMap) bool { return true })}

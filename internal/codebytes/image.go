@@ -16,11 +16,11 @@ import (
 // imagesOf returns the code of a file at the addresses where a process has it mapped. It adds a
 // note if only the name says that it is the recorded file. It fails if the process did not map
 // it.
-func imagesOf(rec *recording.Recording, f *codeFile, pid uint32, maps []recording.FileMap) (jitcode.Memory, string, error) {
+func imagesOf(rec *recording.Recording, f *File, pid uint32, maps []recording.FileMap) (jitcode.Memory, string, error) {
 	mem := imageMemory{file: f.file}
-	path, err := filepath.Abs(f.path)
+	path, err := filepath.Abs(f.Path)
 	if err != nil {
-		path = f.path
+		path = f.Path
 	}
 	var other error
 	proven := false

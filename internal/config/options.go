@@ -97,6 +97,11 @@ type Options struct {
 	// supply what these lack.
 	CodeFrom []string
 
+	// Live are processes of the recording that still run: what core dumps of them would supply is
+	// read from their memory. A pid must be the same for perf record and for Run, so processes of
+	// another pid namespace need a core dump. Nothing stops the processes.
+	Live []uint32
+
 	// Force also reads an Input that belongs to someone else.
 	Force bool
 

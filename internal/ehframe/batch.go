@@ -14,6 +14,7 @@ import (
 // and has the absolute address of .eh_frame in the process.
 type Batch struct {
 	Addr   uint64 // of .eh_frame
+	Text   uint64 // of .text; 0 if unknown
 	Offset int    // of .eh_frame in the unwind data, in bytes
 	Size   int    // of .eh_frame, in bytes
 
@@ -42,12 +43,21 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 	if !ok {
 		return nil, false
 	}
-	b = &Batch{Addr: addr, Size: len(frames)}
+	if b, err = NewBatch(order, addrSize, frames, addr, 0); err != nil {
+		return nil, false
+	}
 	if &header[0] == &data[0] {
 		b.Offset = len(header)
 	}
+	return b, len(b.fdes) > 0
+}
+
+// NewBatch finds the FDEs of an .eh_frame at an address. text is the address of .text, or 0. It
+// fails if an entry is unreadable. Relocated tables of an ELF object are such a batch.
+func NewBatch(order binary.ByteOrder, addrSize int, frames []byte, addr, text uint64) (*Batch, error) {
+	b := &Batch{Addr: addr, Text: text, Size: len(frames)}
 	r := reader{
-		place: Place{Order: order, AddrSize: addrSize, Frames: addr},
+		place: Place{Order: order, AddrSize: addrSize, Frames: addr, Text: text},
 		c:     wire.NewCursor(".eh_frame", "", frames, order, 0), at: make(map[int]int),
 	}
 	for r.c.Len() >= 4 {
@@ -58,25 +68,33 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 		}
 		idAt := r.c.Pos()
 		body := r.c.Bytes("entry", uint64(length))
-		if r.c.Err() != nil || len(body) < 4 {
-			return nil, false
+		if r.c.Err() == nil && len(body) < 4 {
+			r.c.Bad("length", "%d bytes have no CIE id", length)
+		}
+		if r.c.Err() != nil {
+			return nil, r.c.Err()
 		}
 		id := order.Uint32(body)
 		if id == 0 {
+			if length > maxCIE {
+				r.c.Bad("length", "%d bytes of a CIE", length)
+				return nil, r.c.Err()
+			}
 			if !r.again(frames, start) {
-				return nil, false
+				return nil, r.c.Err()
 			}
 			continue
 		}
 		f := batchFDE{at: start, cie: idAt - int(id)}
+		c := wire.NewCursor(".eh_frame", "FDE", body[4:], order, int64(idAt+4))
 		cie, known := r.at[f.cie]
 		if !known {
-			return nil, false
+			c.Fail("CIE pointer", "no CIE begins at offset %#x", f.cie)
+			return nil, c.Err()
 		}
-		c := wire.NewCursor(".eh_frame", "FDE", body[4:], order, int64(idAt+4))
 		f.low, f.high = r.about(&c, r.more[cie].encoding, uint64(idAt+4))
 		if c.Err() != nil {
-			return nil, false
+			return nil, c.Err()
 		}
 		if f.low < f.high {
 			b.fdes = append(b.fdes, f)
@@ -92,8 +110,12 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 			b.lowest[i] = min(b.lowest[2*i], b.lowest[2*i+1])
 		}
 	}
-	return b, n > 0
+	return b, nil
 }
+
+// maxCIE bounds the size of a CIE in a batch, in bytes: it is read again for each function.
+// Compilers' CIEs have less than 64.
+const maxCIE = 4096
 
 // FramesAddress returns the address of .eh_frame in the process. ok is false unless an
 // .eh_frame_hdr has it as an absolute address.
@@ -138,6 +160,8 @@ func (r *reader) about(c *wire.Cursor, encoding uint8, at uint64) (low, high uin
 	low = r.pointer(c, "pc begin", encoding&0x0f)
 	if encoding&pePCRel != 0 {
 		low += r.place.Frames + at
+	} else if encoding&peTextRel != 0 {
+		low += r.place.Text
 	}
 	low = r.mask(low)
 	size := r.pointer(c, "pc range", encoding&0x07)
@@ -193,7 +217,7 @@ func (b *Batch) of(code, size uint64) (from, to int) {
 // Check reads the tables of one function in the batch. place is that of the function, and frames is
 // the .eh_frame. The result is that of the function [Check].
 func (b *Batch) Check(place Place, frames []byte) (jitcode.FrameTable, error) {
-	place.Frames = b.Addr
+	place.Frames, place.Text = b.Addr, b.Text
 	r := reader{place: place, c: wire.NewCursor(".eh_frame", "", frames, place.Order, 0), at: make(map[int]int)}
 	from, to := b.of(place.Code, place.CodeSize)
 	for _, f := range b.fdes[from:to] {

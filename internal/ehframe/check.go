@@ -19,6 +19,7 @@ type Place struct {
 	Code     uint64 // address of the function
 	CodeSize uint64
 	Frames   uint64      // address of the .eh_frame; DefaultPlace sets it as perf expects
+	Text     uint64      // base of pointers relative to .text; 0 if unknown
 	Machine  elf.Machine // EM_NONE if unknown
 }
 
@@ -210,6 +211,10 @@ func (r *reader) augment(letters string, cie *jitcode.FrameCIE, more *cieExtra) 
 	}
 	switch more.encoding &^ 0x0f {
 	case peAbsolute, pePCRel:
+	case peTextRel:
+		if r.place.Text == 0 {
+			c.Fail("pointer encoding", "%#x, relative to a .text at an unknown address", more.encoding)
+		}
 	default:
 		c.Fail("pointer encoding", "%#x, which is neither absolute nor relative to its own place", more.encoding)
 	}
@@ -220,10 +225,14 @@ func (r *reader) fde(cie, idAt int) {
 	c, more := &r.c, r.more[cie]
 	pcAt := uint64(idAt + c.Pos())
 	begin := r.pointer(c, "pc begin", more.encoding&0x0f)
-	if more.encoding&pePCRel != 0 {
+	switch {
+	case more.encoding&pePCRel != 0:
 		begin += r.place.Frames + pcAt
 		r.moved = true
-	} else {
+	case more.encoding&peTextRel != 0:
+		begin += r.place.Text
+		r.fixed = true
+	default:
 		r.fixed = true
 	}
 	begin = r.mask(begin)

@@ -17,6 +17,7 @@ const (
 	peSdata4   = 0x0b
 	peSdata8   = 0x0c
 	pePCRel    = 0x10
+	peTextRel  = 0x20
 )
 
 // pointer reads a pointer in an encoding. The caller adds its base, if it has one.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/calltrace"
 	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/runtime/gdbjit"
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/runtime/openj9"
@@ -86,6 +87,10 @@ var All = []Format{
 		Kind: openj9.Kind, Name: "a capture of OpenJ9's metadata", Identify: openj9.Identify, Holds: openj9.HasCaptures,
 		Dump: locate.Format{Find: openj9.Find},
 		Show: showj9.Format, Verify: checkj9.Format, Recorded: checkj9.Recorded,
+	},
+	{
+		Kind: gdbjit.Kind, Name: "objects that a process registered for debuggers", Identify: gdbjit.Identify,
+		Dump: locate.Format{Find: gdbjit.Find},
 	},
 	{
 		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,

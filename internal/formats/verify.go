@@ -5,6 +5,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkdump"
+	"github.com/jitinject/jitinject/internal/verify/checkgdbjit"
 	"github.com/jitinject/jitinject/internal/verify/checkobject"
 	"github.com/jitinject/jitinject/internal/verify/checkrecording"
 	"github.com/jitinject/jitinject/internal/verify/recorded"
@@ -25,7 +26,7 @@ func Verifier() *verify.Verifier {
 		f := verified(v.KindOf(path))
 		return f != nil && f.Recorded != nil && f.Recorded(ctx, path, p)
 	}
-	v = verify.New(side, []verify.Format{checkrecording.Format(belongs, events()), checkobject.Format})
+	v = verify.New(side, []verify.Format{checkrecording.Format(belongs, events()), checkgdbjit.Format, checkobject.Format})
 	return v
 }
 

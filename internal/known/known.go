@@ -40,7 +40,7 @@ var all = []Runtime{
 	{names: []string{"php", "php-fpm", "php-cgi"}, files: []string{"/opcache.so"}, flags: []string{"opcache.jit_debug"}, start: "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing -d opcache.jit_debug=32 -d opcache.file_update_protection=0 PROGRAM.php"},
 	{names: []string{"python", "pypy"}, files: []string{"/libpython3"}, flags: []string{"perf_jit", "PYTHON_PERF_JIT_SUPPORT"}, start: "python3 -X perf_jit PROGRAM.py", note: "from Python 3.13 on"},
 	{names: []string{"julia"}, files: []string{"/libjulia"}, flags: []string{"ENABLE_JITPROFILING"}, start: "env ENABLE_JITPROFILING=1 julia PROGRAM.jl", note: "a julia that was built with USE_PERF_JITEVENTS=1"},
-	{names: []string{"lli"}, flags: []string{"--jit-kind=mcjit", "-jit-kind=mcjit"}, start: "lli --jit-kind=mcjit PROGRAM.bc", note: "an LLVM that was built with LLVM_USE_PERF"},
+	{names: []string{"lli"}, flags: []string{"--jit-kind=mcjit", "-jit-kind=mcjit"}, start: "lli --jit-kind=mcjit PROGRAM.bc", note: "an LLVM that was built with LLVM_USE_PERF; or jitinject --live PID while it runs"},
 	{names: []string{"wasmtime"}, flags: []string{"--profile=jitdump", "--profile jitdump", "--jitdump"}, start: "wasmtime --profile=jitdump PROGRAM.wasm"},
 	{names: []string{"wasmer"}, flags: []string{"--profiler=perfmap"}, start: "wasmer run --profiler=perfmap PROGRAM.wasm", note: "which writes /tmp/perf-PID.map: perf report reads that by itself, and it has names but no lines"},
 	{names: []string{"dotnet"}, files: []string{"/libcoreclr.so"}, flags: []string{"DOTNET_PerfMapEnabled"}, start: "env DOTNET_PerfMapEnabled=2 dotnet PROGRAM.dll"},
@@ -50,6 +50,8 @@ var all = []Runtime{
 	{names: []string{"bun"}, flags: []string{"useJITDump"}, start: "env BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=$PWD bun run PROGRAM.js"},
 	{names: []string{"js", "firefox"}, flags: []string{"IONPERF"}, start: "env PERF_SPEW_DIR=/tmp IONPERF=func js PROGRAM.js", note: "a nightly build; in the browser with MOZ_DISABLE_CONTENT_SANDBOX=1"},
 	{names: []string{"qemu"}, flags: []string{"-jitdump"}, start: "qemu-ARCH -jitdump PROGRAM", note: "from QEMU 8 on"},
+	{files: []string{"/llvmjit.so"}, note: "PostgreSQL writes a dump with jit_profiling_support=on; with jit_debugging_support=on, jitinject --live PID reads the code of a running query: jitinject help gdbjit"},
+	{files: []string{"/libLLVM"}, note: "LLVM may register its code for debuggers; while the process runs, jitinject --live PID reads that: jitinject help gdbjit"},
 }
 
 // plain returns a program's name without its version or machine.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/clock"
+	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
@@ -29,6 +30,8 @@ type Finder struct {
 	Rec     *recording.Recording
 	Opts    *config.Options
 	Formats []Format
+	// Code has the memories that the user names. It may be nil.
+	Code *codebytes.Files
 	// Files are all files that are open.
 	Files []*SideFile
 	// Left has the files of formats without a marker that belong to no process.
@@ -238,6 +241,7 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 
 // AddFile adds an open side file.
 func (f *Finder) AddFile(s *SideFile) {
+	s.live = isLive(s.Path)
 	if f.byInode == nil {
 		f.byInode = make(map[Inode]*SideFile)
 	}

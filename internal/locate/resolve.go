@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/jitinject/jitinject/internal/clock"
+	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
@@ -42,9 +43,10 @@ type RefusedLog struct {
 // do better. The error is ctx's, or of options that cannot be followed. The caller closes the
 // dumps.
 //
-// First, each format adds markers for its side files that no mapping describes.
-func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, opts *config.Options) (*Result, error) {
-	f := &Finder{Rec: rec, Opts: opts, Formats: formats}
+// First, each format adds markers for its side files that no mapping describes. code has the memories
+// that the user names.
+func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, code *codebytes.Files, opts *config.Options) (*Result, error) {
+	f := &Finder{Rec: rec, Opts: opts, Formats: formats, Code: code}
 	r := new(Result)
 	defer func() { f.CloseOthers(r.Dumps) }()
 	if err := f.ListDirs(); err != nil {

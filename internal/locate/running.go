@@ -1,15 +1,14 @@
 package locate
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/procmem"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -39,7 +38,7 @@ func isLive(path string) bool { return strings.HasPrefix(path, "/proc/") }
 // before the mapping sees.
 func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile) {
 	for _, m := range c.Markers {
-		dir := processDir(m.PID)
+		dir := procmem.Dir(m.PID)
 		if _, err := sys.Stat(dir); err != nil || m.Pos < 0 {
 			continue
 		}
@@ -116,7 +115,7 @@ func inOtherMounts(pid uint32) bool {
 	if err != nil {
 		return false
 	}
-	theirs, err := sys.Stat(processDir(pid) + "/ns/mnt")
+	theirs, err := sys.Stat(procmem.Dir(pid) + "/ns/mnt")
 	return err == nil && !os.SameFile(own, theirs)
 }
 
@@ -141,32 +140,6 @@ func running(rec *recording.Recording, m recording.Marker) bool {
 			return false
 		}
 	}
-	since, ok := processStart(m.PID)
-	return ok && since <= then
-}
-
-// processStart returns when a process began, in nanoseconds of CLOCK_MONOTONIC, or a little
-// earlier.
-func processStart(pid uint32) (uint64, bool) {
-	stat, err := sys.ReadFile(processDir(pid) + "/stat")
-	if err != nil {
-		return 0, false
-	}
-	const startTime = 22 - 3 // field 22 of proc(5); the name, field 2, may contain anything
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) <= startTime {
-		return 0, false
-	}
-	ticks, err := strconv.ParseUint(string(fields[startTime]), 10, 64)
-	var monotonic, boot unix.Timespec
-	if err != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &monotonic) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {
-		return 0, false
-	}
-	const tick = 1e9 / 100 // USER_HZ, on every machine
-	start, asleep := ticks*tick, uint64(boot.Nano()-monotonic.Nano())
-	return start - min(start, asleep), true
-}
-
-func processDir(pid uint32) string {
-	return filepath.Join("/proc", strconv.FormatUint(uint64(pid), 10))
+	since, err := procmem.Started(m.PID)
+	return err == nil && since <= then
 }

@@ -226,14 +226,14 @@ func document(counts map[told]int) []byte {
     jitinject verify FILE...
 
 checks dumps, logs of Mono's profiler, traces of XRay, logs of V8, OpenJ9's metadata in dumps, captures and directories of them, recordings and the objects that
-they refer to, and ELF objects by themselves. A recording among the FILEs is held beside the dumps, logs and traces; a dump, beside the logs of V8. This page is made from the table of rules in internal/verify and from the recordings in testdata
+they refer to, ELF objects by themselves, and, in core dumps, what the process registered for debuggers. A recording among the FILEs is held beside the dumps, logs and traces; a dump, beside the logs of V8. This page is made from the table of rules in internal/verify and from the recordings in testdata
 (` + "`go test ./internal/verify -run Runtimes -update`" + `); ` + "`jitinject verify --explain RULE`" + ` prints what it says of a rule.
 
 An **error** costs names, lines or stacks, or makes them false, in some tool that people use. A **warning** is a departure that
 readers cope with. A **note** is something to know.
 `)
 	for _, kind := range []struct{ prefix, title string }{
-		{"dump/", "Rules for dumps"}, {"mono/", "Rules for logs of Mono"}, {"xray/", "Rules for traces of XRay"}, {"v8log/", "Rules for logs of V8"}, {"j9/", "Rules for OpenJ9's metadata"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"},
+		{"dump/", "Rules for dumps"}, {"mono/", "Rules for logs of Mono"}, {"xray/", "Rules for traces of XRay"}, {"v8log/", "Rules for logs of V8"}, {"j9/", "Rules for OpenJ9's metadata"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"}, {"core/", "Rules for core dumps"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n", kind.title)
 		for _, r := range formats.Verifier().Rules() {

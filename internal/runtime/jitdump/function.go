@@ -25,6 +25,7 @@ type Reader struct {
 	code     []byte // of fn, if it is not in the window
 	rows     []row
 	exact    bool // the rows count from the start of the function: no quirk of addresses applies
+	whole    bool // the lines of fn come from an object
 	info2    jitdump.DebugInfo2
 	files    []int             // index in fn.Files of each file of a record
 	listings []source.MadeText // of the function
@@ -32,6 +33,7 @@ type Reader struct {
 	texts    []int // numbers of the sources of fn.Files, or -1; may be shorter
 	frames   cfi.Synthesizer
 	trees    TreeSource        // nil before the first
+	objects  ObjectSource      // nil before the first
 	aside    *Reader           // reads called functions; nil before the first
 	names    map[string]string // see intern
 	places   map[string]int    // index in fn.Files, by file name
@@ -70,7 +72,9 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 		r.shiftRows(fn, i)
 	}
 	r.useOriginals(fn)
-	fn.Lines = r.inside(fn.Lines[:0], fn.Size)
+	if !r.whole {
+		fn.Lines = r.inside(fn.Lines[:0], fn.Size)
+	}
 	r.addEmbedded(fn)
 	if err := r.addUnwind(fn); err != nil {
 		return nil, err
@@ -126,7 +130,7 @@ func (d *Dump) FunctionAt(offset int64) (int, bool) {
 // with the addresses in the dump.
 func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	r.function = i
-	r.rows, r.exact = r.rows[:0], false
+	r.rows, r.exact, r.whole = r.rows[:0], false, false
 	r.listings, r.texts = nil, r.texts[:0]
 	clear(r.places)
 	p := &r.d.parts[i]
@@ -148,6 +152,10 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 		Origins: r.fn.Origins[:0], Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0],
 	}
 	if r.exact = r.describedTree(&r.fn, i); r.exact {
+		return &r.fn, nil
+	}
+	if r.whole = r.describedByObject(&r.fn, i); r.whole {
+		r.exact = true
 		return &r.fn, nil
 	}
 	if p.inline.Size != 0 {

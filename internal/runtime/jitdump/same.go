@@ -14,6 +14,9 @@ func (d *Dump) Same() func(i, j int) bool {
 		if d.isDescribed != nil && (d.isDescribed(i) || d.isDescribed(j)) {
 			return false // code at two times may have other functions inlined
 		}
+		if d.objects.Has != nil && (d.objects.Has(i) || d.objects.Has(j)) {
+			return false // an object describes code at one address
+		}
 		var all [2]parts
 		for k, f := range [2]int{i, j} {
 			p := d.parts[f]

@@ -55,6 +55,7 @@ type Dump struct {
 	basis       source.LineBasis
 	bytecode    bool // V8's baseline functions have lines of bytecode
 	growing     bool // functions are read before the dump is complete
+	objects     ObjectDescription
 	isDescribed func(function int) bool
 	newTrees    func() TreeSource // with isDescribed; nil without
 	described   []int             // numbers of the description's texts in sources, or -1

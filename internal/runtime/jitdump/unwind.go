@@ -40,6 +40,9 @@ func (d *Dump) InterpreterFrame(ehFrame []byte, addr, pc uint64) (*jitcode.Frame
 
 // addUnwind sets the unwind tables of fn.
 func (r *Reader) addUnwind(fn *jitcode.Function) error {
+	if len(fn.Unwind.Sent.FDEs) > 0 { // from an object
+		return nil
+	}
 	if at := r.d.parts[r.function].unwind; at.Size != 0 {
 		if err := r.sentTables(fn, at); err != nil {
 			return err

@@ -159,7 +159,7 @@ func threadsOf(c *codebytes.Files, d *model.Dump, threads []*LogThread) map[uint
 		if f.Core == nil || !codebytes.IsNumbered(f.Core, d.PID) {
 			continue
 		}
-		if _, _, err := codebytes.CoreMemory(c.Rec, f, d, maps); err != nil {
+		if _, err := c.MatchDump(f, d, maps); err != nil {
 			continue
 		}
 		var selves []uint64

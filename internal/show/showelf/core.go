@@ -6,13 +6,14 @@ import (
 
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/show/showgdbjit"
 )
 
 // Core dumps, from which --code-from takes code: whose they are, their threads, which
 // files were mapped, and what of the memory is in them.
 
 // coreTypes are what core dumps are shown as.
-var coreTypes = []string{"thread", "mapping", "memory"}
+var coreTypes = append([]string{"thread", "mapping", "memory"}, showgdbjit.Types...)
 
 // showCore shows a core dump.
 func showCore(v *show.Viewer, c *elfcore.Core) error {
@@ -64,6 +65,7 @@ func showCore(v *show.Viewer, c *elfcore.Core) error {
 			}
 		}
 	}
+	showgdbjit.Show(v, c)
 	return nil
 }
 

@@ -1,0 +1,178 @@
+package jitelf
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// Names of sections with debugging information.
+const (
+	debugInfo       = ".debug_info"
+	debugAbbrev     = ".debug_abbrev"
+	debugLine       = ".debug_line"
+	debugStr        = ".debug_str"
+	debugLineStr    = ".debug_line_str"
+	debugStrOffsets = ".debug_str_offsets"
+	debugAddr       = ".debug_addr"
+	debugRanges     = ".debug_ranges"
+	debugRngLists   = ".debug_rnglists"
+	debugFrame      = ".debug_frame"
+	ehFrame         = ".eh_frame"
+)
+
+// usedNames are the names of the sections that the package reads.
+var usedNames = []string{debugInfo, debugAbbrev, debugLine, debugStr, debugLineStr, debugStrOffsets, debugAddr, debugRanges, debugRngLists, debugFrame, ehFrame}
+
+// findUsed sets the names of sections that the package reads. compressed is true for sections
+// with the name of GNU's older compression.
+func (s *section) findUsed() (compressed bool) {
+	name := s.name
+	if rest, ok := bytes.CutPrefix(name, []byte(".z")); ok {
+		for _, used := range usedNames {
+			if string(rest) == used[1:] && used != ehFrame {
+				s.used = used
+				return true
+			}
+		}
+	}
+	for _, used := range usedNames {
+		if string(name) == used {
+			s.used = used
+		}
+	}
+	return false
+}
+
+// maxExpansion bounds the size of decompressed sections: that many times the size of the image, and
+// minExpanded bytes. Debugging information shrinks to a third, its strings to a tenth.
+const (
+	maxExpansion = 32
+	minExpanded  = 1 << 20
+)
+
+// A contents has the joined and relocated content of sections, by name, and the faults of those
+// that are unusable.
+type contents struct {
+	data   map[string][]byte
+	faults map[string]error
+	frames uint64 // address of .eh_frame
+}
+
+// contents reads the used sections. Sections of one name are joined in the order of their headers,
+// as a linker would do.
+func (o *Object) contents() *contents {
+	c := &contents{data: make(map[string][]byte), faults: make(map[string]error)}
+	stored, expanded := uint64(0), uint64(0)
+	for i := range o.sections {
+		s := &o.sections[i]
+		gnu := s.findUsed()
+		name := s.used
+		if name == "" || s.kind == elf.SHT_NOBITS || c.faults[name] != nil {
+			continue
+		}
+		if name == ehFrame && len(c.data[name]) > 0 && o.kind != elf.ET_REL {
+			continue // of another address
+		}
+		b, err := o.stored(s)
+		if stored += uint64(len(b)); err == nil && stored > uint64(len(o.image)) {
+			err = fault(s, "sections overlap in the symfile")
+		}
+		if err == nil && (gnu || s.flags&elf.SHF_COMPRESSED != 0) {
+			b, err = o.decompressed(s, b, gnu, uint64(len(o.image))*maxExpansion+minExpanded-expanded)
+			expanded += uint64(len(b))
+		}
+		if err != nil {
+			c.faults[name] = err
+			continue
+		}
+		s.length = uint64(len(b))
+		if s.joined = uint64(len(c.data[name])); s.joined > 0 {
+			b = append(c.data[name], b...)
+		}
+		c.data[name] = b
+	}
+	o.frameAddress(c)
+	if o.kind == elf.ET_REL {
+		o.relocate(c)
+	}
+	for name := range c.faults {
+		delete(c.data, name)
+	}
+	return c
+}
+
+// fault returns an error about a section.
+func fault(s *section, format string, args ...any) error {
+	return &wire.Error{Format: FormatName, Record: "section " + printable(s.name), Offset: s.at, Text: fmt.Sprintf(format, args...)}
+}
+
+// decompressed returns the content of a compressed section, of at most limit bytes.
+func (o *Object) decompressed(s *section, b []byte, gnu bool, limit uint64) ([]byte, error) {
+	c := wire.NewCursor(FormatName, "section "+printable(s.name), b, o.order, int64(s.offset))
+	kind, size := elf.COMPRESS_ZLIB, uint64(0)
+	if gnu { // "ZLIB" and the size [GNU binutils, bfd/compress.c]
+		if magic := c.Bytes("header", 4); c.Err() == nil && string(magic) != "ZLIB" {
+			c.Bad("header", "%q, want ZLIB", magic)
+		}
+		if wide := c.Bytes("size", 8); c.Err() == nil {
+			size = binary.BigEndian.Uint64(wide)
+		}
+	} else {
+		kind = elf.CompressionType(c.U32("ch_type"))
+		if o.addrSize == 8 {
+			c.U32("ch_reserved")
+		}
+		size = o.word(&c, "ch_size")
+		o.word(&c, "ch_addralign")
+	}
+	if c.Err() == nil && size > limit {
+		c.Bad("ch_size", "%d bytes, and %d are allowed for a symfile of %d bytes", size, limit, len(o.image))
+	}
+	rest := c.Rest()
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	var in io.Reader
+	switch kind {
+	case elf.COMPRESS_ZLIB:
+		z, err := zlib.NewReader(bytes.NewReader(rest))
+		if err != nil {
+			return nil, fault(s, "zlib: %v", err)
+		}
+		in = z
+	case elf.COMPRESS_ZSTD:
+		z, err := zstd.NewReader(bytes.NewReader(rest), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(limit+minExpanded))
+		if err != nil {
+			return nil, fault(s, "zstd: %v", err)
+		}
+		defer z.Close()
+		in = z
+	default:
+		return nil, fault(s, "compressed by %v, which is not supported", kind)
+	}
+	var out bytes.Buffer // grows with the content, not with the claim
+	if n, err := io.Copy(&out, io.LimitReader(in, int64(size)+1)); err != nil {
+		return nil, fault(s, "decompression stopped after %d of %d bytes: %v", n, size, err)
+	} else if uint64(n) != size {
+		return nil, fault(s, "decompressed to %d bytes or more, want %d", n, size)
+	}
+	return out.Bytes(), nil
+}
+
+// need returns the first fault of some sections, or nil.
+func (c *contents) need(names ...string) error {
+	for _, name := range names {
+		if err := c.faults[name]; err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+// Package gdbjit makes dumps of the code that processes register for debuggers, with GDB's JIT
+// interface. LLVM registers all that it compiles, if the program asks for that: lli, PostgreSQL
+// (jit_debugging_support), Julia and others.
+//
+// The objects come from core dumps, or from processes that still run (package registered). A dump has
+// all objects of a process. An object has symbols, lines, inlined calls and unwind tables (package
+// format/jitelf). The code comes from the memory of the process.
+//
+// # Times
+//
+// The list says what was registered when it was read, and not since when. So functions count from the
+// start of the program on. Code that had gone by then is missing. What contradicts a function drops it:
+// memory that is not executable, a file of the recording at its address, another function there.
+//
+// # Combination with dumps
+//
+// A process may also have written a jitdump. Then that has the times, and code that is gone. [Attach]
+// lets the objects describe the dump's functions of the same address, size and code. The rest of the
+// objects stays a dump of its own.
+package gdbjit

@@ -1,0 +1,179 @@
+package gdbjit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/jitinject/jitinject/internal/codebytes"
+	"github.com/jitinject/jitinject/internal/format/gdbjit"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/procmem"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/runtime/gdbjit/registered"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
+)
+
+// maxReported bounds how many faults of one process's list are reported one by one.
+const maxReported = 5
+
+// Find reads the registered objects in the cores and processes that the user names, and makes markers
+// for their processes. A process that has registered nothing costs no message. The error is ctx's.
+func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
+	if f.Code == nil {
+		return nil
+	}
+	for _, file := range f.Code.Files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if file.Memory() != nil {
+			findIn(f, file, found)
+		}
+	}
+	return nil
+}
+
+// findIn reads the registered objects of a core or a process.
+func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
+	p := processOf(file)
+	places := registered.Find(p)
+	r, err := registered.Read(p, places)
+	if err == nil && file.Live != nil {
+		err = file.Live.Refresh() // it may have mapped memory for code since it was opened
+	}
+	if len(places) == 0 && err == nil {
+		return
+	}
+	if err != nil {
+		file.Use()
+		found.Problem(report.ProblemOf(file.Path, fmt.Errorf("the code that it has registered for debuggers is not used: %w", err),
+			"make a core dump of it while it runs (gcore PID), and name that with "+report.Mentioned("CodeFrom", "FILE")))
+		return
+	}
+	for _, place := range r.Places {
+		f.Opts.Logf(2, "%s: %s of %s is at %#x, found %s", quote.Printable(file.Path), gdbjit.Symbol, quote.Printable(place.File), place.Addr, place.How)
+	}
+	reportFaults(file.Path, r, found)
+	if len(r.Objects) == 0 {
+		return
+	}
+	file.Use()
+	pid, note, err := ownerOf(f.Rec, file)
+	if err != nil {
+		found.Problem(report.Problem{File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; the %d objects that it has registered for debuggers are not used", err, len(r.Objects)),
+			Advice: "name a core dump of the process that was recorded"})
+		return
+	}
+	if note != "" {
+		found.Note(quote.Printable(file.Path) + ": " + note)
+	}
+	if err := mark(f, file, p, r, pid, found); err != nil {
+		found.Problem(report.ProblemOf(file.Path, err, ""))
+	}
+}
+
+// processOf returns a core or a process as package registered needs it.
+func processOf(file *codebytes.File) *registered.Process {
+	p := &registered.Process{Memory: file.Memory(), Live: file.Live != nil}
+	p.Class, p.Order, p.Machine = file.Target()
+	p.Open = func(name string) registered.File {
+		if file.Live != nil && name == file.Live.Program() {
+			name = procmem.Dir(uint32(file.Live.PID())) + "/exe" // another one in a container, or gone
+		}
+		opened, err := sys.Open(name)
+		if err != nil {
+			return nil
+		}
+		return opened
+	}
+	return p
+}
+
+// reportFaults adds problems for faults of the lists and objects.
+func reportFaults(path string, r *registered.Registered, found *report.Findings) {
+	faults := r.Problems
+	for i := range r.Objects {
+		for _, err := range r.Objects[i].Open().Problems() {
+			faults = append(faults, fmt.Errorf("object at %#x: %w", r.Objects[i].Symfile, err))
+		}
+	}
+	for i, err := range faults {
+		text := err.Error()
+		if i == maxReported {
+			text = fmt.Sprintf("%d more faults of registered objects", len(faults)-maxReported)
+		}
+		found.Problem(report.Problem{File: path, Offset: -1, Text: text, Advice: report.AdviceVerify(path)})
+		if i == maxReported {
+			break
+		}
+	}
+}
+
+// ownerOf returns the process of the recording that a core or a running process is of. note says what
+// was inferred, or is "".
+func ownerOf(rec *recording.Recording, file *codebytes.File) (pid uint32, note string, err error) {
+	match := func(pid uint32) (string, error) {
+		return codebytes.Match(rec, file, &codebytes.Candidate{PID: pid, Last: recording.LatestTime, Maps: rec.FileMapsOf(pid, recording.LatestTime)})
+	}
+	own := uint32(max(file.Memory().PID(), 0))
+	if rec.Processes[own] != nil {
+		if note, err = match(own); err == nil || file.Live != nil {
+			return own, note, err
+		}
+	} else if own != 0 {
+		err = fmt.Errorf("it is of process %d, which is not in the recording", own)
+	}
+	var others []uint32
+	for _, other := range rec.PIDs() {
+		if other == own || other == 0 || file.Live != nil {
+			continue
+		}
+		if n, e := match(other); e == nil {
+			others, pid, note = append(others, other), other, n
+		}
+	}
+	switch {
+	case len(others) == 1:
+		return pid, note, nil
+	case len(others) > 1:
+		return 0, "", fmt.Errorf("it may be of any of %d processes, such as %d and %d", len(others), others[0], others[1])
+	case err == nil:
+		err = errors.New("no process of the recording has its files mapped where it has them")
+	}
+	return 0, "", err
+}
+
+// mark makes a dump of the objects of a process, and its marker.
+func mark(f *locate.Finder, file *codebytes.File, p *registered.Process, r *registered.Registered, pid uint32, found *report.Findings) error {
+	path, place := file.Path, "named with "+report.MentionedPath("CodeFrom", file.Path)
+	if file.Live != nil {
+		path, place = file.Path+"/mem", "named with "+report.Mentioned("Live", fmt.Sprint(pid))
+	}
+	opened, err := sys.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	info, err := opened.Stat()
+	if err != nil {
+		opened.Close()
+		return err
+	}
+	d := newObjects(p, r, path, uint32(info.Mode().Perm()))
+	files := recording.ExactRanges(f.Rec.FileMapsOf(pid, recording.LatestTime), func(m *recording.FileMap) bool { return m.Name != "" })
+	d.Lost.InFiles = d.drop(func(i int) bool {
+		e := &d.Events[i]
+		return files.Hold(e.Addr) || files.Hold(e.Addr+e.Size-1)
+	})
+	s := &locate.SideFile{Path: path, File: opened, Info: info, Source: d, Scanned: true, Taken: true}
+	f.AddFile(s)
+	f.Mark(recording.Marker{PID: pid, Time: f.Rec.ProgramStart(pid, 0), Path: path, Pos: -1, Place: place}, s)
+	return nil
+}
+
+// Identify returns false: the objects are in memory, and a core dump is no side file.
+func Identify(io.ReaderAt, string) bool { return false }

@@ -1,0 +1,95 @@
+package gdbjit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/disasm"
+	"github.com/jitinject/jitinject/internal/format/jitelf"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// A functionReader reads the functions of a dump.
+type functionReader struct {
+	d        *Objects
+	object   int            // index of the object of reader; -1 before the first
+	reader   *jitelf.Reader // of that object
+	fn       jitcode.Function
+	code     []byte
+	frames   cfi.Synthesizer
+	problems []source.Problem
+	reported map[string]bool // texts of problems
+}
+
+// Functions returns a new reader of the functions.
+func (d *Objects) Functions() source.FunctionReader {
+	return &functionReader{d: d, object: -1, reported: make(map[string]bool)}
+}
+
+// describe sets the lines, inlined calls and unwind tables of fn to those of the i-th function. It
+// returns the damage that cost a part of them, once for each text.
+func (r *functionReader) describe(i int, fn *jitcode.Function) error {
+	f := &r.d.functions[i]
+	if r.object != f.object {
+		r.object, r.reader = f.object, r.d.opened.get(&r.d.objects[f.object]).NewReader()
+	}
+	err := r.reader.Describe(f.symbol, fn)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s: %w", r.d.place(f), err)
+	if text := err.Error(); !r.reported[text] && len(r.reported) < source.MaxProblems {
+		r.reported[text] = true
+		return err
+	}
+	return nil
+}
+
+// Function returns the i-th function, valid until the next call.
+func (r *functionReader) Function(i int) (*jitcode.Function, error) {
+	fn, at := &r.fn, r.d.functions[i].at
+	fn.Name, fn.Addr, fn.Size, fn.Thumb = at.Name, at.Addr, at.Size, at.Thumb
+	if err := r.describe(i, fn); err != nil {
+		r.problems = append(r.problems, source.Problem{Offset: -1, Text: err.Error()})
+	}
+	fn.Code = r.bytes(i)
+	if r.d.derive && fn.Unwind.Empty() && len(fn.Code) > 0 {
+		if cie, initial := cfi.CIE(r.d.target); cie != nil {
+			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial
+			fn.Unwind.Rows = r.frames.Synthesize(r.d.target, fn.Code, nil).Rows
+		}
+	}
+	return fn, nil
+}
+
+// bytes returns the code of the i-th function, or nil if the memory lacks it.
+func (r *functionReader) bytes(i int) []byte {
+	f := &r.d.functions[i]
+	if !r.d.HasCode(i) {
+		return nil
+	}
+	r.code = slices.Grow(r.code[:0], int(f.at.Size))[:f.at.Size]
+	if r.d.objects[f.object].ReadCode(r.d.process, f.at.Addr, r.code) != nil {
+		return nil
+	}
+	return r.code
+}
+
+// Targets calls f for every direct branch that leaves the i-th function.
+func (r *functionReader) Targets(i int, f func(offset int64)) error {
+	code := r.bytes(i)
+	if code == nil {
+		return fmt.Errorf("the bytes of %s are not known", r.d.functions[i].at.Name)
+	}
+	disasm.Targets(r.d.target, code, f)
+	return nil
+}
+
+// TakeProblems returns the problems with functions since the last call.
+func (r *functionReader) TakeProblems() []source.Problem {
+	taken := r.problems
+	r.problems = nil
+	return taken
+}

@@ -1,0 +1,65 @@
+package checkgdbjit
+
+import (
+	"context"
+	"debug/elf"
+	"fmt"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/elfcore"
+	"github.com/jitinject/jitinject/internal/verify"
+)
+
+// Format is how core dumps are checked.
+var Format = verify.Format{Kind: elfcore.FormatName, Name: "a core dump", Rules: rules, Check: checkFile, Identify: isCore}
+
+// isCore reports whether a file is an ELF file of the type of core dumps.
+func isCore(src io.ReaderAt, _ string) bool {
+	var b [elf.EI_NIDENT + 2]byte
+	if n, _ := src.ReadAt(b[:], 0); n < len(b) || string(b[:4]) != elf.ELFMAG {
+		return false
+	}
+	low, high := b[elf.EI_NIDENT], b[elf.EI_NIDENT+1]
+	if elf.Data(b[elf.EI_DATA]) == elf.ELFDATA2MSB {
+		low, high = high, low
+	}
+	return low == byte(elf.ET_CORE) && high == 0
+}
+
+// checkFile checks a core dump.
+func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.Options) error {
+	f, _, err := verify.OpenSized(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	c := &checker{Reporter: r, ctx: ctx}
+	return c.check(f)
+}
+
+// check checks a core dump.
+func (c *checker) check(src io.ReaderAt) (err error) {
+	if c.core, err = elfcore.Open(src); err != nil {
+		c.Violation("core/headers", 0, "%v", err)
+		return nil
+	}
+	for _, err := range c.core.Problems {
+		c.Violation("core/headers", -1, "%v", err)
+	}
+	descriptors, err := c.descriptors()
+	if err != nil {
+		return err
+	}
+	for _, addr := range descriptors {
+		c.list(addr)
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	c.overlaps()
+	c.Result.Holds = fmt.Sprintf("%d threads, %d mapped files", len(c.core.Threads()), len(c.core.Files()))
+	if len(descriptors) > 0 {
+		c.Result.Holds += fmt.Sprintf(", %d objects registered for debuggers with %d functions", c.objects, len(c.functions))
+	}
+	return nil
+}
