@@ -40,7 +40,7 @@ func TestOption_NearMiss(t *testing.T) {
 		"help exit":            "there is no command or topic exit; did you mean exit-codes?",
 		"--clock str":          "did you mean strict?",
 		"frobnicate":           "there is no command frobnicate; see jitinject help inject",
-		"recording":            "recording is no file that jitinject knows",
+		"recording":            "recording is empty; see",
 		"perf.data":            "there is no file perf.data",
 		"-f perf.data":         "there is no file perf.data",
 		"./x\x1b[2J":           `there is no file ./x\x1b[2J`,
@@ -225,7 +225,7 @@ func TestPerfJitinject_InPath(t *testing.T) {
 		t.Errorf("exit code %d, %q", code, errs.String())
 	}
 	errs.Reset()
-	if code := run([]string{"perf-jitinject", "x.data"}, nil, nil, &errs); code != exitUsage || !strings.Contains(errs.String(), ": perf jitinject -i x.data; see perf jitinject help") {
+	if code := run([]string{"perf-jitinject", "x.data"}, nil, nil, &errs); code != exitUsage || !strings.Contains(errs.String(), "there is no file x.data; see perf jitinject help") {
 		t.Errorf("exit code %d, %q", code, errs.String())
 	}
 	program, err := os.Executable() // which is the program if it is told so
