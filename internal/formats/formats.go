@@ -10,6 +10,7 @@ import (
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/runtime/openj9"
+	"github.com/jitinject/jitinject/internal/runtime/perfmap"
 	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/internal/show"
@@ -90,6 +91,10 @@ var All = []Format{
 	{
 		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,
 		Show: showv8.Format, Verify: checkv8.Format,
+	},
+	{ // the last: it looks for maps of processes that have nothing else
+		Kind: perfmap.Kind, Name: "a perf map", Identify: perfmap.Identify,
+		Dump: locate.Format{Open: perfmap.Open, Other: perfmap.ErrNotMap, Find: perfmap.Find},
 	},
 }
 
