@@ -29,7 +29,8 @@ func matchCaptures(d *model.Dump, rec *recording.Recording, mode string) bool {
 	if given || rec.ClockError() == "" {
 		earliest = back(FirstProgram(rec, d.Markers[0].PID))
 	}
-	c.StartAt(earliest, func(addr uint64) uint64 { return back(captureStart(rec, d, addr)) })
+	starts := recording.StartsOf(rec, d.Markers[0].PID, recording.LatestTime)
+	c.StartAt(earliest, func(addr uint64) uint64 { return back(captureStart(rec, d, starts, addr)) })
 	if c.HasTimes() {
 		return false
 	}
@@ -52,8 +53,8 @@ func FirstProgram(rec *recording.Recording, pid uint32) uint64 {
 // captureStart returns the time from which code without a time is at an address. In a stream, the
 // records of the memory around it have been written already, and hide earlier mappings. So the
 // code begins after them.
-func captureStart(rec *recording.Recording, d *model.Dump, addr uint64) uint64 {
-	start := d.Markers[0].Time
+func captureStart(rec *recording.Recording, d *model.Dump, starts *recording.Starts, addr uint64) uint64 {
+	start := max(d.Markers[0].Time, starts.At(addr))
 	if !rec.In.Once {
 		return start
 	}

@@ -94,7 +94,7 @@ var All = []Format{
 	},
 	{ // the last: it looks for maps of processes that have nothing else
 		Kind: perfmap.Kind, Name: "a perf map", Identify: perfmap.Identify,
-		Dump: locate.Format{Open: perfmap.Open, Other: perfmap.ErrNotMap, Find: perfmap.Find},
+		Dump: locate.Format{Open: perfmap.Open, Other: perfmap.ErrNotMap, Find: perfmap.Find, Explain: perfmap.Explain, Check: perfmap.DropElsewhere},
 	},
 }
 

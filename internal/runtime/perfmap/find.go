@@ -186,3 +186,13 @@ func refuse(f *locate.Finder, pid uint32, path string, err error) {
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR)
 }
+
+// existing returns the path of a file that may be the map of a process, or "". It reads none.
+func existing(f *locate.Finder, pid uint32) string {
+	for _, path := range []string{tmpName(pid), filepath.Join(f.Rec.In.Dir, filepath.Base(tmpName(pid)))} {
+		if st, err := sys.Lstat(path); err == nil && st.Mode().IsRegular() && st.Size() > 0 {
+			return path
+		}
+	}
+	return ""
+}

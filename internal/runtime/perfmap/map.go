@@ -22,6 +22,8 @@ type Map struct {
 	Replaced, Hidden int
 	// Repeated counts lines that occur again later. They are dropped.
 	Repeated int
+	// Elsewhere counts functions outside executable memory. They are dropped.
+	Elsewhere int
 
 	src     io.ReaderAt
 	scanned bool
