@@ -34,6 +34,8 @@ func (m *Map) resolve() {
 		case len(parts) == 0 && last[l.key()] > i:
 			m.Repeated++
 			continue
+		case len(parts) == 0 && l.size == 0: // another name of that code
+			continue
 		case len(parts) == 0:
 			m.Hidden++
 			m.Replaced++

@@ -137,5 +137,9 @@ func ownerOf(rec *recording.Recording, m *Map) (uint32, error) {
 // counts as JIT code.
 func mark(f *locate.Finder, pid uint32, s *locate.SideFile, m *Map, says string) {
 	m.SetPID(pid)
-	f.Mark(recording.Marker{PID: pid, Number: pid, Time: f.Rec.ProgramStart(pid, 0), Path: s.Path, Pos: -1, Place: says}, s)
+	start := f.Rec.ProgramStart(pid, 0)
+	if start > 0 && start == f.Rec.ProcessTree.Born(pid, start) {
+		start++ // perf forgets what is mapped before the record of the fork
+	}
+	f.Mark(recording.Marker{PID: pid, Number: pid, Time: start, Path: s.Path, Pos: -1, Place: says}, s)
 }
