@@ -69,9 +69,3 @@ func (r *Reader) Offset() int64 { return r.offset }
 // Cut returns the offset of the last line if it has no newline, or else -1: its name may be
 // incomplete. It is known after Next has returned that line.
 func (r *Reader) Cut() int64 { return r.cut }
-
-// IsMap reports whether a file begins as a map: its first line that is not empty is a function.
-func IsMap(src io.ReaderAt) bool {
-	_, err := NewReader(io.NewSectionReader(src, 0, MaxLine)).Next()
-	return err == nil
-}
