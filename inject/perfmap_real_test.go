@@ -1,6 +1,7 @@
 package inject_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -71,6 +72,16 @@ func TestPerfMap_RecordedJava(t *testing.T) {
 		t.Errorf("got %s; want 481 functions without code, 604 of 605 samples in them", asJSON(sum))
 	}
 	sameAsMap(t, dir, pid, opts.Input, opts.Output, 600, "-G") // perf cannot unwind without code
+	// On another machine, with what perf archive packs: neither the map nor the objects.
+	away := opts
+	away.Output, away.Objects, away.BuildIDCache = filepath.Join(dir, "away.data"), filepath.Join(dir, "gone"), filepath.Join(dir, ".debug")
+	if sum, err := inject.Run(t.Context(), away); err != nil || !sum.Complete() || sum.Cached != sum.Objects {
+		t.Fatalf("got %s, %v; want no error, nothing missing, all objects in the cache", asJSON(sum), err)
+	}
+	if err := os.RemoveAll(away.Objects); err != nil {
+		t.Fatal(err)
+	}
+	sameAsMap(t, dir, pid, opts.Input, away.Output, 600, "-G")
 	for _, layout := range layouts {
 		more := opts
 		more.Bundle, more.Sampled, more.Output, more.Objects = layout.bundle, layout.sampled, filepath.Join(dir, layout.name+".data"), filepath.Join(dir, layout.name)
@@ -173,4 +184,88 @@ func TestPerfMap_FreshRuntimes(t *testing.T) {
 			sameAsMap(t, dir, pid, opts.Input, opts.Output, int(c.least))
 		})
 	}
+}
+
+// A container that still runs has its map where only it sees that, under its own number.
+func TestPerfMap_RunningContainer(t *testing.T) {
+	testrec.CanRecord(t)
+	unshare, node := unshare(t), testrec.Tool(t, "node")
+	dir := t.TempDir()
+	program(t, dir, "prog.js", "const end = Date.now() + 2000; let told = false;\n"+
+		"function inner(x) { let s = 0; for (let i = 0; i < 300; i++) s = (s * 31 + x + i) | 0; return s; }\n"+
+		"for (let s = 0; ; s += inner(s)) if (!told && Date.now() > end) { console.log('ready'); told = true; }\n")
+	startProcess(t, dir, 1, unshare, "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", "mount -t tmpfs none /tmp; exec "+node+" --perf-basic-prof "+filepath.Join(dir, "prog.js"))
+	perf := testrec.Tool(t, "perf")
+	testrec.Run(t, dir, perf, "record", "-q", "-e", "cpu-clock", "-F", "499", "-k", "mono", "-g", "-a", "-o", "perf.data", "sleep", "2")
+	sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range sum.Dumps {
+		if d.Kind == inject.KindPerfMap && isDescendant(t, d.PID) {
+			if !strings.HasPrefix(d.Path, "/proc/") || !strings.HasSuffix(d.Path, "/tmp/perf-1.map") || d.Samples.Resolved < 20 || d.Samples.Resolved*100 < d.Samples.InJIT*95 {
+				t.Errorf("got %s; want samples in functions of the container's map", asJSON(sum))
+			}
+			return
+		}
+	}
+	t.Errorf("got %s; want the map of the container", asJSON(sum))
+}
+
+var (
+	mappedMethod = regexp.MustCompile(`(\S+)\(`)             // in a name of the JDK's map: its class and name
+	dumpedMethod = regexp.MustCompile(`^([^\s(]+)\([^ ]*\)`) // in one of the agent's
+)
+
+// The JDK's map and the agent's dump of one run name the same methods.
+func TestPerfMap_SameAsJavaAgent(t *testing.T) {
+	testrec.CanRecord(t)
+	agent := javaAgent(t)
+	dir := t.TempDir()
+	program(t, dir, "Main.java", javaMapProgram)
+	testrec.Run(t, dir, testrec.Tool(t, "javac"), "Main.java")
+	record(t, dir, nil, testrec.Tool(t, "java"), "-agentpath:"+agent+"=dir="+dir, "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", "-XX:+PreserveFramePointer", "-XX:+UseSerialGC", "-cp", dir, "Main")
+	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "dump.data"), Objects: filepath.Join(dir, "dumped")}
+	sum, err := inject.Run(t.Context(), opts)
+	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != inject.KindJitdump {
+		t.Fatalf("got %s, %v; want the dump, which comes before the map", asJSON(sum), err)
+	}
+	if err := os.Remove(sum.Dumps[0].Path); err != nil {
+		t.Fatal(err)
+	}
+	opts.Output, opts.Objects = filepath.Join(dir, "map.data"), filepath.Join(dir, "mapped")
+	path := fmt.Sprintf("/tmp/perf-%d.map", sum.Dumps[0].PID)
+	opts.SideFiles = []inject.SideFile{{Kind: inject.KindPerfMap, Path: path}}
+	if sum, err = inject.Run(t.Context(), opts); err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != inject.KindPerfMap {
+		t.Fatalf("got %s, %v; want the map, and the dump missing", asJSON(sum), err)
+	}
+	perf := testrec.Tool(t, "perf")
+	dumped, mapped := mapNames(t, dir, perf, "dump.data", "-G"), mapNames(t, dir, perf, "map.data", "-G")
+	if len(dumped) != len(mapped) {
+		t.Fatalf("got %d lines; want %d", len(mapped), len(dumped))
+	}
+	methods, same := 0, 0
+	for i := range dumped {
+		_, want, _ := strings.Cut(dumped[i], ": ")
+		_, got, _ := strings.Cut(mapped[i], ": ")
+		w, g := dumpedMethod.FindStringSubmatch(afterAddress(want)), mappedMethod.FindStringSubmatch(got)
+		if w == nil || !strings.Contains(afterAddress(got), "(") {
+			continue
+		}
+		if methods++; g != nil && g[1] == w[1] {
+			same++
+		} else {
+			t.Errorf("got %q; want the method in %q", got, want)
+		}
+	}
+	t.Logf("%d of %d samples in methods have the same name", same, methods)
+	if methods < 100 {
+		t.Errorf("got %d samples in methods; want at least 100", methods)
+	}
+}
+
+// afterAddress returns a name that perf shows after its address.
+func afterAddress(shown string) string {
+	_, name, _ := strings.Cut(strings.TrimSpace(shown), " ")
+	return name
 }
