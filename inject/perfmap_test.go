@@ -274,32 +274,28 @@ func TestPerfMap_WrittenWhileItRan(t *testing.T) {
 	}
 }
 
-// A pipe uses maps that are named, at its end. perf reads others by itself.
+// In a pipe, maps are left to perf. A named one is refused before anything is written.
 func TestPerfMap_InAPipe(t *testing.T) {
-	for _, named := range []bool{true, false} {
-		w := newMapWorld(t)
-		w.jitting(mapPID, "prog", "/usr/bin/prog", 30)
-		w.Mmap2(mapPID, 1000, 0x7f1200000000, 0x10000, 0, "//anon")
-		w.mapFile(fmt.Sprintf("perf-%d.map", mapPID), "7f1200000000 40 function")
-		w.Write(t, w.opts.Input)
-		opts := w.opts
-		opts.DumpDirs = []string{w.dir}
-		if named {
-			opts.SideFiles = []inject.SideFile{{Kind: inject.KindPerfMap, Path: w.path(fmt.Sprintf("perf-%d.map", mapPID))}}
-		}
-		opts.Input, opts.Stdin = "-", feed(t, w.stream(), 1000)
-		opts.Output = filepath.Join(w.dir, "out.pipe")
-		sum, err := inject.Run(t.Context(), opts)
-		if err != nil || !sum.Complete() {
-			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
-		}
-		resolved := int64(0)
-		if named {
-			resolved = 30
-		}
-		if sum.Samples.Resolved != resolved {
-			t.Errorf("named %v: got %s; want %d samples in functions", named, asJSON(sum), resolved)
-		}
+	w := newMapWorld(t)
+	w.jitting(mapPID, "prog", "/usr/bin/prog", 30)
+	w.Mmap2(mapPID, 1000, 0x7f1200000000, 0x10000, 0, "//anon")
+	w.mapFile(fmt.Sprintf("perf-%d.map", mapPID), "7f1200000000 40 function")
+	w.Write(t, w.opts.Input)
+	opts := w.opts
+	t.Chdir(w.dir) // where the map of a stream is looked for
+	opts.Input, opts.Stdin, opts.Output = "-", feed(t, w.stream(), 1000), filepath.Join(w.dir, "out.pipe")
+	sum, err := inject.Run(t.Context(), opts)
+	if err != nil || !sum.Complete() || sum.Mappings != 0 || sum.Dropped != 0 || len(sum.Reasons) != 1 ||
+		sum.Reasons[0].Kind != inject.ReasonPerfMap || !strings.Contains(sum.Reasons[0].Text, "whose names perf report reads by itself") {
+		t.Errorf("got %s, %v; want no mappings, and the map as a reason", asJSON(sum), err)
+	}
+	opts.Stdin, opts.Output = feed(t, w.stream(), 1000), filepath.Join(w.dir, "other.pipe")
+	opts.SideFiles = []inject.SideFile{{Kind: inject.KindPerfMap, Path: w.path(fmt.Sprintf("perf-%d.map", mapPID))}}
+	if _, err := inject.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "a perf map has no times") {
+		t.Errorf("got %v; want an error about the map", err)
+	}
+	if _, err := os.Stat(opts.Output); err == nil {
+		t.Error("got an output; want none")
 	}
 }
 

@@ -20,6 +20,9 @@ import (
 // Then it looks for maps of processes that made code and have no other source. The error is ctx's,
 // or that of unusable options.
 func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
+	if f.Rec.In.Once { // see ErrOnce
+		return nil
+	}
 	var pids []uint32
 	for _, pid := range f.Rec.PIDs() {
 		if pid != 0 && len(f.Rec.Processes[pid].Memory) > 0 && !f.Rec.HasDump(pid) {
@@ -31,9 +34,6 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 		if err := namedMap(ctx, f, n, named, found); err != nil {
 			return err
 		}
-	}
-	if f.Rec.In.Once { // the result has the memory as it was, so perf reads the map by itself
-		return nil
 	}
 	for _, pid := range pids {
 		if named[pid] {

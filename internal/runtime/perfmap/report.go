@@ -73,7 +73,7 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 		}
 	case path != "":
 		r.Text = fmt.Sprintf("%s; there is %s, whose names perf report reads by itself while the file is there", who, quote.Printable(path))
-		r.Advice = "to keep them, name it: " + report.MentionedFile(Kind, fmt.Sprint(pid), report.NamedPath(path))
+		r.Advice = "to keep them, record into a file"
 	default:
 		return false
 	}
