@@ -96,7 +96,7 @@ func TestPerfMap_RecordedJava(t *testing.T) {
 func TestPerfMap_CodeFromCore(t *testing.T) {
 	dir := testrec.Unpack(t, "java-map")
 	objdump := testrec.Tool(t, "objdump")
-	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), CodeFrom: []string{filepath.Join(dir, "core")}}
+	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), CodeFrom: []string{filepath.Join(dir, "java.core")}}
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
