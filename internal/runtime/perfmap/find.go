@@ -126,9 +126,7 @@ func searchMap(ctx context.Context, f *locate.Finder, pid uint32) error {
 			continue
 		}
 		if err != nil {
-			if !f.Unread(path, err) {
-				refuse(f, pid, path, err)
-			}
+			unusable(f, pid, path, err)
 			continue
 		}
 		says := "found in " + dir
@@ -159,9 +157,7 @@ func tryMap(ctx context.Context, f *locate.Finder, pid uint32, file *sys.File, p
 	}
 	s, m, err := openMap(f, file, path)
 	if err != nil {
-		if !f.Unread(path, err) {
-			refuse(f, pid, path, err)
-		}
+		unusable(f, pid, path, err)
 		return false, nil
 	}
 	if s.Taken {
@@ -178,6 +174,15 @@ func tryMap(ctx context.Context, f *locate.Finder, pid uint32, file *sys.File, p
 	return true, nil
 }
 
+// unusable records that a file cannot be opened as a map. One that belongs to another user, and must
+// not be read, is of another process: perf could not read it either.
+func unusable(f *locate.Finder, pid uint32, path string, err error) {
+	if errors.Is(err, fs.ErrPermission) || !f.Unread(path, err) {
+		refuse(f, pid, path, err)
+	}
+}
+
+// refuse records why a file that was found is not the map of a process.
 func refuse(f *locate.Finder, pid uint32, path string, err error) {
 	f.Left.Maps = append(f.Left.Maps, locate.RefusedLog{Path: path, PID: pid, Err: err})
 }
