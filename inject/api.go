@@ -12,6 +12,7 @@ import (
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/runtime/openj9"
+	"github.com/jitinject/jitinject/internal/runtime/perfmap"
 	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
 )
@@ -89,7 +90,8 @@ const (
 	KindXRay      = xray.Kind
 	KindJ9        = openj9.Kind
 	KindV8Log     = v8.Kind
-	KindGDBJIT    = gdbjit.Kind  // only in DumpSummary: Options.CodeFrom, Options.Live
+	KindGDBJIT    = gdbjit.Kind // only in DumpSummary: Options.CodeFrom, Options.Live
+	KindPerfMap   = perfmap.Kind
 	KindCore      = formats.Core // Options.CodeFrom
 	// KindELF is a program or a shared object, for Options.CodeFrom and Options.Programs.
 	KindELF = formats.ELF

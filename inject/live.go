@@ -25,6 +25,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
+	"github.com/jitinject/jitinject/internal/runtime/perfmap"
 	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -79,6 +80,9 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	}
 	if len(opts.Named(v8.Kind)) > 0 {
 		return recording.Error(in.Path, v8.ErrOnce)
+	}
+	if len(opts.Named(perfmap.Kind)) > 0 {
+		return recording.Error(in.Path, perfmap.ErrOnce)
 	}
 	rec, err := recording.New(in)
 	if err != nil {

@@ -110,8 +110,9 @@ func TestReasons_EveryKind(t *testing.T) {
 		{"a runtime that writes none", inject.ReasonFlagMissing, func(w *world) { w.jitting(pid, "luajit", "/usr/bin/luajit", 30) }, "wrote no dump", "LuaJIT can write no dump"},
 		{"perf's map", inject.ReasonPerfMap, func(w *world) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
-			put(w.t, w.path(fmt.Sprintf("perf-%d.map", pid)), []byte("7f1200000000 40 function\n"))
-		}, "perf report reads by itself", "node --perf-prof"},
+			w.Mmap2(pid, 902, 0x7f1200000000, 0x1000, 0, "//anon")
+			put(w.t, w.path(fmt.Sprintf("perf-%d.map", pid)), []byte("7f1300000000 40 function\n"))
+		}, "none of its functions lies where process 777000002 had executable memory", "node --perf-prof"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)

@@ -98,7 +98,7 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		return code
 	}
 	if o.files = fs.Args(); len(o.files) == 0 {
-		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a recording, an object, a Mono log, an XRay trace, a capture of OpenJ9's metadata or a V8 log; - is standard input"))
+		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a recording, an object, a Mono log, an XRay trace, a capture of OpenJ9's metadata, a V8 log or a perf map; - is standard input"))
 	}
 	o.files = show.Files(o.files, formats.Shown())
 	opts, err := o.options(stdin)

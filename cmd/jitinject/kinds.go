@@ -35,6 +35,7 @@ func (o *options) sideFiles() []engine.SideFile {
 		files = append(files, engine.SideFile{Kind: engine.KindXRay, Path: path})
 	}
 	add(engine.KindJ9, o.captures)
+	add(engine.KindPerfMap, o.maps)
 	return append(files, o.alone...)
 }
 
@@ -106,8 +107,8 @@ func (o *options) checkKinds() error {
 		return err
 	}
 	for _, d := range o.named {
-		// A Mono log is one, too.
-		if err := wrongKind(fmt.Sprintf("--dump %d=", d.PID), d.Path, aDump, engine.KindJitdump, engine.KindMono); err != nil {
+		// Mono logs and perf maps are dumps, too.
+		if err := wrongKind(fmt.Sprintf("--dump %d=", d.PID), d.Path, aDump, engine.KindJitdump, engine.KindMono, engine.KindPerfMap); err != nil {
 			return err
 		}
 	}
@@ -126,6 +127,15 @@ func (o *options) checkKinds() error {
 			option = fmt.Sprintf("--j9 %d=", c.PID)
 		}
 		if err := wrongKind(option, c.Path, "a capture of OpenJ9's metadata", engine.KindJ9); err != nil {
+			return err
+		}
+	}
+	for _, m := range o.maps {
+		option := "--map"
+		if m.PID != 0 {
+			option = fmt.Sprintf("--map %d=", m.PID)
+		}
+		if err := wrongKind(option, m.Path, "a perf map", engine.KindPerfMap); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,9 @@ func TestArguments_FilesByKind(t *testing.T) {
 		{"mono", "--mono app.mlpd app.mlpd", 1, 0},
 		{"mono-core", "mono.core app.mlpd", 1, 0},
 		{"mono-core", "--code-from mono.core mono.core", 1, 0},
+		{"java-map", "java.core perf-27266.map", 1, 0},
+		{"java-map", "--map 27266=perf-27266.map perf-27266.map java.core", 1, 0},
+		{"java-map", "--dump 27266=perf-27266.map java.core", 1, 0},
 		{"xray-tsc", "xray-log.calls", 0, 1},
 		{"xray-tsc", "inject --xray xray-log.calls xray-log.calls.copy", 0, 1},
 	} {
@@ -46,7 +49,7 @@ func TestArguments_FilesByKind(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &sum); err != nil || code != exitOK || len(sum.Dumps) != c.dumps || len(sum.Traces) != c.traces {
 			t.Errorf("%s: exit code %d, %v, %d dumps, %d traces\n%s", c.args, code, err, len(sum.Dumps), len(sum.Traces), stderr)
 		}
-		if c.recording == "mono-core" && len(sum.Dumps) > 0 && sum.Dumps[0].Unwind.Derived == 0 {
+		if strings.Contains(c.args, ".core") && len(sum.Dumps) > 0 && sum.Dumps[0].Unwind.Derived == 0 {
 			t.Errorf("%s: the core was not used\n%s", c.args, stderr)
 		}
 	}

@@ -40,6 +40,8 @@ type options struct {
 	monoNames     string
 	j9            []string          // [PID=]FILE
 	captures      []engine.SideFile // what they mean
+	perfMaps      []string          // [PID=]FILE
+	maps          []engine.SideFile // what they mean
 	alone         []engine.SideFile // named without an option
 	xray          []string
 	xrayBinary    []string
@@ -110,10 +112,11 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVar(&o.monoAOT, "mono-aot", false, "give code that was compiled ahead of time the names in Mono's logs as well, in place of the symbols of its files")
 	fs.StringVar(&o.monoNames, "mono-names", "full", "`full|short`: name Mono's methods with their parameters, as Mono does, or without")
 	fs.StringArrayVar(&o.j9, "j9", nil, "`[PID=]FILE`: read FILE, a capture of OpenJ9's metadata (X.bin with X.json beside it) or a directory of them, as that of process PID if one is named; may be repeated")
+	fs.StringArrayVar(&o.perfMaps, "map", nil, "`[PID=]FILE`: name functions by FILE, a perf map (perf-PID.map), as that of process PID if one is named; may be repeated, and is not needed where the map is in /tmp, where perf looks, or beside the recording")
 	fs.StringArrayVar(&o.xray, "xray", nil, "put in the calls of `FILE`, a trace of XRay's flight data recorder; may be repeated")
 	fs.StringArrayVar(&o.xrayBinary, "xray-binary", nil, "take `FILE` for the program that wrote traces, if the one in the recording is gone; may be repeated")
 	fs.Uint32Var(&o.pid, "pid", 0, "take logs, traces and captures that do not say whose they are for those of process `PID`")
-	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take code that a log or a capture does not have, such as Mono's, from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
+	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take code that a log, a capture or a perf map does not have from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
 	fs.UintSliceVar(&o.live, "live", nil, "read the memory of process `PID`, which still runs, where a core dump of it would do; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "`4|5`: the version of DWARF that debugging information has")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
@@ -207,6 +210,13 @@ func (o *options) check(fs *pflag.FlagSet) error {
 			return usageError(fmt.Sprintf("--j9 %s: it takes FILE or PID=FILE, a capture of OpenJ9's metadata or a directory of them", typed(c)))
 		}
 		o.captures = append(o.captures, named)
+	}
+	for _, m := range o.perfMaps {
+		named := maybeOf(m)
+		if named.Path == "" {
+			return usageError(fmt.Sprintf("--map %s: it takes FILE or PID=FILE, a perf map", typed(m)))
+		}
+		o.maps = append(o.maps, named)
 	}
 	switch {
 	case !o.jit:

@@ -165,7 +165,7 @@ func writeReasons(w io.Writer, s *engine.Summary) {
 // dumpNotes says what is special about a dump.
 func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	if text := clockText(d.Clock); text != "" && d.Functions > 0 {
+	if text := clockText(d.Clock); text != "" && d.Functions > 0 && d.Kind != engine.KindPerfMap { // which never has times
 		note("%s", text)
 	}
 	if d.Sources > 0 && sources == "" {

@@ -16,7 +16,7 @@ var fieldOptions = map[string]string{
 }
 
 // kindOptions has the options that name side files.
-var kindOptions = map[string]string{"": "--dump", engine.KindMono: "--mono", engine.KindXRay: "--xray", engine.KindJ9: "--j9"}
+var kindOptions = map[string]string{"": "--dump", engine.KindMono: "--mono", engine.KindXRay: "--xray", engine.KindJ9: "--j9", engine.KindPerfMap: "--map"}
 
 // inWords replaces the fields that a message of the engine mentions by options.
 func (o *options) inWords(message string) string {

@@ -1,10 +1,6 @@
 package clock
 
 import (
-	"cmp"
-	"slices"
-
-	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -33,8 +29,8 @@ func matchCaptures(d *model.Dump, rec *recording.Recording, mode string) bool {
 	if given || rec.ClockError() == "" {
 		earliest = back(FirstProgram(rec, d.Markers[0].PID))
 	}
-	files := filesOver(rec, d)
-	c.StartAt(earliest, func(addr uint64) uint64 { return back(max(captureStart(rec, d, addr), files(addr))) })
+	starts := recording.StartsOf(rec, d.Markers[0].PID, recording.LatestTime)
+	c.StartAt(earliest, func(addr uint64) uint64 { return back(captureStart(rec, d, starts, addr)) })
 	if c.HasTimes() {
 		return false
 	}
@@ -57,8 +53,8 @@ func FirstProgram(rec *recording.Recording, pid uint32) uint64 {
 // captureStart returns the time from which code without a time is at an address. In a stream, the
 // records of the memory around it have been written already, and hide earlier mappings. So the
 // code begins after them.
-func captureStart(rec *recording.Recording, d *model.Dump, addr uint64) uint64 {
-	start := d.Markers[0].Time
+func captureStart(rec *recording.Recording, d *model.Dump, starts *recording.Starts, addr uint64) uint64 {
+	start := max(d.Markers[0].Time, starts.At(addr))
 	if !rec.In.Once {
 		return start
 	}
@@ -70,36 +66,4 @@ func captureStart(rec *recording.Recording, d *model.Dump, addr uint64) uint64 {
 		}
 	}
 	return start
-}
-
-// filesOver returns a function that returns the time after which no file was mapped at an address, or 0
-// if none ever was. Code without a time that is there in the end came after the last such file.
-func filesOver(rec *recording.Recording, d *model.Dump) func(addr uint64) uint64 {
-	p := rec.Processes[d.PID]
-	if p == nil {
-		return func(uint64) uint64 { return 0 }
-	}
-	since := d.Markers[0].Time
-	var maps []recording.FileMap
-	for _, m := range p.FileMaps {
-		if m.Name != "" && m.Time >= since {
-			maps = append(maps, m)
-		}
-	}
-	for _, m := range p.Others { // no anonymous memory
-		if m.Time >= since {
-			maps = append(maps, m)
-		}
-	}
-	slices.SortStableFunc(maps, func(a, b recording.FileMap) int { return cmp.Compare(a.Time, b.Time) })
-	line := new(addrs.Timeline)
-	for i := range maps {
-		line.Add(addrs.Range{Lo: maps[i].Lo, Hi: maps[i].Hi})
-	}
-	return func(addr uint64) uint64 {
-		if i := line.Last(addrs.Range{Lo: addr, Hi: addr + 1}, 0, len(maps)); i >= 0 {
-			return maps[i].Time + 1
-		}
-		return 0
-	}
 }

@@ -149,9 +149,6 @@ func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s
 		r.Text = fmt.Sprintf("%s; there is a dump of it, %s, but it is empty: so it is where the file system is mounted noexec, or the disk is full", who, quote.Printable(empty))
 		r.Advice = "run the program in a directory where files may be executed, or have it write its dump to one"
 		return r, nil
-	case perfMap(rec, s.pid) != "":
-		r.Kind = report.ReasonPerfMap
-		r.Text = fmt.Sprintf("%s; there is %s, whose names perf report reads by itself; it has no lines and no instructions", who, quote.Printable(perfMap(rec, s.pid)))
 	case explained(f, s.pid, who, &r):
 		return r, nil
 	case how == nil && f.Left.Captures > 0:
@@ -178,9 +175,7 @@ func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s
 			r.Text += ": its command line does not ask for one"
 		}
 	}
-	if how != nil && (r.Kind != report.ReasonPerfMap || how.Given(rec.Cmdline) == "") {
-		r.Advice = how.Advice()
-	}
+	r.Advice = how.Advice()
 	return r, nil
 }
 
@@ -223,15 +218,4 @@ func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finde
 		}
 	}
 	return "", empty, nil
-}
-
-// perfMap returns the path of a process's perf-PID.map, or "".
-func perfMap(rec *recording.Recording, pid uint32) string {
-	name := fmt.Sprintf("perf-%d.map", pid)
-	for _, path := range []string{filepath.Join("/tmp", name), filepath.Join(rec.In.Dir, name)} {
-		if st, err := sys.Stat(path); err == nil && st.Mode().IsRegular() && st.Size() > 0 {
-			return path
-		}
-	}
-	return ""
 }

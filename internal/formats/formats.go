@@ -11,17 +11,20 @@ import (
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/runtime/openj9"
+	"github.com/jitinject/jitinject/internal/runtime/perfmap"
 	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/showj9"
 	"github.com/jitinject/jitinject/internal/show/showjitdump"
+	"github.com/jitinject/jitinject/internal/show/showmap"
 	"github.com/jitinject/jitinject/internal/show/showmono"
 	"github.com/jitinject/jitinject/internal/show/showv8"
 	"github.com/jitinject/jitinject/internal/show/showxray"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkdump"
 	"github.com/jitinject/jitinject/internal/verify/checkj9"
+	"github.com/jitinject/jitinject/internal/verify/checkmap"
 	"github.com/jitinject/jitinject/internal/verify/checkmono"
 	"github.com/jitinject/jitinject/internal/verify/checkv8"
 	"github.com/jitinject/jitinject/internal/verify/checkxray"
@@ -95,6 +98,11 @@ var All = []Format{
 	{
 		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,
 		Show: showv8.Format, Verify: checkv8.Format,
+	},
+	{ // the last: it looks for maps of processes that have nothing else
+		Kind: perfmap.Kind, Name: "a perf map", Identify: perfmap.Identify,
+		Dump: locate.Format{Open: perfmap.Open, Other: perfmap.ErrNotMap, Find: perfmap.Find, Explain: perfmap.Explain, Check: perfmap.DropElsewhere},
+		Show: showmap.Format, Verify: checkmap.Format, Recorded: checkmap.Recorded,
 	},
 }
 

@@ -36,7 +36,7 @@ func TestShown_Messages(t *testing.T) {
 		stats bool
 		want  string
 	}{
-		{path, false, "it is no jitdump, perf.data, ELF file, Mono log, XRay trace, capture of OpenJ9's metadata or V8 log: it begins with 23 21 2f 62 69 6e 2f 73"},
+		{path, false, "it is no jitdump, perf.data, ELF file, Mono log, XRay trace, capture of OpenJ9's metadata, V8 log or perf map: it begins with 23 21 2f 62 69 6e 2f 73"},
 		{path, true, "statistics are of calls, and this is neither an XRay trace nor a Mono log"},
 		{filepath.Dir(path), false, "it is a directory, but none that perf record makes, with a file called data in it, nor one with captures of OpenJ9's metadata, which are files X.bin with X.json beside them"},
 	} {

@@ -26,11 +26,13 @@ type Result struct {
 // Left are files of formats without a marker that belong to no process.
 type Left struct {
 	// Logs are the logs that were refused.
-	Logs     []RefusedLog
+	Logs []RefusedLog
+	// Maps are the perf maps that were found for a process and refused.
+	Maps     []RefusedLog
 	Captures int // number of captures that the user named and that have a problem
 }
 
-// A RefusedLog is a log that was opened and not used.
+// A RefusedLog is a log, or a perf map, that was opened and not used.
 type RefusedLog struct {
 	Path string
 	PID  uint32 // the process in its name or header; 0 for none

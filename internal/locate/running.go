@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -67,6 +68,35 @@ func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile) {
 		}
 	}
 	return files
+}
+
+// OpenInProcess opens a file as a running process sees it, if that has other files than we do. path
+// gets the pid in the process's own namespace. It returns nil if there is no such file, or if the
+// process is not known to be the one that ran a program of the recording from a time on.
+func OpenInProcess(rec *recording.Recording, pid uint32, since uint64, path func(inner uint32) string) *sys.File {
+	if !inOtherMounts(pid) || !running(rec, recording.Marker{PID: pid, Time: since}) {
+		return nil
+	}
+	return openInRoot(procmem.Dir(pid), path(innerPID(pid)))
+}
+
+// innerPID returns the pid of a running process in its own pid namespace, or pid if that is unknown.
+func innerPID(pid uint32) uint32 {
+	status, err := sys.ReadFile(procmem.Dir(pid) + "/status")
+	if err != nil {
+		return pid
+	}
+	_, after, _ := strings.Cut(string(status), "\nNSpid:")
+	line, _, _ := strings.Cut(after, "\n")
+	pids := strings.Fields(line) // from the outermost namespace that we see to its own
+	if len(pids) == 0 {
+		return pid
+	}
+	inner, err := strconv.ParseUint(pids[len(pids)-1], 10, 32)
+	if err != nil {
+		return pid
+	}
+	return uint32(inner)
 }
 
 // openLink opens the file that one of the kernel's links leads to, if it has the name of path. It

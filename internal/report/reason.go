@@ -21,7 +21,8 @@ const (
 	ReasonNoJittedCode = "no-jitted-code"   // all samples are in files: nothing is missing
 	// ReasonNoMarker means that there is a dump, but the recording has no marker of it.
 	ReasonNoMarker = "no-marker"
-	// ReasonPerfMap means that names are in a perf-PID.map, which perf reads by itself.
+	// ReasonPerfMap means that there is a perf-PID.map that was not used: it is of another run, or
+	// the recording is a pipe, and perf reads the map by itself.
 	ReasonPerfMap        = "perf-map"
 	ReasonFlagMissing    = "flag-missing"    // the runtime writes a dump only with a flag
 	ReasonNoDump         = "no-dump"         // it got that flag, but there is no dump

@@ -148,11 +148,17 @@ type DumpSummary struct {
 	CodeFiles int `json:"code_files"`
 	// Late counts functions known to be loaded after the core dumps were taken.
 	Late int `json:"late"`
-	// InImages counts functions of a Mono log that are left to the symbols of files.
-	InImages  int    `json:"in_images"`
-	WithLines int    `json:"with_lines"`
-	Inlining  int    `json:"with_inlines"` // functions into which calls were inlined
-	Unwind    Unwind `json:"unwind"`
+	// InImages counts functions of a Mono log, or of a perf map, that are left to the symbols of
+	// files.
+	InImages int `json:"in_images"`
+	// Elsewhere counts functions of a perf map outside executable memory: bytecode of V8.
+	Elsewhere int `json:"elsewhere,omitempty"`
+	// Overwritten counts functions of a perf map with addresses that later lines have as well.
+	// They count only at the other addresses.
+	Overwritten int    `json:"overwritten,omitempty"`
+	WithLines   int    `json:"with_lines"`
+	Inlining    int    `json:"with_inlines"` // functions into which calls were inlined
+	Unwind      Unwind `json:"unwind"`
 	// Frames is the obstacle to unwinding stacks through its functions, or "".
 	Frames string `json:"frames,omitempty"`
 	// Stacks is nil if no sample has a copy of the stack, or if samples were not counted.

@@ -113,6 +113,12 @@ var logs = []struct{ name, runtime, path string }{
 	{"v5-llvm14-typed", "XRay of LLVM 14", "../format/xrayfdr/testdata/real/v5-llvm14-typed.xray.gz"},
 	{"node20.log", "V8's log of Node.js 20", "../format/v8log/testdata/node20.log"},
 	{"node25.log", "V8's log of Node.js 25", "../format/v8log/testdata/node25.log"},
+	{"openjdk-17.map", "OpenJDK 17's map", "../format/perfmap/testdata/openjdk-17.map"},
+	{"openjdk-25.map", "OpenJDK 25's map", "../format/perfmap/testdata/openjdk-25.map"},
+	{"node-20.map", "Node.js 20's map", "../format/perfmap/testdata/node-20.map"},
+	{"python-3.12.map", "CPython 3.12's map", "../format/perfmap/testdata/python-3.12.map"},
+	{"erlang-25.map", "Erlang/OTP 25's map", "../format/perfmap/testdata/erlang-25.map"},
+	{"php-8.2.map", "PHP 8.2's map", "../format/perfmap/testdata/php-8.2.map"},
 	{"plain-216", vectors, "../format/j9meta/testdata/plain-216.bin"},
 	{"inline-216", vectors, "../format/j9meta/testdata/inline-216.bin"},
 	{"inline-wide-exc", vectors, "../format/j9meta/testdata/inline-wide-exc.bin"},
@@ -225,15 +231,15 @@ func document(counts map[told]int) []byte {
 
     jitinject verify FILE...
 
-checks dumps, logs of Mono's profiler, traces of XRay, logs of V8, OpenJ9's metadata in dumps, captures and directories of them, recordings and the objects that
-they refer to, ELF objects by themselves, and, in core dumps, what the process registered for debuggers. A recording among the FILEs is held beside the dumps, logs and traces; a dump, beside the logs of V8. This page is made from the table of rules in internal/verify and from the recordings in testdata
+checks dumps, logs of Mono's profiler, traces of XRay, logs of V8, perf maps, OpenJ9's metadata in dumps, captures and directories of them, recordings and the objects that
+they refer to, ELF objects by themselves, and, in core dumps, what the process registered for debuggers. A recording among the FILEs is held beside the dumps, logs, maps and traces; a dump, beside the logs of V8. This page is made from the table of rules in internal/verify and from the recordings in testdata
 (` + "`go test ./internal/verify -run Runtimes -update`" + `); ` + "`jitinject verify --explain RULE`" + ` prints what it says of a rule.
 
 An **error** costs names, lines or stacks, or makes them false, in some tool that people use. A **warning** is a departure that
 readers cope with. A **note** is something to know.
 `)
 	for _, kind := range []struct{ prefix, title string }{
-		{"dump/", "Rules for dumps"}, {"mono/", "Rules for logs of Mono"}, {"xray/", "Rules for traces of XRay"}, {"v8log/", "Rules for logs of V8"}, {"j9/", "Rules for OpenJ9's metadata"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"}, {"core/", "Rules for core dumps"},
+		{"dump/", "Rules for dumps"}, {"mono/", "Rules for logs of Mono"}, {"xray/", "Rules for traces of XRay"}, {"v8log/", "Rules for logs of V8"}, {"perfmap/", "Rules for perf maps"}, {"j9/", "Rules for OpenJ9's metadata"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"}, {"core/", "Rules for core dumps"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n", kind.title)
 		for _, r := range formats.Verifier().Rules() {
@@ -254,7 +260,7 @@ mode; a test holds that, too.
 	for _, r := range runtimes {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.name, r.runtime, complaintsOf(counts, r.name, r.runtime))
 	}
-	b.WriteString("\nLogs and captures by themselves:\n\n| log or capture | runtime | complaints |\n|---|---|---|\n")
+	b.WriteString("\nLogs, maps and captures by themselves:\n\n| log, map or capture | runtime | complaints |\n|---|---|---|\n")
 	for _, l := range logs {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", l.name, l.runtime, complaintsOf(counts, l.name, l.runtime))
 	}

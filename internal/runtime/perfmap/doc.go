@@ -1,0 +1,9 @@
+// Package perfmap makes dumps of perf maps: files /tmp/perf-PID.map with the addresses and names of
+// functions. Recordings do not mention them. [Find] looks where perf looks for them.
+//
+// A map has no times. A function counts from the time on that its memory was mapped. Where an
+// address was used again, the later line counts, for the whole recording: the map does not say since
+// when.
+//
+// A map has no code either. Core dumps and mapped files may have it.
+package perfmap

@@ -1,0 +1,42 @@
+package perfmap
+
+import (
+	"errors"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/format/perfmap"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Kind is the kind of perf maps in the summary and in options.
+const Kind = "perf-map"
+
+// ErrNotMap says that a file is no perf map.
+var ErrNotMap = errors.New("it is no perf map: these have lines START SIZE NAME, with numbers in hexadecimal")
+
+// ErrOnce is the error for a named map with a stream that can be read only once. At its end, when a
+// map is complete, the records of memory have been written. Each hides the functions that were
+// mapped before it, and a map has no times to map them later. perf reads maps of such results by
+// itself.
+var ErrOnce = report.Advise(errors.New("a perf map has no times, and says where code is when it has run, which takes a recording that can be read twice"), "record into a file")
+
+// Identify reports whether a file begins as a perf map, with a function at a possible address.
+func Identify(src io.ReaderAt, _ string) bool {
+	l, err := perfmap.NewReader(io.NewSectionReader(src, 0, perfmap.MaxLine)).Next()
+	return err == nil && isPossible(l.Start, l.Size)
+}
+
+// Open returns the map in a file, not yet scanned. It fails with ErrNotMap for another file.
+func Open(src io.ReaderAt) (source.Dump, error) {
+	if !Identify(src, "") {
+		return nil, ErrNotMap
+	}
+	return newMap(src), nil
+}
+
+// isPossible reports whether code may be at an address. Nothing is mapped at the lowest ones, and
+// the upper half is the kernel's.
+func isPossible(start, size uint64) bool {
+	return start >= source.MinCode && start < source.MaxCodeAddr && size <= source.MaxRange
+}

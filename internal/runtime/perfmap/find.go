@@ -1,0 +1,203 @@
+package perfmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
+)
+
+// Find finds perf maps, and makes markers for their processes. Maps that the user names come first.
+// Then it looks for maps of processes that made code and have no other source. The error is ctx's,
+// or that of unusable options.
+func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
+	if f.Rec.In.Once { // see ErrOnce
+		return nil
+	}
+	var pids []uint32
+	for _, pid := range f.Rec.PIDs() {
+		if pid != 0 && len(f.Rec.Processes[pid].Memory) > 0 && !f.Rec.HasDump(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	named := make(map[uint32]bool)
+	for _, n := range f.Opts.Named(Kind) {
+		if err := namedMap(ctx, f, n, named, found); err != nil {
+			return err
+		}
+	}
+	for _, pid := range pids {
+		if named[pid] {
+			continue
+		}
+		if err := searchMap(ctx, f, pid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// namedMap adds a map that the user has named. It adds its process to named.
+func namedMap(ctx context.Context, f *locate.Finder, n config.SideFile, named map[uint32]bool, found *report.Findings) error {
+	for _, pid := range []uint32{n.PID, f.Opts.PID} {
+		if pid != 0 && f.Rec.Processes[pid] == nil {
+			return fmt.Errorf("%s: there is no process %d in the recording", n, pid)
+		}
+	}
+	file, err := safefile.Open(n.Path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", n, safefile.PlainError(err))
+	}
+	s, m, err := openMap(f, file, n.Path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", n, err)
+	}
+	if err := f.Scan(ctx, s); err != nil {
+		return err
+	}
+	pid := n.PID
+	if pid == 0 {
+		if pid = pidOf(n.Path); f.Rec.Processes[pid] == nil {
+			pid = f.Opts.PID
+		}
+	}
+	if pid == 0 {
+		pid, err = ownerOf(f.Rec, m)
+		if err != nil {
+			found.Problem(report.ProblemOf(s.Path, err, "name its process: "+report.MentionedFile(Kind, "PID", report.NamedPath(n.Path))))
+			return nil
+		}
+	}
+	named[pid] = true
+	if err := isElsewhere(f.Rec, pid, m); err != nil {
+		found.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
+		return nil
+	}
+	mark(f, pid, s, m, "named with "+report.MentionedFile(Kind, "", ""))
+	return nil
+}
+
+// openMap opens a map, once. It takes over file.
+func openMap(f *locate.Finder, file *sys.File, path string) (*locate.SideFile, *Map, error) {
+	s, err := f.SideFile(file, path)
+	if f.IsOther(err) {
+		return nil, nil, ErrNotMap
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m, ok := s.Source.(*Map)
+	if !ok {
+		return nil, nil, ErrNotMap
+	}
+	return s, m, nil
+}
+
+// searchMap looks for the map of a process: where perf looks, beside the recording, and in the
+// directories of DumpDirs. It takes the first that can be the process's own. Others are only
+// recorded as possible reasons for missing functions.
+func searchMap(ctx context.Context, f *locate.Finder, pid uint32) error {
+	if file := locate.OpenInProcess(f.Rec, pid, f.Rec.ProgramStart(pid, 0), tmpName); file != nil {
+		if ok, err := tryMap(ctx, f, pid, file, file.Name(), "found in the running container"); ok || err != nil {
+			return err
+		}
+	}
+	base := filepath.Base(tmpName(pid))
+	dirs := []string{filepath.Dir(tmpName(pid)), f.Rec.In.Dir}
+	for i, dir := range f.Opts.DumpDirs {
+		dirs = append(dirs, dir)
+		for _, sub := range f.Subdirs[i] {
+			dirs = append(dirs, filepath.Join(dir, sub))
+		}
+	}
+	for i, dir := range dirs {
+		path := filepath.Join(dir, base)
+		file, err := safefile.Open(path)
+		if isAbsent(err) {
+			continue
+		}
+		if err != nil {
+			unusable(f, pid, path, err)
+			continue
+		}
+		says := "found in " + dir
+		switch i {
+		case 0:
+			says = "found where perf looks"
+		case 1:
+			says = "found beside the recording"
+		}
+		if ok, err := tryMap(ctx, f, pid, file, path, says); ok || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryMap adds a map that was found for a process, if it can be the process's own. The error is
+// ctx's.
+func tryMap(ctx context.Context, f *locate.Finder, pid uint32, file *sys.File, path, says string) (ok bool, err error) {
+	info, err := file.Stat()
+	if err == nil {
+		err = isForeign(f.Rec, pid, info)
+	}
+	if err != nil {
+		file.Close()
+		refuse(f, pid, path, err)
+		return false, nil
+	}
+	s, m, err := openMap(f, file, path)
+	if err != nil {
+		unusable(f, pid, path, err)
+		return false, nil
+	}
+	if s.Taken {
+		return false, nil
+	}
+	if err := f.Scan(ctx, s); err != nil {
+		return false, err
+	}
+	if err := isElsewhere(f.Rec, pid, m); err != nil {
+		refuse(f, pid, path, err)
+		return false, nil
+	}
+	mark(f, pid, s, m, says)
+	return true, nil
+}
+
+// unusable records that a file cannot be opened as a map. One that belongs to another user, and must
+// not be read, is of another process: perf could not read it either.
+func unusable(f *locate.Finder, pid uint32, path string, err error) {
+	if errors.Is(err, fs.ErrPermission) || !f.Unread(path, err) {
+		refuse(f, pid, path, err)
+	}
+}
+
+// refuse records why a file that was found is not the map of a process.
+func refuse(f *locate.Finder, pid uint32, path string, err error) {
+	f.Left.Maps = append(f.Left.Maps, locate.RefusedLog{Path: path, PID: pid, Err: err})
+}
+
+// isAbsent reports whether an error of opening says that there is no file.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR)
+}
+
+// existing returns the path of a file that may be the map of a process, or "". It reads none.
+func existing(f *locate.Finder, pid uint32) string {
+	for _, path := range []string{tmpName(pid), filepath.Join(f.Rec.In.Dir, filepath.Base(tmpName(pid)))} {
+		if st, err := sys.Lstat(path); err == nil && st.Mode().IsRegular() && st.Size() > 0 {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,188 @@
+package perfmap
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/format/perfmap"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A Map is a perf map, scanned once. Names stay in the file.
+type Map struct {
+	source.Listing
+
+	// Lines counts the functions that the map lists, with those that have no address any more.
+	Lines int
+	// Replaced counts lines that lost addresses to later ones. Hidden counts those of them that
+	// lost all: they are dropped.
+	Replaced, Hidden int
+	// Repeated counts lines that occur again later. They are dropped.
+	Repeated int
+	// Elsewhere counts functions outside executable memory. They are dropped.
+	Elsewhere int
+
+	src     io.ReaderAt
+	scanned bool
+	lines   []line
+	parts   []part // by function
+	target  jitcode.Target
+	machine source.Machine
+	memory  source.CodeMemory
+	derive  bool
+}
+
+// A line is a function of the file.
+type line struct {
+	offset int64 // in the file, in bytes
+	start  uint64
+	size   uint64
+	name   uint64 // hash of the name
+	length int32  // of the line in the file, in bytes, with its newline
+}
+
+// A part is a function of the dump: the addresses of a line up to those that a later one has.
+type part struct {
+	line  int32
+	whole bool // it has all of the line's addresses
+}
+
+var (
+	_ source.Dump        = (*Map)(nil)
+	_ source.WithoutCode = (*Map)(nil)
+	_ source.PartlyTimed = (*Map)(nil)
+)
+
+// maxLines bounds the functions of a map: any user may write a file of any size to /tmp.
+const maxLines = 4 << 20
+
+func newMap(src io.ReaderAt) *Map {
+	return &Map{Listing: source.Listing{Cut: -1}, src: src}
+}
+
+// Scan reads the map. A damaged line becomes a Problem. A second call does nothing, even if the map
+// has grown.
+func (m *Map) Scan(ctx context.Context) error {
+	if m.scanned {
+		return nil
+	}
+	r := perfmap.NewReader(&streamOf{src: m.src})
+	for n := 0; ; n++ {
+		if n%(16<<10) == 0 {
+			if err := ctx.Err(); err != nil {
+				m.lines = nil
+				return err
+			}
+			if m.Watch != nil {
+				m.Watch(r.Offset())
+			}
+		}
+		l, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if !m.add(&l, int32(r.Offset()-l.Offset), err) {
+			break
+		}
+	}
+	m.Cut = r.Cut()
+	m.Lines = len(m.lines)
+	m.resolve()
+	m.scanned = true
+	if m.Watch != nil {
+		m.Watch(r.Offset())
+	}
+	return ctx.Err()
+}
+
+// add adds a line of length bytes, or its damage. It returns false if reading cannot go on.
+func (m *Map) add(l *perfmap.Line, length int32, err error) bool {
+	var damage *wire.Error
+	switch {
+	case errors.As(err, &damage):
+		m.Problem(damage.Offset, "%v; the line is left out", err)
+	case err != nil:
+		m.Problem(l.Offset, "it cannot be read from offset %#x on: %v", l.Offset, err)
+		return false
+	case !isPossible(l.Start, l.Size):
+		m.Problem(l.Offset, "perf map: line at offset %#x: no code is at %#x with %#x bytes; the line is left out", l.Offset, l.Start, l.Size)
+	case len(m.lines) == maxLines:
+		m.Problem(l.Offset, "it has more than %d functions; those from offset %#x on are left out", maxLines, l.Offset)
+		return false
+	default:
+		m.lines = append(m.lines, line{offset: l.Offset, start: l.Start, size: l.Size, name: hash(l.Name), length: length})
+	}
+	return true
+}
+
+// hash returns the FNV-1a hash of a name.
+func hash(name []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range name {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// A streamOf reads a file from its start.
+type streamOf struct {
+	src io.ReaderAt
+	off int64
+}
+
+// Read implements io.Reader.
+func (s *streamOf) Read(p []byte) (int, error) {
+	n, err := s.src.ReadAt(p, s.off)
+	s.off += int64(n)
+	if n > 0 && err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+// HasTimes returns false.
+func (m *Map) HasTimes() bool { return false }
+
+// StartAt sets the load times of all functions, by address.
+func (m *Map) StartAt(_ uint64, time func(addr uint64) uint64) {
+	for i := range m.Events {
+		m.Events[i].Time = time(m.Events[i].Addr)
+	}
+}
+
+// Traits returns the traits of maps. perf takes names from a file for code in it.
+func (m *Map) Traits() source.Traits { return source.Traits{Kind: Kind, Images: true} }
+
+// SetMachine sets the machine of the code. It may have 64 bits more than the process: see SetPID.
+func (m *Map) SetMachine(machine source.Machine) {
+	m.machine = machine
+	m.target.Machine, m.target.Order = uint32(source.MachineOf(machine.Name, 8)), machine.Order
+}
+
+// SetPID sets the process, which may have 32 bits on a machine with 64. It must follow SetMachine.
+func (m *Map) SetPID(pid uint32) {
+	if m.machine.Narrow != nil && m.machine.Narrow(pid) {
+		m.target.Machine = uint32(source.MachineOf(m.machine.Name, 4))
+	}
+}
+
+// AdviseMachine returns advice for an unknown machine.
+func (m *Map) AdviseMachine() string { return "record into a file: perf record -o FILE" }
+
+// PID returns 0: only the name of a map has its process.
+func (m *Map) PID() uint32 { return 0 }
+
+// Clock returns the clock of recordings: a map has no times.
+func (m *Map) Clock() (source.Clock, error) { return source.MonotonicClock, nil }
+
+// Target returns the target of the code.
+func (m *Map) Target() jitcode.Target { return m.target }
+
+// NumFunctions returns the number of functions.
+func (m *Map) NumFunctions() int { return len(m.parts) }
+
+// Fixes returns nil.
+func (m *Map) Fixes() []source.Fix { return nil }

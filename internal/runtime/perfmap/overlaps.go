@@ -1,0 +1,61 @@
+package perfmap
+
+import (
+	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// Where lines overlap, a later one counts: its code was written over the earlier one's. perf has no
+// rule for that. It looks in a tree of intervals that must not overlap, and takes the one that it
+// comes to first, or none.
+
+// resolve makes the events. No two of them overlap. A line that a later one splits has several.
+func (m *Map) resolve() {
+	var owners addrs.Owners
+	for i := range m.lines { // code counts before addresses without any
+		if l := &m.lines[i]; l.size == 0 {
+			owners.Place(l.start, l.start+1, i)
+		}
+	}
+	for i := range m.lines {
+		if l := &m.lines[i]; l.size > 0 {
+			owners.Place(l.start, l.start+l.size, i)
+		}
+	}
+	last := make(map[line]int, len(m.lines)) // by line without its offset
+	for i := range m.lines {
+		last[m.lines[i].key()] = i
+	}
+	for i := range m.lines {
+		l := &m.lines[i]
+		size := max(l.size, 1) // perf names a sample at the very start
+		parts := owners.Owned(l.start, l.start+size, i)
+		switch {
+		case len(parts) == 0 && last[l.key()] > i:
+			m.Repeated++
+			continue
+		case len(parts) == 0 && l.size == 0: // another name of that code
+			continue
+		case len(parts) == 0:
+			m.Hidden++
+			m.Replaced++
+			continue
+		}
+		whole := len(parts) == 1 && parts[0].Hi-parts[0].Lo == size
+		if !whole {
+			m.Replaced++
+		}
+		for _, p := range parts {
+			n := len(m.parts)
+			m.parts = append(m.parts, part{int32(i), whole && l.size > 0})
+			m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Index: uint64(n), Addr: p.Lo, Size: p.Hi - p.Lo})
+			m.target.HighAddress = max(m.target.HighAddress, p.Hi)
+		}
+	}
+}
+
+// key returns a line without its place in the file.
+func (l line) key() line {
+	l.offset, l.length = 0, 0
+	return l
+}

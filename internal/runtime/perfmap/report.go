@@ -1,0 +1,82 @@
+package perfmap
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/known"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+)
+
+// DropElsewhere drops the functions of a map that begin outside executable memory: V8 lists bytecode
+// as well. It does nothing for other dumps, or if the recording does not have all memory mappings.
+func DropElsewhere(rec *recording.Recording, d *model.Dump, _ *report.Findings) {
+	m, ok := d.Source.(*Map)
+	if !ok || !rec.KnowsMemory(d.Markers[0]) {
+		return
+	}
+	var maps []recording.FileMap
+	for _, p := range rec.Related(d.Markers) {
+		if len(p.FileMaps) == recording.MaxFileMaps {
+			return
+		}
+		maps = append(maps, p.FileMaps...)
+	}
+	executable := recording.ExactRanges(maps, func(*recording.FileMap) bool { return true })
+	d.Unmapped = make(map[int]bool)
+	for i := range m.Events {
+		if !executable.Hold(m.Events[i].Addr) {
+			d.Unmapped[i] = true
+		}
+	}
+	m.Elsewhere = len(d.Unmapped)
+}
+
+// Report adds the numbers of functions to the summary.
+func (m *Map) Report(path string, s *report.DumpSummary) (found report.Findings) {
+	s.Repeated, s.Overwritten, s.Elsewhere = s.Repeated+m.Repeated, m.Replaced, m.Elsewhere
+	if m.Replaced > 0 {
+		found.Note(fmt.Sprintf("%s: %s of %d have addresses that later lines have as well; a map does not say since when, so the later ones count, for the whole recording", path, functions(m.Replaced), m.Lines))
+	}
+	return found
+}
+
+// functions returns a number of functions in words.
+func functions(n int) string {
+	if n == 1 {
+		return "1 function"
+	}
+	return fmt.Sprintf("%d functions", n)
+}
+
+// Explain adds the reason why the map of a process was not used. It reports whether there is a map.
+func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
+	var texts []string
+	for _, l := range f.Left.Maps {
+		if l.PID == pid && len(texts) < recording.MaxReasons {
+			texts = append(texts, fmt.Sprintf("%s is not its perf map: %v", quote.Printable(l.Path), l.Err))
+		}
+	}
+	path := ""
+	if f.Rec.In.Once {
+		path = existing(f, pid)
+	}
+	switch {
+	case len(texts) > 0:
+		r.Text = fmt.Sprintf("%s; %s", who, strings.Join(texts, "; "))
+		if how := known.Of(f.Rec.Processes[pid]); how != nil {
+			r.Advice = how.Advice()
+		}
+	case path != "":
+		r.Text = fmt.Sprintf("%s; there is %s, whose names perf report reads by itself while the file is there", who, quote.Printable(path))
+		r.Advice = "to keep them, record into a file"
+	default:
+		return false
+	}
+	r.Kind = report.ReasonPerfMap
+	return true
+}
