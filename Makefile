@@ -35,7 +35,7 @@ FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./intern
               ./internal/cfi:FuzzSynthesize ./internal/ehframe:FuzzCheck ./internal/cfi:FuzzInterpreterRows ./internal/elfcore:FuzzOpen ./internal/show:FuzzShow ./internal/show/showj9:FuzzOpenJ9 ./internal/show/showv8:FuzzLog ./internal/format/xrayfdr:FuzzReader ./internal/format/v8log:FuzzReader ./internal/format/j9meta:FuzzDecode \
               ./internal/xraymap:FuzzRead ./internal/runtime/xray:FuzzXRay ./internal/runtime/v8:FuzzTree \
               ./internal/verify/checkdump:FuzzDump ./internal/verify/checkmono:FuzzLog ./internal/verify/checkxray:FuzzTrace ./internal/verify/checkj9:FuzzMetadata \
-              ./internal/format/gdbjit:FuzzReadList ./internal/runtime/gdbjit:FuzzObjects ./internal/verify/checkgdbjit:FuzzCore ./internal/verify/checkv8:FuzzLog ./internal/verify/checkrecording:FuzzRecording ./internal/verify/checkobject:FuzzObject ./agent/jvmti/test:FuzzAgent
+              ./internal/format/gdbjit:FuzzReadList ./internal/format/jitelf:FuzzDescribe ./internal/format/perfmap:FuzzReader ./internal/verify/checkmap:FuzzMap ./internal/runtime/gdbjit:FuzzObjects ./internal/verify/checkgdbjit:FuzzCore ./internal/verify/checkv8:FuzzLog ./internal/verify/checkrecording:FuzzRecording ./internal/verify/checkobject:FuzzObject ./agent/jvmti/test:FuzzAgent
 # Whole runs, of which each takes milliseconds.
 FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram
 
