@@ -3,6 +3,7 @@ package inject_test
 import (
 	"bytes"
 	"context"
+	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -257,4 +258,32 @@ func waitForDump(t *testing.T, dir string, pid int) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Fatal("lli wrote no jitdump in 30 s")
+}
+
+// gcore writes the notes last. A core without them is of an unknown process: that is a problem.
+func TestGDBJIT_CutCore(t *testing.T) {
+	size := 0
+	_, opts := lliRecording(t, func(b []byte) []byte {
+		le := binary.LittleEndian
+		for i, at := 0, le.Uint64(b[32:]); i < int(le.Uint16(b[56:])); i, at = i+1, at+56 {
+			if elf.ProgType(le.Uint32(b[at:])) == elf.PT_NOTE {
+				le.PutUint64(b[at+8:], uint64(len(b)))
+			}
+		}
+		size = len(b)
+		return b
+	})
+	core := opts.CodeFrom[0]
+	for _, strict := range []bool{false, true} {
+		opts.Strict = strict
+		sum, err := inject.Run(context.Background(), opts)
+		text := fmt.Sprint(err)
+		if sum != nil {
+			text += fmt.Sprint(sum.Problems)
+		}
+		want := fmt.Sprintf("%s: the core dump is cut off at offset %#x", core, size)
+		if !strings.Contains(text, want) || !strings.Contains(text, "make another core dump") || strings.Contains(text, "process 0") {
+			t.Errorf("strict %v: got %s; want %q and what to do", strict, text, want)
+		}
+	}
 }

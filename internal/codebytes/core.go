@@ -47,21 +47,31 @@ func Match(rec *recording.Recording, f *File, p *Candidate) (note string, err er
 	}
 	numbered := IsNumbered(f.Core, p.PID) || p.Number != 0 && IsNumbered(f.Core, p.Number)
 	pid, known := coreNumber(f.Core)
-	switch {
+	switch what := coreText(pid); {
 	case p.Holds != nil && !p.Holds(f.Core):
-		return "", fmt.Errorf("it is a core dump of process %d, and has no memory where process %d has its functions", pid, p.PID)
+		return "", fmt.Errorf("%s, and has no memory where process %d has its functions", what, p.PID)
 	case numbered && (mapped || len(f.Core.Files()) == 0):
 		return "", nil
 	case mapped && !isRandom(p.Maps):
-		return "", fmt.Errorf("it is a core dump of process %d, not of %d, and that files are mapped alike proves nothing: they are where they are without address space layout randomization", pid, p.PID)
+		return "", fmt.Errorf("%s, and that files are mapped as in process %d proves nothing: they are where they are without address space layout randomization", what, p.PID)
 	case mapped && isOther(rec, pid, p.Last, f.Core):
 		return "", fmt.Errorf("it is a core dump of process %d, which is another one in the recording than %d", pid, p.PID)
 	case mapped:
 		return fmt.Sprintf("process %d of its pid namespace is taken for %d: files are mapped where they were in that", pid, p.PID), nil
 	case known && numbered:
 		return "", fmt.Errorf("it is a core dump of process %d, and shares no mapped file with the one that was recorded", pid)
+	case pid == 0:
+		return "", errors.New("the core dump does not say of which process it is, nor which files are mapped")
 	}
 	return "", fmt.Errorf("it is a core dump of process %d, not of %d, and does not say which files are mapped", pid, p.PID)
+}
+
+// coreText returns the beginning of a message about a core with a pid, 0 if it has none.
+func coreText(pid int) string {
+	if pid == 0 {
+		return "the core dump does not say of which process it is"
+	}
+	return fmt.Sprintf("it is a core dump of process %d", pid)
 }
 
 // coreNumber returns the pid in the core. known is false if it is only the tid of a thread.

@@ -103,6 +103,8 @@ func (c *Files) Report(found *report.Findings) {
 	for _, f := range c.Files {
 		switch {
 		case f.used:
+		case f.Core != nil && len(f.Core.Problems) > 0:
+			found.Problem(damage(f))
 		case !c.asked && f.image == nil:
 			found.Note(fmt.Sprintf("%s: not needed: no dump without code was found, and its process has registered no code for debuggers", quote.Printable(f.Path)))
 		case !c.asked:
@@ -111,6 +113,20 @@ func (c *Files) Report(found *report.Findings) {
 			found.Problem(report.Problem{File: f.Path, Offset: -1, Text: f.why + "; no code is taken from it", Advice: "name a core dump of the process that was recorded"})
 		}
 	}
+}
+
+// damage returns the problem of a core with damaged headers or notes. gcore writes the notes last, so a
+// core of it that was cut off has none.
+func damage(f *File) report.Problem {
+	p := report.Problem{File: f.Path, Offset: -1, Advice: "make another core dump, with room for all of it"}
+	first := f.Core.Problems[0]
+	if f.cut > 0 {
+		p.Offset = f.cut
+		p.Text = fmt.Sprintf("the core dump is cut off at offset %#x of %#x: its process or its mapped files are unknown (%v), so nothing is read from it", f.cut, f.Core.End(), first)
+	} else {
+		p.Text = fmt.Sprintf("the core dump is damaged: its process or its mapped files are unknown (%v), so nothing is read from it", first)
+	}
+	return p
 }
 
 // BringsCode reports whether a dump has the bytes of its functions.

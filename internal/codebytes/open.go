@@ -42,6 +42,7 @@ type File struct {
 	image *elf.File // a program or a shared object
 
 	file *sys.File // nil for a process
+	cut  int64     // size of a core in bytes if it was cut off, or 0
 	used bool      // something was read from it
 	why  string    // why it is not of the last process that it was tried for
 }
@@ -156,6 +157,9 @@ func openCodeFile(path string) (*File, error) {
 	f.Core, err = elfcore.Open(file)
 	switch {
 	case err == nil:
+		if info, err := file.Stat(); err == nil && uint64(info.Size()) < f.Core.End() {
+			f.cut = info.Size()
+		}
 	case !errors.Is(err, elfcore.ErrNotCore):
 		err = &damagedCore{err}
 	default:

@@ -24,6 +24,7 @@ type Core struct {
 	Problems []error
 
 	src      io.ReaderAt
+	end      uint64    // see End
 	segments []Segment // in the order of their addresses
 	threads  []Thread
 	files    []File
@@ -77,6 +78,10 @@ func Open(src io.ReaderAt) (*Core, error) {
 	}
 	return c, c.programHeaders(h)
 }
+
+// End returns the offset at which the memory and the notes of the core end, according to its headers. A
+// smaller file is cut off.
+func (c *Core) End() uint64 { return c.end }
 
 // PID returns the process's id, or 0 where the core does not say it.
 func (c *Core) PID() int {

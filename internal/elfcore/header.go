@@ -196,11 +196,13 @@ func (c *Core) programHeader(r *wire.Cursor, notes *[]extent) error {
 	case offset > math.MaxInt64 || filesz > math.MaxInt64-offset:
 		bad("p_offset", "%#x bytes at offset %#x are in no file", filesz, offset)
 	case kind == elf.PT_NOTE:
+		c.end = max(c.end, offset+filesz)
 		*notes = append(*notes, extent{int64(offset), filesz})
 	case memsz == 0:
 	case addr+memsz < addr && addr+memsz != 0 || c.word() == 4 && addr+memsz > 1<<32:
 		bad("p_memsz", "%#x bytes at %#x are beyond the end of memory", memsz, addr)
 	default:
+		c.end = max(c.end, offset+filesz)
 		c.segments = append(c.segments, Segment{Addr: addr, Size: memsz, Offset: int64(offset), Stored: min(filesz, memsz), Flags: elf.ProgFlag(flags)})
 	}
 	return nil
