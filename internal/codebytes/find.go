@@ -106,6 +106,10 @@ func (c *Files) Report(found *report.Findings) {
 		case f.Core != nil && len(f.Core.Problems) > 0:
 			found.Problem(damage(f))
 		case !c.asked && f.image == nil:
+			if _, _, err := Owner(c.Rec, f); err != nil {
+				found.Problem(stranger(f, err))
+				continue
+			}
 			found.Note(fmt.Sprintf("%s: not needed: no dump without code was found, and its process has registered no code for debuggers", quote.Printable(f.Path)))
 		case !c.asked:
 			found.Note(fmt.Sprintf("%s: not needed: no dump without code was found", quote.Printable(f.Path)))
@@ -125,6 +129,15 @@ func damage(f *File) report.Problem {
 		p.Text = fmt.Sprintf("the core dump is cut off at offset %#x of %#x: its process or its mapped files are unknown (%v), so nothing is read from it", f.cut, f.Core.End(), first)
 	} else {
 		p.Text = fmt.Sprintf("the core dump is damaged: its process or its mapped files are unknown (%v), so nothing is read from it", first)
+	}
+	return p
+}
+
+// stranger returns the problem of a core or a running process that is of no process of the recording.
+func stranger(f *File, err error) report.Problem {
+	p := report.Problem{File: f.Path, Offset: -1, Text: err.Error() + "; nothing is read from it", Advice: "name a core dump of the process that was recorded"}
+	if f.Live != nil {
+		p.Advice = "record again, and inject while the process runs, or make a core dump of it then (gcore PID)"
 	}
 	return p
 }

@@ -2,7 +2,6 @@ package gdbjit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,7 +62,7 @@ func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
 		return
 	}
 	file.Use()
-	pid, note, err := ownerOf(f.Rec, file)
+	pid, note, err := codebytes.Owner(f.Rec, file)
 	if err != nil {
 		found.Problem(report.Problem{File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; the %d objects that it has registered for debuggers are not used", err, len(r.Objects)),
 			Advice: "name a core dump of the process that was recorded"})
@@ -112,40 +111,6 @@ func reportFaults(path string, r *registered.Registered, found *report.Findings)
 			break
 		}
 	}
-}
-
-// ownerOf returns the process of the recording that a core or a running process is of. note says what
-// was inferred, or is "".
-func ownerOf(rec *recording.Recording, file *codebytes.File) (pid uint32, note string, err error) {
-	match := func(pid uint32) (string, error) {
-		return codebytes.Match(rec, file, &codebytes.Candidate{PID: pid, Last: recording.LatestTime, Maps: rec.FileMapsOf(pid, recording.LatestTime)})
-	}
-	own := uint32(max(file.Memory().PID(), 0))
-	if rec.Processes[own] != nil {
-		if note, err = match(own); err == nil || file.Live != nil {
-			return own, note, err
-		}
-	} else if own != 0 {
-		err = fmt.Errorf("it is of process %d, which is not in the recording", own)
-	}
-	var others []uint32
-	for _, other := range rec.PIDs() {
-		if other == own || other == 0 || file.Live != nil {
-			continue
-		}
-		if n, e := match(other); e == nil {
-			others, pid, note = append(others, other), other, n
-		}
-	}
-	switch {
-	case len(others) == 1:
-		return pid, note, nil
-	case len(others) > 1:
-		return 0, "", fmt.Errorf("it may be of any of %d processes, such as %d and %d", len(others), others[0], others[1])
-	case err == nil:
-		err = errors.New("no process of the recording has its files mapped where it has them")
-	}
-	return 0, "", err
 }
 
 // mark makes a dump of the objects of a process, and its marker.
