@@ -211,7 +211,9 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	case d.Cut >= 0:
 		note("the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing", d.Cut)
 	case d.Nowhere > 0 && unresolved > 0: // that was said
-	case s.Resolved == 0 && unresolved >= fewSamples: // one of the problems
+	case s.Resolved == 0 && (unresolved >= fewSamples || d.Kind == engine.KindGDBJIT): // one of the problems
+	case unresolved > s.InJIT/10 && d.Kind == engine.KindGDBJIT:
+		note("%s of its samples are in code that the process had removed, or did not register, when its memory was read", number(unresolved))
 	case unresolved > s.InJIT/10:
 		note("%s of its samples are in memory of which the dump says nothing at that time: helpers that the runtime does not tell of, or told of too late", number(unresolved))
 	}

@@ -243,3 +243,15 @@ func TestSummary_StacksTooSmall(t *testing.T) {
 		}
 	}
 }
+
+// Samples in code that a process had removed are not in helpers of a runtime.
+func TestSummary_RegisteredCodeRemoved(t *testing.T) {
+	s := dumps(2)
+	d := &s.Dumps[1]
+	d.Kind, d.Samples = engine.KindGDBJIT, &engine.JitSamples{InJIT: 100, Resolved: 50}
+	var out bytes.Buffer
+	writeSummary(&out, s, "", false)
+	if text, want := out.String(), "50 of its samples are in code that the process had removed, or did not register, when its memory was read"; !strings.Contains(text, want) || strings.Contains(text, "helpers") {
+		t.Errorf("got %s; want %q", text, want)
+	}
+}

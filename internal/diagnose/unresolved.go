@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/count"
@@ -17,9 +18,20 @@ import (
 func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.DumpSummary, t *count.Counter, input string) (found report.Findings) {
 	for _, d := range dumps {
 		s := &lines[d.Number]
-		if s.Samples == nil || s.Samples.Resolved > 0 || s.Samples.InJIT < recording.FewUnattributed ||
+		registered := d.Source.Traits().Registered
+		least := int64(recording.FewUnattributed)
+		if registered && !slices.ContainsFunc(dumps, func(o *model.Dump) bool { return o != d && o.PID == d.PID }) {
+			least = 1 // nothing else names the code of the process
+		}
+		if s.Samples == nil || s.Samples.Resolved > 0 || s.Samples.InJIT < least ||
 			// those have problems of their own
 			s.Cut >= 0 || s.Nowhere > 0 || t.LacksAny(d.Number) {
+			continue
+		}
+		if registered {
+			found.Problem(report.Problem{File: d.Path, Offset: -1,
+				Text:   fmt.Sprintf("none of the %s of process %d in JIT memory is in a function that it had registered for debuggers when its memory was read: it had removed that code, or never registered it", report.SamplesOf(s.Samples.InJIT), d.PID),
+				Advice: adviceRegistered})
 			continue
 		}
 		found.Problem(report.Problem{File: d.Path, Offset: -1,
@@ -28,6 +40,9 @@ func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.Du
 	}
 	return found
 }
+
+// adviceRegistered says how code is named that a process has registered for a while only.
+const adviceRegistered = "read the memory while the code is in use (PostgreSQL: while the query runs), or have the program write a jitdump (PostgreSQL: jit_profiling_support = on)"
 
 // whyUnresolved returns why samples are in none of the dump's functions.
 func whyUnresolved(d *model.Dump, rec *recording.Recording) string {

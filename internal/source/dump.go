@@ -45,6 +45,7 @@ type Traits struct {
 	Kind        string // name of the format, in the summary's JSON form
 	ClockUnsure bool   // Clock comes from a header, and times may prove it wrong
 	Images      bool   // it also lists functions in mapped files
+	Registered  bool   // it lists what a process had registered at one moment
 }
 
 // A Machine describes the machine and the process of a dump, from the recording.

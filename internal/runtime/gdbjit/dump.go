@@ -149,7 +149,7 @@ func (d *Objects) snapshot() *Objects {
 }
 
 // Traits returns the traits of registered objects.
-func (d *Objects) Traits() source.Traits { return source.Traits{Kind: Kind} }
+func (d *Objects) Traits() source.Traits { return source.Traits{Kind: Kind, Registered: true} }
 
 // SetMachine does nothing: the memory of the process says what machine it is.
 func (d *Objects) SetMachine(source.Machine) {}
