@@ -36,6 +36,7 @@ func (r *functionReader) describe(i int, fn *jitcode.Function) error {
 		r.object, r.reader = f.object, r.d.opened.get(&r.d.objects[f.object]).NewReader()
 	}
 	err := r.reader.Describe(f.symbol, fn)
+	dropPlaceholders(fn)
 	if err == nil {
 		return nil
 	}
@@ -45,6 +46,28 @@ func (r *functionReader) describe(i int, fn *jitcode.Function) error {
 		return err
 	}
 	return nil
+}
+
+// placeholder is the file that PHP names for all of its code: zend_jit_gdb.h registers each function
+// with the line unknown:1, since gdb wants a line.
+const placeholder = "unknown"
+
+// dropPlaceholders drops the lines of fn that name no source file.
+func dropPlaceholders(fn *jitcode.Function) {
+	unnamed := slices.Index(fn.Files, placeholder)
+	if unnamed < 0 {
+		return
+	}
+	has := false
+	for i := range fn.Lines {
+		if l := &fn.Lines[i]; l.Line != 0 && l.File == unnamed {
+			*l = jitcode.Line{Offset: l.Offset}
+		}
+		has = has || fn.Lines[i].Line != 0
+	}
+	if !has {
+		fn.Lines = nil
+	}
 }
 
 // Function returns the i-th function, valid until the next call.
