@@ -125,7 +125,7 @@ var allowed = map[string][]string{
 	"internal/verify/checkdump":      {"golang.org/x/arch/x86/x86asm", "internal/format/j9meta", "internal/safefile/sys", "internal/verify", "internal/verify/checkj9", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
 	"internal/verify/checkmap":       {"internal/verify", "internal/verify/jitted", "internal/verify/recorded"},
 	"internal/verify/checkmono":      {"internal/format/monolog", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
-	"internal/verify/checkgdbjit":    {"internal/elfcore", "internal/verify"},
+	"internal/verify/checkgdbjit":    {"internal/elfcore", "internal/verify", "internal/verify/jitted", "internal/verify/recorded"},
 	"internal/verify/checkv8":        {"internal/verify", "jitdump"},
 	"internal/verify/checkxray":      {"internal/format/xrayfdr", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
 

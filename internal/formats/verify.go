@@ -23,19 +23,23 @@ func Verifier() *verify.Verifier {
 		}
 	}
 	belongs := func(ctx context.Context, path string, p *recorded.Processes) bool {
-		f := verified(v.KindOf(path))
+		kind := v.KindOf(path)
+		if kind == checkgdbjit.Format.Kind {
+			return checkgdbjit.Recorded(ctx, path, p)
+		}
+		f := verified(kind)
 		return f != nil && f.Recorded != nil && f.Recorded(ctx, path, p)
 	}
 	v = verify.New(side, []verify.Format{checkrecording.Format(belongs, events()), checkgdbjit.Format, checkobject.Format})
 	return v
 }
 
-// Beside returns the recordings among files that v checks, the side files that recordings do not
-// name, and the dumps with functions that a companion may describe.
+// Beside returns the recordings among files that v checks, the side files and core dumps that recordings
+// do not name, and the dumps with functions that a companion may describe.
 func Beside(v *verify.Verifier, files []string) (recordings, logs, dumps []string) {
 	for _, path := range files {
 		kind := v.KindOf(path)
-		if f := verified(kind); f != nil && f.Recorded != nil {
+		if f := verified(kind); f != nil && f.Recorded != nil || kind == checkgdbjit.Format.Kind {
 			logs = append(logs, path)
 		} else if kind == checkrecording.Kind {
 			recordings = append(recordings, path)

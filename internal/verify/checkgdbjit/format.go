@@ -3,7 +3,6 @@ package checkgdbjit
 import (
 	"context"
 	"debug/elf"
-	"fmt"
 	"io"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
@@ -57,9 +56,9 @@ func (c *checker) check(src io.ReaderAt) (err error) {
 		}
 	}
 	c.overlaps()
-	c.Result.Holds = fmt.Sprintf("%d threads, %d mapped files", len(c.core.Threads()), len(c.core.Files()))
+	c.Result.Holds = verify.Counted(len(c.core.Threads()), "thread") + ", " + verify.Counted(len(c.core.Files()), "mapped file")
 	if len(descriptors) > 0 {
-		c.Result.Holds += fmt.Sprintf(", %d objects registered for debuggers with %d functions", c.objects, len(c.functions))
+		c.Result.Holds += ", " + verify.Counted(c.objects, "object") + " registered for debuggers with " + verify.Counted(len(c.functions), "function")
 	}
 	return nil
 }
