@@ -180,7 +180,7 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 		return false
 	}
 	l.dirs.stores.Take(stores)
-	l.opts.Logf(1, "%s: dump of process %d", quote.Printable(d.Path), m.PID)
+	l.opts.Logf(1, "%s: %s of process %d", quote.Printable(d.Path), d.Noun(), m.PID)
 	if s, ok := d.Source.(plan.LineSource); ok && alive(m.PID) {
 		s.Grow()
 	}

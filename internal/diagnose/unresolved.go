@@ -30,7 +30,7 @@ func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.Du
 		}
 		if registered {
 			found.Problem(report.Problem{File: d.Path, Offset: -1,
-				Text:   fmt.Sprintf("none of the %s of process %d in JIT memory is in a function that it had registered for debuggers when its memory was read: it had removed that code, or never registered it", report.SamplesOf(s.Samples.InJIT), d.PID),
+				Text:   fmt.Sprintf("process %d has %s in JIT memory, and none in a function that it had registered for debuggers when its memory was read: it had removed that code, or never registered it", d.PID, report.SamplesOf(s.Samples.InJIT)),
 				Advice: adviceRegistered})
 			continue
 		}

@@ -32,7 +32,7 @@ func TestUnresolved_RegisteredCodeRemoved(t *testing.T) {
 		samples    int64
 		want       string // a part of the problem; "" for none
 	}{
-		{true, 1, "none of the 1 sample of process 7 in JIT memory is in a function that it had registered"},
+		{true, 1, "process 7 has 1 sample in JIT memory, and none in a function that it had registered"},
 		{true, 69, "it had removed that code, or never registered it; read the memory while the code is in use"},
 		{true, 0, ""},
 		{false, 1, ""},

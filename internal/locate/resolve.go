@@ -93,7 +93,7 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, co
 			pending = append(pending, e)
 		}
 		d.NoteAssumed(&r.Found)
-		opts.Logf(1, "%s: dump of process %d", quote.Printable(d.Path), d.PID)
+		opts.Logf(1, "%s: %s of process %d", quote.Printable(d.Path), d.Noun(), d.PID)
 		dumps = append(dumps, d)
 	}
 	if err := clock.Estimate(ctx, rec, pending, opts, &r.Found); err != nil {

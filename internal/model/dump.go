@@ -54,6 +54,14 @@ func (d *Dump) KnowsMachine() error {
 	return report.Advise(err, "record into a file: perf record -o FILE")
 }
 
+// Noun returns what the file of the dump is, for messages.
+func (d *Dump) Noun() string {
+	if d.Source.Traits().Registered {
+		return "memory"
+	}
+	return "dump"
+}
+
 // NoteAssumed adds a note with what was assumed of the dump's times, if anything was.
 func (d *Dump) NoteAssumed(found *report.Findings) {
 	if d.Assumed != "" {

@@ -38,7 +38,7 @@ func Attach(ctx context.Context, dumps []*model.Dump) (kept []*model.Dump, found
 				}
 			case *jitdump.Dump:
 				if n := c.describe(s); n > 0 {
-					found.Note(fmt.Sprintf("%s: %d functions of %s have their lines, inlined calls and unwind tables from there", quote.Printable(d.Path), n, quote.Printable(other.Path)))
+					found.Note(fmt.Sprintf("%s: it describes %s of %s by registered objects", quote.Printable(d.Path), counted(n, "function"), quote.Printable(other.Path)))
 				}
 			default:
 				c.dropOverlapping(s.Scanned().Events)
@@ -73,12 +73,20 @@ func (d *Objects) reportLost(path string, found *report.Findings) {
 			reasons += fmt.Sprintf(", %d %s", r.n, r.text)
 		}
 	}
-	text := fmt.Sprintf("%d functions that it has registered for debuggers are left out: %s", d.Lost.Total(), reasons[2:])
+	text := fmt.Sprintf("of the functions that it has registered for debuggers, %d are left out: %s", d.Lost.Total(), reasons[2:])
 	if len(d.functions) == 0 && d.Lost.Total() > d.Lost.Contradicted {
 		found.Problem(report.Problem{File: path, Offset: -1, Text: text, Advice: report.AdviceVerify(path)})
 		return
 	}
 	found.Note(quote.Printable(path) + ": " + text)
+}
+
+// counted returns a number of things, with their noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // shareProcess reports whether two dumps are of one process.

@@ -64,7 +64,7 @@ func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
 	file.Use()
 	pid, note, err := codebytes.Owner(f.Rec, file)
 	if err != nil {
-		found.Problem(report.Problem{File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; the %d objects that it has registered for debuggers are not used", err, len(r.Objects)),
+		found.Problem(report.Problem{File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; what it has registered for debuggers (%s) is not used", err, counted(len(r.Objects), "object")),
 			Advice: "name a core dump of the process that was recorded"})
 		return
 	}
