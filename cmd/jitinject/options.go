@@ -96,7 +96,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringVarP(&o.output, "output", "o", "perf.jit.data", "write the result to `FILE`; to standard output, if the input is - or named and a pipe stands there")
 	fs.BoolVarP(&o.jit, "jit", "j", true, "as with perf inject; always on")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
-	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
+	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps (or beside the result, for perf maps)")
 	fs.StringVar(&o.cache, "buildid-cache", "", "put the objects into perf's build-id cache `DIR` as well, if none is named into the one that perf is configured to use, usually ~/.debug, so that perf archive packs them up")
 	fs.Lookup("buildid-cache").NoOptDefVal = perfsCache
 	fs.BoolVar(&o.bundle, "bundle", false, "make one object for each region of memory with code, instead of one for each function")

@@ -28,7 +28,8 @@ type Options struct {
 	Stdin, Stdout *os.File
 
 	// Objects is the directory for the objects. It is created if needed. If it is empty, each
-	// object goes beside its dump, where perf puts it.
+	// object goes beside its dump, where perf puts it. Those of a perf map, or of a dump in a
+	// running container, go beside Output.
 	Objects string
 
 	// Sources is a directory for the source files that dumps and their logs contain. It is created

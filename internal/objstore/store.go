@@ -36,7 +36,8 @@ func objectDir(o *config.Options, d *model.Dump) (string, error) {
 	if o.Objects != "" {
 		return filepath.Abs(o.Objects)
 	}
-	if d.Live { // files in the directory of a live process vanish with it
+	// Files in the directory of a live process vanish with it, and perf maps lie in /tmp.
+	if d.Live || d.Source.Traits().Tidied {
 		return filepath.Abs(filepath.Dir(o.Output))
 	}
 	return filepath.Abs(filepath.Dir(d.Path))

@@ -46,6 +46,7 @@ type Traits struct {
 	ClockUnsure bool   // Clock comes from a header, and times may prove it wrong
 	Images      bool   // it also lists functions in mapped files
 	Registered  bool   // it lists what a process had registered at one moment
+	Tidied      bool   // its file lies in a directory that is tidied or shared, such as /tmp: no place for objects
 }
 
 // A Machine describes the machine and the process of a dump, from the recording.
