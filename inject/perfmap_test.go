@@ -221,29 +221,30 @@ func TestPerfMap_Refused(t *testing.T) {
 		name string
 		make func(w *world)
 		text string
+		step string
 	}{
-		{"another run", func(w *world) { w.mapFile(path, "7f5500000000 40 other") }, "none of its functions lies where"},
-		{"empty", func(w *world) { put(w.t, w.path(path), nil) }, "it is empty"},
-		{"no map", func(w *world) { put(w.t, w.path(path), []byte("#!/bin/sh\n")) }, "it is no perf map"},
+		{"another run", func(w *world) { w.mapFile(path, "7f5500000000 40 other") }, "none of its functions lies where", ""},
+		{"empty", func(w *world) { put(w.t, w.path(path), nil) }, "it is empty", "write the map again"},
+		{"no map", func(w *world) { put(w.t, w.path(path), []byte("#!/bin/sh\n")) }, "it is no perf map", "write the map again"},
 		{"link", func(w *world) {
 			w.mapFile("real", "7f1200000000 40 function")
 			if err := os.Symlink("real", w.path(path)); err != nil {
 				w.t.Fatal(err)
 			}
-		}, "it is a symbolic link"},
+		}, "it is a symbolic link", "Kind: perf-map, PID: 777000010, Path: FILE"},
 		{"pipe", func(w *world) {
 			if err := unix.Mkfifo(w.path(path), 0o600); err != nil {
 				w.t.Fatal(err)
 			}
-		}, "it is not a regular file"},
-		{"directory", func(w *world) { w.dirs(path) }, "it is not a regular file"},
+		}, "it is not a regular file", ""},
+		{"directory", func(w *world) { w.dirs(path) }, "it is not a regular file", ""},
 		{"before the process", func(w *world) {
 			w.mapFile(path, "7f1200000000 40 function")
 			w.Wall, w.Clock = 1_700_000_000e9, 900
 			if err := os.Chtimes(w.path(path), time.Time{}, time.Unix(1_700_000_000-3, 0)); err != nil {
 				w.t.Fatal(err)
 			}
-		}, "it is of another run"},
+		}, "it is of another run", "Kind: perf-map, PID: 777000010, Path: "},
 	} {
 		w := newMapWorld(t)
 		w.mapped(mapPID)
@@ -253,8 +254,9 @@ func TestPerfMap_Refused(t *testing.T) {
 		}
 		c.make(w)
 		sum, err := w.run()
-		if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonPerfMap || !strings.Contains(sum.Reasons[0].Text, c.text) || !sum.Complete() {
-			t.Errorf("%s: got %s, %v; want a reason with %q", c.name, asJSON(sum), err, c.text)
+		if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonPerfMap || !strings.Contains(sum.Reasons[0].Text, c.text) ||
+			!strings.Contains(sum.Reasons[0].Text, path+" is not used: ") || !strings.Contains(sum.Reasons[0].Advice, c.step) || !sum.Complete() {
+			t.Errorf("%s: got %s, %v; want a reason with %q, and advice with %q", c.name, asJSON(sum), err, c.text, c.step)
 		}
 	}
 }
@@ -291,7 +293,7 @@ func TestPerfMap_InAPipe(t *testing.T) {
 	}
 	opts.Stdin, opts.Output = feed(t, w.stream(), 1000), filepath.Join(w.dir, "other.pipe")
 	opts.SideFiles = []inject.SideFile{{Kind: inject.KindPerfMap, Path: w.path(fmt.Sprintf("perf-%d.map", mapPID))}}
-	if _, err := inject.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "a perf map has no times") {
+	if _, err := inject.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "a perf map is complete only when the program has ended") {
 		t.Errorf("got %v; want an error about the map", err)
 	}
 	if _, err := os.Stat(opts.Output); err == nil {

@@ -29,6 +29,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
 	"github.com/jitinject/jitinject/internal/runtime/gdbjit"
+	"github.com/jitinject/jitinject/internal/runtime/perfmap"
 	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -127,7 +128,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	defer traces.Close()
 	sum.Add(traces.Found)
 	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && traces.Len() == 0 && !traces.Again {
-		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); %w", quote.Printable(opts.Input), report.ErrStrict))
+		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(opts.Input), perfmap.Refused(&located.Left), report.ErrStrict))
 	}
 
 	out, err := output.Open(opts, in, dumps)

@@ -19,7 +19,7 @@ var ErrNotMap = errors.New("it is no perf map: these have lines START SIZE NAME,
 // map is complete, the records of memory have been written. Each hides the functions that were
 // mapped before it, and a map has no times to map them later. perf reads maps of such results by
 // itself.
-var ErrOnce = report.Advise(errors.New("a perf map has no times, and says where code is when it has run, which takes a recording that can be read twice"), "record into a file")
+var ErrOnce = report.Advise(errors.New(report.MentionedFile(Kind, "", "FILE")+": a perf map is complete only when the program has ended, and in a pipe most of the recording is written by then"), "record into a file")
 
 // Identify reports whether a file begins as a perf map, with a function at a possible address.
 func Identify(src io.ReaderAt, _ string) bool {

@@ -57,6 +57,10 @@ func namedMap(ctx context.Context, f *locate.Finder, n config.SideFile, named ma
 	if err != nil {
 		return fmt.Errorf("%s: %w", n, safefile.PlainError(err))
 	}
+	if info, err := file.Stat(); err == nil && info.Size() == 0 {
+		file.Close()
+		return fmt.Errorf("%s: %w", n, errEmpty)
+	}
 	s, m, err := openMap(f, file, n.Path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", n, err)
@@ -71,9 +75,9 @@ func namedMap(ctx context.Context, f *locate.Finder, n config.SideFile, named ma
 		}
 	}
 	if pid == 0 {
-		pid, err = ownerOf(f.Rec, m)
+		pid, err = ownerOf(f.Rec, n.Path, m)
 		if err != nil {
-			found.Problem(report.ProblemOf(s.Path, err, "name its process: "+report.MentionedFile(Kind, "PID", report.NamedPath(n.Path))))
+			found.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
 			return nil
 		}
 	}
@@ -148,7 +152,7 @@ func searchMap(ctx context.Context, f *locate.Finder, pid uint32) error {
 func tryMap(ctx context.Context, f *locate.Finder, pid uint32, file *sys.File, path, says string) (ok bool, err error) {
 	info, err := file.Stat()
 	if err == nil {
-		err = isForeign(f.Rec, pid, info)
+		err = isForeign(f.Rec, pid, path, info)
 	}
 	if err != nil {
 		file.Close()
@@ -174,12 +178,26 @@ func tryMap(ctx context.Context, f *locate.Finder, pid uint32, file *sys.File, p
 	return true, nil
 }
 
-// unusable records that a file cannot be opened as a map. One that belongs to another user, and must
-// not be read, is of another process: perf could not read it either.
+// unusable records that a file cannot be opened as a map. A file that the user may not read is no
+// problem of the result: it may be of a process with the same pid in another run.
 func unusable(f *locate.Finder, pid uint32, path string, err error) {
-	if errors.Is(err, fs.ErrPermission) || !f.Unread(path, err) {
-		refuse(f, pid, path, err)
+	switch denied := errors.Is(err, fs.ErrPermission); {
+	case denied:
+		err = report.Advise(safefile.WithoutPath(err), "run jitinject as its owner or as root")
+	case f.Unread(path, err):
+		return
+	case errors.Is(err, ErrNotMap):
+		err = report.Advise(err, adviceWrite)
+	case isLink(path):
+		err = report.Advise(err, "name the map itself: %s", report.MentionedFile(Kind, fmt.Sprint(pid), "FILE"))
 	}
+	refuse(f, pid, path, err)
+}
+
+// isLink reports whether the file at a path is a symbolic link.
+func isLink(path string) bool {
+	st, err := sys.Lstat(path)
+	return err == nil && st.Mode()&fs.ModeSymlink != 0
 }
 
 // refuse records why a file that was found is not the map of a process.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
@@ -35,19 +36,31 @@ func pidOf(path string) uint32 {
 }
 
 // isForeign returns the reason why a file that was found cannot be the map of a process, or nil.
-func isForeign(rec *recording.Recording, pid uint32, info fs.FileInfo) error {
+func isForeign(rec *recording.Recording, pid uint32, path string, info fs.FileInfo) error {
 	if !safefile.OwnedByUserOrRoot(info) && os.Geteuid() != 0 { // root records the processes of all users
-		return errors.New("it belongs to another user, who may have put anything there")
+		return report.Advise(errors.New("it belongs to another user, who may have put anything there"), "if it is right, name it with %s, or run jitinject as root", naming(pid, path))
 	}
 	if info.Size() == 0 {
-		return errors.New("it is empty")
+		return errEmpty
 	}
 	began, ok := beganAt(rec, pid)
 	written := info.ModTime()
 	if ok && written.Year() > 1970 && written.Add(tolerance).Before(began) {
-		return fmt.Errorf("it was written last at %s, and process %d began at %s: it is of another run", written.Format(time.DateTime), pid, began.Format(time.DateTime))
+		err := fmt.Errorf("it was written last at %s, and process %d began at %s: it is of another run", written.Format(time.DateTime), pid, began.Format(time.DateTime))
+		return report.Advise(err, "if it is right all the same, name it with %s", naming(pid, path))
 	}
 	return nil
+}
+
+// errEmpty says that a map has no content: its runtime has not written it, or the disk is full.
+var errEmpty = report.Advise(errors.New("it is empty"), adviceWrite)
+
+// adviceWrite is the advice for a file that is no map.
+const adviceWrite = "have the runtime write the map again"
+
+// naming returns a map with its process as messages mention it.
+func naming(pid uint32, path string) string {
+	return report.MentionedFile(Kind, fmt.Sprint(pid), report.NamedPath(path))
 }
 
 // tolerance is the difference between clocks of file systems and of recordings that proves nothing.
@@ -107,7 +120,7 @@ func holdsAny(memory recording.Ranges, m *Map) bool {
 
 // ownerOf returns the process of a map that names none: the only one with executable memory where
 // its functions are. Processes that were forked from it count as it.
-func ownerOf(rec *recording.Recording, m *Map) (uint32, error) {
+func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 	var owners []uint32
 	for _, pid := range rec.PIDs() {
 		if pid != 0 && len(rec.Processes[pid].Memory) > 0 && holdsAny(recording.MemoryOf([]*recording.Process{rec.Processes[pid]}), m) {
@@ -128,9 +141,10 @@ func ownerOf(rec *recording.Recording, m *Map) (uint32, error) {
 		for _, pid := range owners[:min(len(owners), recording.MaxReasons)] {
 			names = append(names, fmt.Sprint(pid))
 		}
-		return 0, fmt.Errorf("it may be of any of the processes %s", strings.Join(names, ", "))
+		err := fmt.Errorf("it may be of any of the processes %s", strings.Join(names, ", "))
+		return 0, report.Advise(err, "name its process: %s", report.MentionedFile(Kind, "PID", report.NamedPath(path)))
 	}
-	return 0, errors.New("no process of the recording had executable memory where its functions are; is it of another run?")
+	return 0, errors.New("no process of the recording had executable memory where its functions are: it is of another run")
 }
 
 // mark makes a marker for the process of a map. From the start of its program on, anonymous memory

@@ -1,6 +1,7 @@
 package perfmap
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -53,12 +54,32 @@ func functions(n int) string {
 	return fmt.Sprintf("%d functions", n)
 }
 
+// notUsed returns why a map is not used, in words.
+func notUsed(p report.Problem) string { return quote.Printable(p.File) + " is not used: " + p.Text }
+
+// Refused returns why the maps that were found are not used, with advice, as a clause that follows
+// another. It is "" if no map was refused.
+func Refused(left *locate.Left) string {
+	text := ""
+	for _, l := range left.Maps[:min(len(left.Maps), recording.MaxReasons)] {
+		p := report.ProblemOf(l.Path, l.Err, "")
+		text += "; " + notUsed(p)
+		if p.Advice != "" {
+			text += "; " + p.Advice
+		}
+	}
+	return text
+}
+
 // Explain adds the reason why the map of a process was not used. It reports whether there is a map.
 func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 	var texts []string
+	advice := ""
 	for _, l := range f.Left.Maps {
 		if l.PID == pid && len(texts) < recording.MaxReasons {
-			texts = append(texts, fmt.Sprintf("%s is not its perf map: %v", quote.Printable(l.Path), l.Err))
+			p := report.ProblemOf(l.Path, l.Err, "")
+			texts = append(texts, notUsed(p))
+			advice = cmp.Or(advice, p.Advice)
 		}
 	}
 	path := ""
@@ -68,6 +89,9 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 	switch {
 	case len(texts) > 0:
 		r.Text = fmt.Sprintf("%s; %s", who, strings.Join(texts, "; "))
+		if r.Advice = advice; advice != "" {
+			break
+		}
 		if how := known.Of(f.Rec.Processes[pid]); how != nil {
 			r.Advice = how.Advice()
 		}
