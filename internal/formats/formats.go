@@ -101,7 +101,7 @@ var All = []Format{
 	},
 	{ // the last: it looks for maps of processes that have nothing else
 		Kind: perfmap.Kind, Name: "a perf map", Identify: perfmap.Identify,
-		Dump: locate.Format{Open: perfmap.Open, Other: perfmap.ErrNotMap, Find: perfmap.Find, Explain: perfmap.Explain, Check: perfmap.DropElsewhere},
+		Dump: locate.Format{Open: perfmap.Open, Other: perfmap.ErrNotMap, Find: perfmap.Find, Substitute: perfmap.Substitute, Explain: perfmap.Explain, Check: perfmap.DropElsewhere},
 		Show: showmap.Format, Verify: checkmap.Format, Recorded: checkmap.Recorded,
 	},
 }

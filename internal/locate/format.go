@@ -27,6 +27,10 @@ type Format struct {
 	// The error is ctx's, or of options that cannot be followed.
 	Find func(ctx context.Context, f *Finder, found *report.Findings) error
 
+	// Substitute adds a marker for a file that takes the place of a process's missing dump, if there
+	// is one. The error is ctx's.
+	Substitute func(ctx context.Context, f *Finder, pid uint32) error
+
 	// Explain fills in a reason why a process that made code has no file of the format. It
 	// reports whether it can. who is a clause that says what the process did.
 	Explain func(f *Finder, pid uint32, who string, r *report.Reason) bool

@@ -51,7 +51,8 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, co
 	f := &Finder{Rec: rec, Opts: opts, Formats: formats, Code: code}
 	r := new(Result)
 	defer func() { f.CloseOthers(r.Dumps) }()
-	if err := f.ListDirs(); err != nil {
+	err := f.ListDirs()
+	if err != nil {
 		return nil, err
 	}
 	if err := f.FindAll(ctx, &r.Found); err != nil {
@@ -67,6 +68,9 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, co
 		}
 	}
 	f.Assign(references)
+	if references, err = f.substitute(ctx, references); err != nil {
+		return nil, err
+	}
 	for _, c := range references {
 		if err := ctx.Err(); err != nil {
 			return nil, err
