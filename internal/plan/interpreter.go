@@ -129,6 +129,9 @@ func (p *Planner) DeriveFrames(d *model.Dump, alone bool, opts *config.Options) 
 	switch {
 	case !rec.CopiesStacks():
 	case !knowsCode(rec, d):
+		if d.Source.Traits().Tidied {
+			return "it has no code to derive unwind tables from, and perf cannot unwind stacks through its functions: name a core dump with " + report.Mentioned("CodeFrom", "") + " or, while the process runs, the process with " + report.Mentioned("Live", "PID") + "; or record with -g"
+		}
 		return "its log has no code to derive unwind tables from, and perf cannot unwind stacks through its functions: name a core dump with " + report.Mentioned("CodeFrom", "") + ", or record with -g"
 	case why != "":
 		return fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
