@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
@@ -75,7 +76,7 @@ func (d *Objects) reportLost(path string, found *report.Findings) {
 	}
 	text := fmt.Sprintf("of the functions that it has registered for debuggers, %d are left out: %s", d.Lost.Total(), reasons[2:])
 	if len(d.functions) == 0 && d.Lost.Total() > d.Lost.Contradicted {
-		found.Problem(report.Problem{File: path, Offset: -1, Text: text, Advice: report.AdviceVerify(path)})
+		found.Problem(report.Problem{File: path, Offset: -1, Text: text, Advice: adviceVerify(path)})
 		return
 	}
 	found.Note(quote.Printable(path) + ": " + text)
@@ -87,6 +88,14 @@ func counted(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// adviceVerify advises how to find the cause of faults. verify reads core dumps and no running process.
+func adviceVerify(path string) string {
+	if strings.HasPrefix(path, "/proc/") {
+		return "for the likely cause: make a core dump (gcore PID), and jitinject verify core.PID"
+	}
+	return report.AdviceVerify(path)
 }
 
 // shareProcess reports whether two dumps are of one process.

@@ -58,10 +58,12 @@ func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
 		f.Opts.Logf(2, "%s: %s of %s is at %#x, found %s", quote.Printable(file.Path), gdbjit.Symbol, quote.Printable(place.File), place.Addr, place.How)
 	}
 	reportFaults(file.Path, r, found)
+	if len(r.Objects) > 0 || len(r.Problems) > 0 {
+		file.Use()
+	}
 	if len(r.Objects) == 0 {
 		return
 	}
-	file.Use()
 	pid, note, err := codebytes.Owner(f.Rec, file)
 	if err != nil {
 		found.Problem(report.Problem{File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; what it has registered for debuggers (%s) is not used", err, counted(len(r.Objects), "object")),
@@ -106,7 +108,7 @@ func reportFaults(path string, r *registered.Registered, found *report.Findings)
 		if i == maxReported {
 			text = fmt.Sprintf("%d more faults of registered objects", len(faults)-maxReported)
 		}
-		found.Problem(report.Problem{File: path, Offset: -1, Text: text, Advice: report.AdviceVerify(path)})
+		found.Problem(report.Problem{File: path, Offset: -1, Text: text, Advice: adviceVerify(path)})
 		if i == maxReported {
 			break
 		}

@@ -82,6 +82,25 @@ func TestMap_LastLineCounts(t *testing.T) {
 	}
 }
 
+// Each line of a staircase reaches over all later ones and keeps one byte. Their number is such that a
+// search of each line's addresses would take an hour.
+func TestMap_Staircase(t *testing.T) {
+	const lines = 500_000
+	var content bytes.Buffer
+	for i := range uint64(lines) {
+		fmt.Fprintf(&content, "%x %x f\n", 0x100000+i, lines-i)
+	}
+	m := scanned(t, bytes.NewReader(content.Bytes()))
+	if len(m.Events) != lines || m.Replaced != lines-1 || m.Hidden != 0 {
+		t.Fatalf("got %d functions, %d replaced, %d hidden; want %d, %d, 0", len(m.Events), m.Replaced, m.Hidden, lines, lines-1)
+	}
+	for i := range m.Events {
+		if e := &m.Events[i]; e.Addr != 0x100000+uint64(i) || e.Size != 1 {
+			t.Fatalf("got %#x bytes at %#x; want 1 at %#x", e.Size, e.Addr, 0x100000+i)
+		}
+	}
+}
+
 // A map that has changed since it was scanned is an error, and not another name. One that has grown
 // is not.
 func TestMap_ChangedSinceScan(t *testing.T) {

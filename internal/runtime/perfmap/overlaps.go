@@ -1,6 +1,10 @@
 package perfmap
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -26,10 +30,18 @@ func (m *Map) resolve() {
 	for i := range m.lines {
 		last[m.lines[i].key()] = i
 	}
+	// All parts at once, by line and address: a line may reach over the parts of all others.
+	all := owners.Within(0, math.MaxUint64)
+	slices.SortStableFunc(all, func(a, b addrs.Tenancy) int { return cmp.Compare(a.Owner, b.Owner) })
 	for i := range m.lines {
 		l := &m.lines[i]
 		size := max(l.size, 1) // perf names a sample at the very start
-		parts := owners.Owned(l.start, l.start+size, i)
+		n := 0
+		for n < len(all) && all[n].Owner == i {
+			n++
+		}
+		parts := all[:n]
+		all = all[n:]
 		switch {
 		case len(parts) == 0 && last[l.key()] > i:
 			m.Repeated++

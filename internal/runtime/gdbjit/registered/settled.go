@@ -48,10 +48,14 @@ func (p *Process) settled(places []Place) (*Registered, error) {
 // readWithCode reads the lists, the objects and their code once.
 func (p *Process) readWithCode(places []Place) (*Registered, error) {
 	r := p.read(places)
+	room, left := uint64(maxCode), 0
 	for i := range r.Objects {
-		if err := r.Objects[i].readCode(p); err != nil {
+		if err := r.Objects[i].readCode(p, &room, &left); err != nil {
 			return nil, err
 		}
+	}
+	if left > 0 {
+		r.Problems = append(r.Problems, fmt.Errorf("the code of %d of its functions is left out: a function may have %d MiB, and all together %d MiB", left, maxFunction>>20, maxCode>>20))
 	}
 	return r, ended(r.Problems)
 }
@@ -130,14 +134,20 @@ func (ps pieces) ReadCode(addr uint64, b []byte) error {
 	return &elfcore.MissingError{Addr: addr}
 }
 
-// maxFunction bounds the code of a function that is copied, in bytes.
-const maxFunction = 16 << 20
+// maxFunction and maxCode bound the code that is copied, in bytes: of a function, and in all. A small
+// process may register one object many times.
+const (
+	maxFunction = 16 << 20
+	maxCode     = 128 << 20
+)
 
-// readCode copies the code of the object's functions. Code that cannot be read is left out. The error
-// says that the process has ended.
-func (o *Object) readCode(p *Process) error {
+// readCode copies the code of the object's functions. Code that cannot be read is left out. room is how
+// many bytes may still be copied, left counts the functions for which there is none. The error says
+// that the process has ended.
+func (o *Object) readCode(p *Process, room *uint64, left *int) error {
 	for _, f := range o.Functions {
-		if f.Size > maxFunction {
+		if f.Size > min(maxFunction, *room) {
+			*left++
 			continue
 		}
 		var probe [1]byte
@@ -145,6 +155,7 @@ func (o *Object) readCode(p *Process) error {
 		if err == nil {
 			b := make([]byte, f.Size)
 			if err = p.ReadCode(f.Addr, b); err == nil {
+				*room -= f.Size
 				o.code = append(o.code, piece{f.Addr, b})
 			}
 		}
