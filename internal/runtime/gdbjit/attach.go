@@ -183,7 +183,10 @@ func (c *combination) describe(dump *jitdump.Dump) int {
 	for i, events := range equal {
 		// LLVM's MCJIT writes the code into a dump before it applies relocations.
 		f := &c.objects.functions[i]
-		own, written := reader.bytes(i), c.objects.opened.get(&c.objects.objects[f.object]).Code(f.symbol)
+		own, written := reader.bytes(i), []byte(nil)
+		if opened, err := c.objects.opened.get(&c.objects.objects[f.object]); err == nil {
+			written = opened.Code(f.symbol)
+		}
 		matched := false
 		for _, e := range events {
 			name, theirs, err := code.Code(e.Function)

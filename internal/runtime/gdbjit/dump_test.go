@@ -48,7 +48,11 @@ func resized(t *testing.T, o *registered.Object, name string, size uint64) regis
 	binary.LittleEndian.PutUint64(image[f.SectionByType(elf.SHT_SYMTAB).Offset+uint64(i+1)*elf.Sym64Size+16:], size)
 	changed := *o
 	changed.Image = image
-	changed.Functions = changed.Open().Functions()
+	opened, err := changed.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed.Functions = opened.Functions()
 	return changed
 }
 

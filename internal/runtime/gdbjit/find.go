@@ -99,7 +99,12 @@ func processOf(file *codebytes.File) *registered.Process {
 func reportFaults(path string, r *registered.Registered, found *report.Findings) {
 	faults := r.Problems
 	for i := range r.Objects {
-		for _, err := range r.Objects[i].Open().Problems() {
+		opened, err := r.Objects[i].Open()
+		problems := []error{err}
+		if err == nil {
+			problems = opened.Problems()
+		}
+		for _, err := range problems {
 			faults = append(faults, fmt.Errorf("object at %#x: %w", r.Objects[i].Symfile, err))
 		}
 	}

@@ -33,7 +33,11 @@ func (d *Objects) Functions() source.FunctionReader {
 func (r *functionReader) describe(i int, fn *jitcode.Function) error {
 	f := &r.d.functions[i]
 	if r.object != f.object {
-		r.object, r.reader = f.object, r.d.opened.get(&r.d.objects[f.object]).NewReader()
+		opened, err := r.d.opened.get(&r.d.objects[f.object])
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.d.place(f), err)
+		}
+		r.object, r.reader = f.object, opened.NewReader()
 	}
 	err := r.reader.Describe(f.symbol, fn)
 	dropPlaceholders(fn)

@@ -19,11 +19,15 @@ type openObjects struct {
 }
 
 // get returns an open object.
-func (c *openObjects) get(o *registered.Object) *jitelf.Object {
+func (c *openObjects) get(o *registered.Object) (*jitelf.Object, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if opened := c.open[o]; opened != nil {
-		return opened
+		return opened, nil
+	}
+	opened, err := o.Open()
+	if err != nil {
+		return nil, err
 	}
 	if c.open == nil {
 		c.open = make(map[*registered.Object]*jitelf.Object)
@@ -32,7 +36,6 @@ func (c *openObjects) get(o *registered.Object) *jitelf.Object {
 		delete(c.open, c.order[0])
 		c.order = c.order[1:]
 	}
-	opened := o.Open()
 	c.open[o], c.order = opened, append(c.order, o)
-	return opened
+	return opened, nil
 }

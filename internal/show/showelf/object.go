@@ -249,7 +249,7 @@ func (v *objectViewer) function(s *elf.Symbol) {
 		calls = v.debug.callsOf(start, s.Size)
 	}
 	if !v.Opts.Disassemble {
-		v.tree(calls)
+		listing.ShowCalls(v.Out, calls)
 		o.List("line_table")
 		for _, l := range lines {
 			o.Row()
@@ -271,25 +271,6 @@ func (v *objectViewer) function(s *elf.Symbol) {
 	if uint64(len(code)) < s.Size && !unknown {
 		v.Problem(at, fmt.Errorf("ELF: the function has %d bytes, of which %d are in the file", s.Size, len(code)))
 	}
-}
-
-// tree shows inlined calls, each below the one that it is in.
-func (v *objectViewer) tree(calls []listing.Call) {
-	o := v.Out
-	o.List("inline_calls")
-	for i := 0; i < len(calls); {
-		c := &calls[i]
-		o.Row()
-		o.Depth(uint64(c.Depth))
-		o.Label("function", []byte(c.Function))
-		o.CalledAt([]byte(c.File), c.Line, c.Column)
-		o.Array("ranges")
-		for id := c.ID; i < len(calls) && calls[i].ID == id; i++ {
-			o.ElemRange(calls[i].First, calls[i].End)
-		}
-		o.EndArray()
-	}
-	o.EndList()
 }
 
 // maxCode bounds the code of a function.

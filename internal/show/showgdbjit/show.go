@@ -95,7 +95,11 @@ func (s *shower) object(x *registered.Object) {
 	if !filter.MatchesType("function") {
 		return
 	}
-	opened := x.Open()
+	opened, err := x.Open()
+	if err != nil {
+		s.Problem(-1, fmt.Errorf("object at %#x: %w", x.Symfile, err))
+		return
+	}
 	for _, err := range opened.Problems() {
 		s.Problem(-1, fmt.Errorf("object at %#x: %w", x.Symfile, err))
 	}
@@ -130,7 +134,7 @@ func (s *shower) function(x *registered.Object, fn *jitcode.Function) {
 	if s.Opts.Disassemble {
 		s.listing(x, fn, lines, calls)
 	} else {
-		s.tree(calls)
+		listing.ShowCalls(s.Out, calls)
 		o.List("line_table")
 		for _, l := range lines {
 			o.Row()
@@ -159,25 +163,6 @@ func (s *shower) listing(x *registered.Object, fn *jitcode.Function, lines []lis
 	l := listing.Code{Machine: machine, Order: s.process.Order, Thumb: fn.Thumb, Addr: fn.Addr, Code: code, Lines: lines, Calls: calls,
 		Text: func(file string, line uint64) ([]byte, bool) { return s.Texts.Of(file).Line(line) }}
 	l.Show(s.Out)
-}
-
-// tree shows inlined calls, each below the one that it is in.
-func (s *shower) tree(calls []listing.Call) {
-	o := s.Out
-	o.List("inline_calls")
-	for i := 0; i < len(calls); {
-		c := &calls[i]
-		o.Row()
-		o.Depth(uint64(c.Depth))
-		o.Label("function", []byte(c.Function))
-		o.CalledAt([]byte(c.File), c.Line, c.Column)
-		o.Array("ranges")
-		for id := c.ID; i < len(calls) && calls[i].ID == id; i++ {
-			o.ElemRange(calls[i].First, calls[i].End)
-		}
-		o.EndArray()
-	}
-	o.EndList()
 }
 
 // linesOf returns the lines of a function.

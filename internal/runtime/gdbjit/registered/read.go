@@ -100,15 +100,9 @@ func (p *Process) object(e *gdbjit.Entry, place Place, room uint64) (*Object, er
 	return o, nil
 }
 
-// Open opens the object. What describes its functions lives as long as the result: a process may have
+// Open opens the object. Only the result has the decoded debugging information: a process may have
 // registered a hundred thousand objects.
-func (o *Object) Open() *jitelf.Object {
-	opened, err := jitelf.Open(o.Image)
-	if err != nil {
-		panic(err) // the same bytes were opened before
-	}
-	return opened
-}
+func (o *Object) Open() (*jitelf.Object, error) { return jitelf.Open(o.Image) }
 
 // ReadCode is as in jitcode.Memory, for the code of the object's functions. The code of a running
 // process is that which was there when the object was read.
