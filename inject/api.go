@@ -128,9 +128,12 @@ const (
 	PhaseSurvey  = report.PhaseSurvey
 	PhaseScan    = report.PhaseScan
 	PhaseLogs    = report.PhaseLogs
+	PhaseCode    = report.PhaseCode
 	PhaseSamples = report.PhaseSamples
+	PhasePlan    = report.PhasePlan
 	PhaseObjects = report.PhaseObjects
 	PhaseWrite   = report.PhaseWrite
+	PhaseSync    = report.PhaseSync
 	PhaseStream  = report.PhaseStream
 	PhaseUndo    = report.PhaseUndo
 )

@@ -85,7 +85,9 @@ func TestDump_ChangesWhileRead(t *testing.T) {
 
 			stop := make(chan bool)
 			var changing sync.WaitGroup
-			changing.Go(func() {
+			changing.Add(1)
+			go func() {
+				defer changing.Done()
 				for rnd := rand.New(rand.NewPCG(7, 8)); ; {
 					select {
 					case <-stop:
@@ -94,7 +96,7 @@ func TestDump_ChangesWhileRead(t *testing.T) {
 						change(path, rnd)
 					}
 				}
-			})
+			}()
 			worked, failed := 0, 0
 			for end := time.Now().Add(800 * time.Millisecond); time.Now().Before(end); {
 				os.Remove(w.opts.Output)

@@ -109,7 +109,7 @@ func TestClock_OffsetOpenByASecond(t *testing.T) {
 		load(at(6), 100, 2, 0x30000, "gamma", code(64, 3)),
 		load(at(500), 100, 3, 0x30020, "delta", code(64, 4)))
 	w.clock(estimated(offset-5*ms, 1515*ms+1_005_000),
-		"jit-100.dump: its times can be matched only roughly", "2 functions whose addresses were used more than once", "perf record -k mono")
+		"jit-100.dump: its times can be matched only roughly", "2 functions at addresses that were used more than once", "perf record -k mono")
 }
 
 // A sample long before its function: no offset can be right. What needs no time
@@ -126,7 +126,7 @@ func TestClock_NoOffsetFits(t *testing.T) {
 		load(at(501), 100, 3, 0x30000, "gamma", code(64, 3)),
 		load(at(502), 100, 4, 0x30000, "delta", code(64, 4)),
 		move(at(600), 100, 2, 0x40000, 0x50000, 64))
-	w.clock(noClock, "2 of 3 samples in its functions would come before these were there", "2 functions whose addresses were used more than once")
+	w.clock(noClock, "2 of 3 samples in its functions would precede their functions", "2 functions at addresses that were used more than once")
 }
 
 // Some runtimes tell of a function when it has run for a moment.
@@ -151,7 +151,7 @@ func TestClock_DumpOfAnotherRun(t *testing.T) {
 	w.dump("jit-100.dump", x86(100),
 		load(at(5), 100, 1, 0x10000, "alpha", code(64, 1)),
 		load(at(50), 100, 2, 0x20000, "beta", code(64, 1)))
-	w.clock(noClock, "goes on when its process has ended", "overwritten by another run")
+	w.clock(noClock, "continues after the end of its process", "overwritten by another run")
 
 	w = unclocked(t)
 	w.expect(100, start+ms, 0x10008, "alpha+0x8")
@@ -178,7 +178,7 @@ func TestClock_PerfAttachedLater(t *testing.T) {
 			continue
 		}
 		w.dump("jit-100.dump", x86(100), append(recs, load(at(60), 100, 3, 0x20010, "gamma", code(64, 1)))...)
-		w.clock(noClock, "after process 100 had mapped the dump", "2 functions whose addresses were used more than once")
+		w.clock(noClock, "after process 100 had mapped the dump", "2 functions at addresses that were used more than once")
 	}
 }
 

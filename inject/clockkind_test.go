@@ -99,7 +99,7 @@ func TestClockKind_UnknownFlagsAndTimeConv(t *testing.T) {
 func TestClockKind_FalseFlag(t *testing.T) {
 	w := flaggedWorld(t, jitdump.ArchTimestamps, same)
 	sum := w.clock(inject.Clock{Kind: inject.ClockMonotonic})
-	if !strings.Contains(fmt.Sprint(sum.Notes), "counts of the processor's clock, but they lie in the recording's CLOCK_MONOTONIC") {
+	if !strings.Contains(fmt.Sprint(sum.Notes), "counts of the processor's clock, but they fit the recording's CLOCK_MONOTONIC") {
 		t.Errorf("notes %v", sum.Notes)
 	}
 	w = flaggedWorld(t, jitdump.ArchTimestamps, func(t uint64) uint64 { return 2 * t })
@@ -170,7 +170,7 @@ func TestClockKind_RealtimeContradicted(t *testing.T) {
 	w.dump("jit-100.dump", x86(100),
 		load(wall(sinceBoot+5*ms), 100, 2, 0x20000, "beta", code(64, 2)),
 		load(wall(sinceBoot+5000*ms), 100, 1, 0x10000, "alpha", code(64, 1)))
-	w.clock(noClock, "its times are of CLOCK_REALTIME", "1 of 1 samples in its functions would come before", "have the runtime write CLOCK_MONOTONIC")
+	w.clock(noClock, "its times are of CLOCK_REALTIME", "1 of 1 samples in its functions would precede", "have the runtime write CLOCK_MONOTONIC")
 }
 
 // In a stream, there is only the first record.

@@ -49,17 +49,7 @@ func TestCodeFrom_FreshMonoAndGcore(t *testing.T) {
 	cmd := testrec.Command(t, dir, perf, "record", "-q", "-e", "cpu-clock:u", "-F", "499", "-k", "mono", "--call-graph", "dwarf,4096", "-o", "perf.data",
 		"mono", "--profile=log:nodefaults,jit,output=app.mlpd", "App.exe")
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin, stdout := testrec.Start(t, cmd)
 	late := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer late.Stop()
 	line, _ := bufio.NewReader(stdout).ReadString('\n')

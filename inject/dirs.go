@@ -16,7 +16,7 @@ import (
 type dirs struct {
 	stores  *objstore.Stores
 	sources *objstore.SourceTree // nil if no sources are to be written
-	plan    *model.Plan          // the plan whose objects are in stores
+	plan    *model.Plan          // the plan of the objects in stores
 	made    *build.Writer        // nil before any object was made
 }
 

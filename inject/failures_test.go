@@ -93,7 +93,7 @@ func TestInput_Unusable(t *testing.T) {
 		{"empty", func(w *world) { put(t, w.opts.Input, nil) }, []string{"perf.data", "it is empty", "Options.Input"}},
 		{"text", func(w *world) { put(t, w.opts.Input, []byte("this is no recording\n")) }, []string{"perf.data", `begins with "this is "`, "Options.Input"}},
 		{"what perf inject leaves behind", func(w *world) { put(t, w.opts.Input, make([]byte, 4096)) }, []string{"all zeros", "stopped before the end"}},
-		{"a directory", func(w *world) { w.opts.Input = w.dir }, []string{"directory", "no file called data"}},
+		{"a directory", func(w *world) { w.opts.Input = w.dir }, []string{"directory", "without a file called data"}},
 		{"cut", func(w *world) {
 			b, _ := os.ReadFile(w.opts.Input)
 			put(t, w.opts.Input, b[:len(b)-40])

@@ -66,7 +66,7 @@ func TestContainers_PathOfAnother(t *testing.T) {
 	w.beta("jit-1.dump")
 	w.alpha("dumps/jit-1.dump")
 	sum := w.check()
-	if note := sum.Dumps[0].Note; !strings.Contains(note, "it is in "+w.path("dumps")) || !strings.Contains(note, "none of its code lies where process 5000 had executable memory") {
+	if note := sum.Dumps[0].Note; !strings.Contains(note, "it is in "+w.path("dumps")) || !strings.Contains(note, "none of its code is where process 5000 had executable memory") {
 		t.Errorf("note %q", note)
 	}
 	if sum.Dumps[1].Note != "" {
@@ -113,7 +113,7 @@ func TestLocate_DumpOfLaterRun(t *testing.T) {
 	w.expect(5000, 4000, 0x50000008, "later+0x8")
 	w.wants[0].sym, w.wants[1].sym = "", ""
 	w.Write(t, w.opts.Input)
-	w.fails("jit-1.dump", "none of its code lies where process 5000 had executable memory", "`Options.SideFiles{PID: 5000, Path: FILE}`")
+	w.fails("jit-1.dump", "none of its code is where process 5000 had executable memory", "`Options.SideFiles{PID: 5000, Path: FILE}`")
 	w.opts.SideFiles = []inject.SideFile{{PID: 5000, Path: w.path("jit-1.dump")}}
 	if _, err := injectAgain(w); err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestLocate_TwoFilesFit(t *testing.T) {
 		}
 		w.dump("dumps/jit-100.dump", x86(100), recs...)
 		sum := w.check()
-		want := "taken because it is where it was recorded; " + w.path("dumps/jit-100.dump") + " would do as well"
+		want := "chosen because it is where it was recorded; " + w.path("dumps/jit-100.dump") + " also fits"
 		if copied {
 			want = ""
 		}
@@ -197,7 +197,7 @@ func TestLocate_OtherMountNamespace(t *testing.T) {
 	}
 	w.alpha("dumps/a/jit-1.dump")
 	w.Write(t, w.opts.Input)
-	w.fails("process 5000", "process 6000", "can only be one of them", "`Options.SideFiles{PID: PID, Path: FILE}`")
+	w.fails("process 5000", "process 6000", "belongs to only one of them", "`Options.SideFiles{PID: PID, Path: FILE}`")
 }
 
 // attached makes a world of a process and a child that were there before the

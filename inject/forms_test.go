@@ -320,7 +320,7 @@ func TestForm_DamagedDirectory(t *testing.T) {
 		damage func(in string) error
 		want   string
 	}{
-		"a file is gone": {func(in string) error { return os.Rename(filepath.Join(in, "data.0"), filepath.Join(in, "data.2")) }, "there is no data.0 in it"},
+		"a file is gone": {func(in string) error { return os.Rename(filepath.Join(in, "data.0"), filepath.Join(in, "data.2")) }, "data.0 is missing in it"},
 		"a file is cut":  {func(in string) error { return os.Truncate(filepath.Join(in, "data.1"), 57203) }, "it ends inside a record"},
 		"other things":   {func(in string) error { return os.Mkdir(filepath.Join(in, "data.7"), 0o755) }, ""},
 	} {

@@ -146,7 +146,7 @@ func TestGDBJIT_OtherCodeInDump(t *testing.T) {
 	}
 }
 
-// A damaged core costs what is damaged, and a message.
+// A damaged core costs the damaged part, and has a message.
 func TestGDBJIT_DamagedCore(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -233,16 +233,24 @@ func TestGDBJIT_LiveProcess(t *testing.T) {
 	}
 }
 
-// A process that is not in the recording is refused before anything is written.
+// A process that is not in the recording is a problem, as a core of one is. With Strict, nothing is written.
 func TestGDBJIT_LiveNotRecorded(t *testing.T) {
 	_, opts := lliRecording(t, nil)
-	opts.CodeFrom, opts.Live = nil, []uint32{uint32(os.Getpid())}
+	opts.Live = []uint32{uint32(os.Getpid())}
 	sum, err := inject.Run(context.Background(), opts)
-	if want := fmt.Sprintf("there is no process %d in the recording", os.Getpid()); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got %s, %v; want error %q", asJSON(sum), err, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("there is no process %d in the recording", os.Getpid())
+	if sum.Complete() || len(sum.Dumps) != 1 || !strings.Contains(fmt.Sprint(sum.Problems), want) {
+		t.Errorf("got %s; want what the core has, and problem %q", asJSON(sum), want)
+	}
+	opts.Output, opts.Strict = opts.Output+".strict", true
+	if _, err = inject.Run(context.Background(), opts); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got error %v with Strict; want %q", err, want)
 	}
 	if _, err := os.Stat(opts.Output); err == nil {
-		t.Error("got an output; want none")
+		t.Error("got an output with Strict; want none")
 	}
 }
 
@@ -286,6 +294,51 @@ func TestGDBJIT_CutCore(t *testing.T) {
 		want := fmt.Sprintf("%s: the core dump is cut off at offset %#x", core, size)
 		if !strings.Contains(text, want) || !strings.Contains(text, "make another core dump") || strings.Contains(text, "process 0") {
 			t.Errorf("strict %v: got %s; want %q and what to do", strict, text, want)
+		}
+	}
+}
+
+// A perf map names code that the process has not registered. Registered functions keep what their
+// objects say.
+func TestGDBJIT_MapHasMore(t *testing.T) {
+	// The start of first, and a place behind all functions of the objects.
+	const lines = "7f0e7261c000 20 old\n7f0e7261cf00 10 stub\n"
+	for _, dump := range []string{"missing", "none"} {
+		for _, c := range []struct {
+			lines string
+			dumps int
+		}{{lines, 2}, {lines[:strings.Index(lines, "\n")+1], 1}} {
+			dir, opts := lliRecording(t, nil)
+			if dump == "none" {
+				b, err := os.ReadFile(opts.Input)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(opts.Input, bytes.ReplaceAll(b, []byte(lliDump), []byte("x"+lliDump[1:])), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("perf-%d.map", lliProcess)), []byte(c.lines), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			sum, err := inject.Run(context.Background(), opts)
+			if err != nil || len(sum.Dumps) != c.dumps || len(sum.Notes) > 0 || (dump == "none") != (len(sum.Problems) == 0) {
+				t.Fatalf("dump %s: got %s, %v; want %d dumps, and no problem but a missing dump", dump, asJSON(sum), err, c.dumps)
+			}
+			var names []string
+			paths, _ := filepath.Glob(filepath.Join(dir, "objects", "*.so"))
+			for _, path := range paths {
+				for _, f := range functionsIn(t, path) {
+					names = append(names, f.name)
+				}
+			}
+			want := []string{"first", "main", "second", "stub"}
+			if c.dumps == 1 {
+				want = want[:3]
+			}
+			if slices.Sort(names); !slices.Equal(names, want) {
+				t.Errorf("dump %s: got functions %q; want %q", dump, names, want)
+			}
 		}
 	}
 }

@@ -180,6 +180,6 @@ func checkListing(t *testing.T, f testrec.Frame) {
 	}
 	lines := strings.Split(string(b), "\n")
 	if int(f.Line) > len(lines) || !strings.HasPrefix(lines[f.Line-1], fmt.Sprintf("%5d:", f.Line-1)) {
-		t.Errorf("line %d of %s says nothing of that byte code", f.Line, f.File)
+		t.Errorf("line %d of %s does not name the frequency byte code", f.Line, f.File)
 	}
 }

@@ -68,7 +68,7 @@ func (f *j9Function) again() jitdump.Record {
 	return &f.record
 }
 
-// Metadata that is not to be believed costs lines and inlined calls, and nothing else.
+// Metadata that is implausible costs lines and inlined calls, and nothing else.
 func TestJ9_DamagedMetadataInDump(t *testing.T) {
 	dir := testrec.Place(t, "toyjit-dwarf")
 	damage := make(map[string]string) // by function

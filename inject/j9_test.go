@@ -132,7 +132,7 @@ func TestJ9_OtherClockThanMonotonic(t *testing.T) {
 	w.expect(100, monoStart+offset+10, j9Memory+0x1010, "")
 	w.expect(100, monoStart+offset+11, j9Memory+0x2010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+offset+110, j9Memory+0x1110, "")
-	w.clock(noClock, "made without -k mono; its functions are there from the start; 2 functions whose addresses were used more than once are left out")
+	w.clock(noClock, "made without -k mono; its functions are used from the start of the recording; 2 functions at addresses that were used more than once are left out")
 
 	w = world("strict")
 	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "without -k mono") {
@@ -242,8 +242,8 @@ func TestJ9_OverlapWithoutTimes(t *testing.T) {
 		t.Fatalf("got %s, %v; want no error, 2 problems, 1 dump, Dumps[0].Captures = 1, Dumps[0].Merged = 1", asJSON(sum), err)
 	}
 	for i, p := range sum.Problems {
-		if p.File != w.path([]string{"a.bin", "b.bin"}[i]) || !strings.Contains(p.Text, "is where that of "+w.path([]string{"b.bin", "a.bin"}[i])+" is") || !strings.Contains(p.Advice, `"time"`) {
-			t.Errorf("got %+v; want File = %v, Text with %q, Advice with `\"time\"`", p, w.path([]string{"a.bin", "b.bin"}[i]), "is where that of "+w.path([]string{"b.bin", "a.bin"}[i])+" is")
+		if p.File != w.path([]string{"a.bin", "b.bin"}[i]) || !strings.Contains(p.Text, "it overlaps code of "+w.path([]string{"b.bin", "a.bin"}[i])+" and has no time") || !strings.Contains(p.Advice, `"time"`) {
+			t.Errorf("got %+v; want File = %v, Text with %q, Advice with `\"time\"`", p, w.path([]string{"a.bin", "b.bin"}[i]), "it overlaps code of "+w.path([]string{"b.bin", "a.bin"}[i])+" and has no time")
 		}
 	}
 	w.resolve(w.opts.Output)
@@ -262,14 +262,14 @@ func TestJ9_UnusableFiles(t *testing.T) {
 	}{
 		{"no file", "gone.bin", 0, "there is no such file"},
 		{"no process", "good.bin", 7, "there is no process 7 in the recording"},
-		{"no JSON", "alone.bin", 0, "alone.json: there is no such file; it says of"},
+		{"no JSON", "alone.bin", 0, "alone.json: there is no such file; it must describe"},
 		{"no capture", "perf.data", 0, "it is no capture"},
-		{"empty directory", "empty", 0, "there is no capture in it"},
+		{"empty directory", "empty", 0, "it has no capture"},
 		{"cut", "cut.bin", 0, "cut.bin: OpenJ9 metadata: it has 60 bytes"},
 		{"other startPC", "other.bin", 0, "other.bin: OpenJ9 metadata: startPC at offset 0x28 is"},
 		{"other machine", "arm.bin", 0, "arm.bin: it is of a machine aarch64 with pointers of 8 bytes, and the recording of x86_64"},
 		{"byte order", "big.bin", 0, "big.bin: it is of a machine of another byte order (big) than the recording"},
-		{"no place for code", "kernel.bin", 0, "where no program has any"},
+		{"no place for code", "kernel.bin", 0, "outside of user space"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)

@@ -118,7 +118,7 @@ func TestJ9_UnusableFilesInDirectory(t *testing.T) {
 		t.Fatalf("got %s, %v; want no error, 5 problems, something missing, Dumps[0].Captures = 1", asJSON(sum), err)
 	}
 	for i, want := range []string{
-		": 6 files are left out, as there is no JSON beside them that would make them captures: x1.bin, x2.bin, x3.bin, x4.bin, x5.bin and 1 more",
+		": 6 files are left out, as each capture needs a JSON file beside it: x1.bin, x2.bin, x3.bin, x4.bin, x5.bin and 1 more",
 		`base.json: it has no "base"`, "cut.json: it is no JSON: line 1", "link.json: it is a symbolic link", `start.json: it has no "startPC"`,
 	} {
 		if text := sum.Problems[i].String(); !strings.Contains(text, want) {
@@ -133,7 +133,7 @@ func TestJ9_UnusableFilesInDirectory(t *testing.T) {
 	}
 	put(t, w.path("alone/x.bin"), metadata)
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: alone}}
-	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "with X.json beside it; without are x.bin") {
+	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "(X.bin and X.json); without are x.bin") {
 		t.Error(err)
 	}
 }
@@ -155,8 +155,8 @@ func TestJ9_AllCapturesLeftOut(t *testing.T) {
 	if err != nil || len(sum.Reasons) != 1 || len(sum.Problems) != 1 {
 		t.Fatalf("got %s, %v; want no error, 1 reason, 1 problem", asJSON(sum), err)
 	}
-	if r := sum.Reasons[0]; r.Kind != inject.ReasonUnknownRuntime || !strings.Contains(r.Text, "captures that were left out (1) may be of that code") || r.Advice != "" {
-		t.Errorf(`got %+v; want Kind = ReasonUnknownRuntime, Text with "captures that were left out (1) may be of that code", Advice = ""`, r)
+	if r := sum.Reasons[0]; r.Kind != inject.ReasonUnknownRuntime || !strings.Contains(r.Text, "the unused captures (1) may describe that code") || r.Advice != "" {
+		t.Errorf(`got %+v; want Kind = ReasonUnknownRuntime, Text with "the unused captures (1) may describe that code", Advice = ""`, r)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestJ9_WrongHeaderSize(t *testing.T) {
 	if err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 1 || sum.Dumps[0].WithLines != 1 || sum.Dumps[0].Inlining != 1 {
 		t.Fatalf("got %s, %v; want no error, 1 problem, 1 dump, Dumps[0].WithLines = 1, Dumps[0].Inlining = 1", asJSON(sum), err)
 	}
-	if want := "its JSON says that the struct has 224 bytes (epoch), and its sections say 216, which counts"; sum.Problems[0].Text != want {
+	if want := "its JSON says that the struct has 224 bytes (epoch), and its sections say 216, which is used"; sum.Problems[0].Text != want {
 		t.Errorf("got %+v, want %s", sum.Problems[0], want)
 	}
 }

@@ -73,7 +73,7 @@ type live struct {
 // runOnce injects an input that can be read only once.
 func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) (err error) {
 	if opts.Strict {
-		return errors.New(report.Mentioned("Strict", "") + " needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
+		return errors.New(report.Mentioned("Strict", "") + " reads the recording twice, and a pipe can be read only once; record into a file")
 	}
 	if namesCalls(opts) || len(syntheticTraces) > 0 {
 		return recording.Error(in.Path, calltrace.ErrTraceOnce)
@@ -95,10 +95,10 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	}
 	code.Close()
 	if opts.Sampled {
-		sum.Note(quote.Printable(in.Path) + ": which functions it touches is not known before its end, and it can be read only once; all of them are there")
+		sum.Note(quote.Printable(in.Path) + ": it can be read only once, and referenced functions are known only at its end; all functions get objects")
 	}
 	if opts.Bundle {
-		sum.Note(quote.Printable(in.Path) + ": which functions lie together is not known before its end, and it can be read only once; each has an object of its own")
+		sum.Note(quote.Printable(in.Path) + ": it can be read only once, and neighbouring functions are known only at its end; each function gets an object of its own")
 	}
 	rec.Lost = true // the memory of processes is not known before the end
 	out, err := output.Open(opts, in, nil)
@@ -372,7 +372,7 @@ func (l *live) end(blocks perfdata.Stream) error {
 		counter = l.counter.Counter
 		addCounted(l.sum, l.counter.Finish(dumps, l.sum.Dumps))
 	}
-	if err := explain(l.ctx, l.Rec, l.left, dumps, counter, l.opts, l.sum); err != nil {
+	if err := explain(l.ctx, l.Rec, l.left, l.code, dumps, counter, l.opts, l.sum); err != nil {
 		return err
 	}
 	l.sum.AlreadyInjected = l.Rec.Injected

@@ -51,7 +51,7 @@ var machines = []struct {
 }
 
 // What other machines recorded gives objects of those machines: tools of all
-// vendors find nothing to complain about, the disassembler finds the instructions,
+// vendors find no problems found, the disassembler finds the instructions,
 // addr2line the lines, and perf on this machine the names.
 func TestObjects_OfOtherMachines(t *testing.T) {
 	readelf, lint, verify := testrec.Tool(t, "readelf"), testrec.Tool(t, "eu-elflint"), testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")

@@ -37,8 +37,8 @@ func TestMono_LogFoundByCommandLine(t *testing.T) {
 		{[]string{"sh", "-c", `cd x; MONO_ENV_OPTIONS='--debug --profile=log:output=a.log' mono App.exe`}, "a.log", ""},
 		{[]string{"sh", "-c", `(mono --profile=log:output=a\ "b c".log)>it`}, "a b c.log", ""},
 		{[]string{"mono", "--profile=log:output=gone.mlpd", "App.exe"}, "app.mlpd", ""}, // it was moved since
-		{[]string{"mono", "--profile=log:report", "App.exe"}, "", "went to no file"},
-		{[]string{"mono", "--profile=log:output=|mprof-report -", "App.exe"}, "", "went to no file"},
+		{[]string{"mono", "--profile=log:report", "App.exe"}, "", "the file of its log is unknown"},
+		{[]string{"mono", "--profile=log:output=|mprof-report -", "App.exe"}, "", "the file of its log is unknown"},
 		{[]string{"mono", "--profile=log:output=app.mlpd", "App.exe"}, "", "its log app.mlpd is not in"},
 		{[]string{"mono", "--profile=log:output=+app.mlpd", "App.exe"}, "", "its log app.mlpd.* is not in"},
 	} {

@@ -46,7 +46,7 @@ func TestMono_UnloadedAppDomains(t *testing.T) {
 			want := map[bool]string{true: "", false: "App:Freed4 ()+0x10"}[x.strays]
 			w.expect(100, monoStart+503, 0x40020010, want)
 			sum := w.check()
-			want = fmt.Sprintf("of %d methods it does not say where they really are", map[bool]int{true: 5, false: 3}[x.strays])
+			want = fmt.Sprintf("it has wrong addresses of %d methods", map[bool]int{true: 5, false: 3}[x.strays])
 			if !strings.Contains(strings.Join(sum.Notes, "\n"), want) {
 				t.Errorf("notes %q, want %q", sum.Notes, want)
 			}

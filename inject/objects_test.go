@@ -107,7 +107,9 @@ func TestObjects_EveryAddr2line(t *testing.T) {
 				tokens := make(chan struct{}, 4)
 				for _, f := range some(wanted, 60) {
 					tokens <- struct{}{}
-					work.Go(func() {
+					work.Add(1)
+					go func() {
+						defer work.Done()
 						defer func() { <-tokens }()
 						name, w := f.object, f.lines
 						var addrs []string
@@ -118,7 +120,7 @@ func TestObjects_EveryAddr2line(t *testing.T) {
 						compare(t, "GNU", name, w, false, testrec.Run(t, dir, gnu, with("-e", name)...))
 						compare(t, "elfutils", name, w, true, testrec.Run(t, dir, elfutils, with("-e", name)...))
 						compare(t, "LLVM", name, w, true, testrec.Run(t, dir, llvm, with("--obj="+name, "--functions=none", "--no-inlines")...))
-					})
+					}()
 				}
 				work.Wait()
 			})

@@ -66,7 +66,7 @@ func TestOutput_IsInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.opts.Input = w.opts.Output + ".old"
-	w.fails("would be replaced", "Options.Output")
+	w.fails("would be renamed to it", "Options.Output")
 }
 
 func TestOutput_Unusable(t *testing.T) {

@@ -59,7 +59,7 @@ func sameAsMap(t *testing.T, dir, pid, input, output string, least int, more ...
 	}
 }
 
-// A recording of the JDK, of which jcmd wrote the map. A core has the code.
+// A recording of the JDK with a map that jcmd wrote. A core has the code.
 func TestPerfMap_RecordedJava(t *testing.T) {
 	dir := testrec.Unpack(t, "java-map")
 	const pid = "27266"
@@ -186,7 +186,7 @@ func TestPerfMap_FreshRuntimes(t *testing.T) {
 	}
 }
 
-// A container that still runs has its map where only it sees that, under its own number.
+// The map of a running container is in the container's /tmp, under the pid in its namespace.
 func TestPerfMap_RunningContainer(t *testing.T) {
 	testrec.CanRecord(t)
 	unshare, node := unshare(t), testrec.Tool(t, "node")

@@ -85,8 +85,8 @@ func TestPerfMap_AddressesUsedAgain(t *testing.T) {
 	}
 }
 
-// Functions are there from when their memory was mapped. What was there before, or came over it,
-// has the names of its file, or none.
+// Functions count from the mapping of their memory on. Files that were mapped there before, or later
+// over it, keep their symbols.
 func TestPerfMap_MemoryOfManyKinds(t *testing.T) {
 	w := newMapWorld(t)
 	w.Comm(mapPID, 900, "prog", true)
@@ -173,7 +173,7 @@ func TestPerfMap_Named(t *testing.T) {
 	}
 }
 
-// A map that several processes may have written is nobody's.
+// A map that several processes may have written is not used.
 func TestPerfMap_OfSeveralProcesses(t *testing.T) {
 	w := newMapWorld(t)
 	w.mapped(mapPID)
@@ -214,7 +214,7 @@ func TestPerfMap_BesideADump(t *testing.T) {
 	}
 }
 
-// Files that are no map of the process are left alone, and the reason is said.
+// Files that are no map of the process are left alone, and the reason is reported.
 func TestPerfMap_Refused(t *testing.T) {
 	path := fmt.Sprintf("perf-%d.map", mapPID)
 	for _, c := range []struct {
@@ -261,8 +261,8 @@ func TestPerfMap_Refused(t *testing.T) {
 	}
 }
 
-// A map that was written last when its process had begun is its own. So is one of which nobody knows
-// when it was written, or when the process began.
+// A map belongs to its process if the last write came after the process began, or if one of the two
+// times is unknown.
 func TestPerfMap_WrittenWhileItRan(t *testing.T) {
 	for _, c := range []struct{ wall, written int64 }{{1_700_000_000, 1_700_000_001}, {0, 1_500_000_000}, {1_700_000_000, 0}} {
 		w := newMapWorld(t)
@@ -288,7 +288,7 @@ func TestPerfMap_InAPipe(t *testing.T) {
 	opts.Input, opts.Stdin, opts.Output = "-", feed(t, w.stream(), 1000), filepath.Join(w.dir, "out.pipe")
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() || sum.Mappings != 0 || sum.Dropped != 0 || len(sum.Reasons) != 1 ||
-		sum.Reasons[0].Kind != inject.ReasonPerfMap || !strings.Contains(sum.Reasons[0].Text, "whose names perf report reads by itself") {
+		sum.Reasons[0].Kind != inject.ReasonPerfMap || !strings.Contains(sum.Reasons[0].Text, "perf report reads names from ") {
 		t.Errorf("got %s, %v; want no mappings, and the map as a reason", asJSON(sum), err)
 	}
 	opts.Stdin, opts.Output = feed(t, w.stream(), 1000), filepath.Join(w.dir, "other.pipe")

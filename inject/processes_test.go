@@ -183,7 +183,7 @@ func TestLocate_DumpOfAnotherRun(t *testing.T) {
 		"says that it is of process 777": func(w *world) {
 			w.dump("jit-100.dump", x86(777), load(2000, 777, 1, 0x10000, "alien", code(64, 1)))
 		},
-		"all that is in it happened before process 100 mapped it": func(w *world) {
+		"all its records are older than its mapping in process 100": func(w *world) {
 			w.dump("jit-100.dump", x86(100), load(500, 100, 1, 0x10000, "stale", code(64, 1)))
 		},
 	} {
@@ -204,7 +204,7 @@ func TestLocate_OneFileForTwoMarkers(t *testing.T) {
 	w.expect(5000, 3000, 0x10008, "")
 	w.dump("jit-1.dump", x86(1), load(2000, 1, 1, 0x10000, "alpha", code(64, 1)))
 	w.Write(t, w.opts.Input)
-	w.fails("one/jit-1.dump", "two/jit-1.dump", "process 5000", "process 6000", "can only be one of them")
+	w.fails("one/jit-1.dump", "two/jit-1.dump", "process 5000", "process 6000", "belongs to only one of them")
 }
 
 // A shell that forks a hundred thousand times costs no more than reading that.

@@ -47,11 +47,8 @@ func TestProgress_EveryPhaseEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole("surveyed", report.PhaseSurvey, size)
-		if options.Bundle {
-			whole("planned", report.PhaseSamples, size)
-		} else {
-			whole("scanned", report.PhaseScan, dump.Size())
-		}
+		whole("scanned", report.PhaseScan, dump.Size())
+		whole("planned", report.PhasePlan, 0) // no longer the phase before
 		functions := int64(sum.Dumps[0].Functions - sum.Dumps[0].Unreferenced)
 		whole("made", report.PhaseObjects, functions)
 		whole("rewritten", report.PhaseWrite, size)

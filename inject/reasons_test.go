@@ -62,8 +62,8 @@ func TestReasons_EveryRuntime(t *testing.T) {
 		w.jitting(777_000_001, c.comm, c.program, 30)
 		r := w.reasons()[0]
 		if r.Kind != inject.ReasonFlagMissing || r.PID != 777_000_001 || r.Command != c.comm || r.Samples != 30 || !strings.HasPrefix(r.Advice, "perf record -k mono -g ") || !strings.Contains(r.Advice, c.advice) ||
-			!strings.Contains(r.Text, "process 777000001 ("+c.comm+") has 30 samples in code that it made") {
-			t.Errorf(`%s: got %+v; want Kind = ReasonFlagMissing, PID = 777_000_001, Command = c.comm, Samples = 30, Advice that begins with "perf record -k mono -g ", Advice with %q, Text with "process 777000001 ("+c.comm+") has 30 samples in code that it made"`, c.comm, r, c.advice)
+			!strings.Contains(r.Text, "process 777000001 ("+c.comm+") has 30 samples in JIT code") {
+			t.Errorf(`%s: got %+v; want Kind = ReasonFlagMissing, PID = 777_000_001, Command = c.comm, Samples = 30, Advice that begins with "perf record -k mono -g ", Advice with %q, Text with "process 777000001 ("+c.comm+") has 30 samples in JIT code"`, c.comm, r, c.advice)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func TestReasons_EveryKind(t *testing.T) {
 				w.Sample(pid, uint64(6000+i), 0x400010)
 			}
 		}, "nothing is missing", ""},
-		{"some program", inject.ReasonUnknownRuntime, func(w *world) { w.jitting(pid, "prog", "/usr/bin/prog", 30) }, "30 samples in code that it made", "docs/producers.md"},
+		{"some program", inject.ReasonUnknownRuntime, func(w *world) { w.jitting(pid, "prog", "/usr/bin/prog", 30) }, "30 samples in JIT code", "docs/producers.md"},
 		{"a dump without marker", inject.ReasonNoMarker, func(w *world) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
 			w.dump(dump, x86(pid), loaded(1500))

@@ -342,7 +342,7 @@ func TestSampled_ReferencesUnknown(t *testing.T) {
 			w.SampleType |= testrec.Callchain
 			w.Raw(9, 2, make([]byte, 28)) // ends inside the callchain's count
 		},
-		"of which process": func(w *touching) { w.SampleType &^= testrec.TID },
+		"do not name their processes": func(w *touching) { w.SampleType &^= testrec.TID },
 	} {
 		w := newTouching(t)
 		w.mark(100, 1000, "jit-100.dump")

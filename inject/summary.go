@@ -24,10 +24,10 @@ import (
 func newSummary(in *recording.Input, opts *config.Options) *report.Summary {
 	sum := &report.Summary{Version: report.SummaryVersion, Input: opts.Input, Output: opts.Output, Dumps: []report.DumpSummary{}, Problems: []report.Problem{}}
 	if in.File != nil && in.File.Header.Unfinished {
-		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: "perf record did not come to its end; the records up to there are used, what it writes last is missing", Advice: report.AdviceEnd})
+		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: "perf record did not finish; the records are used, but the features after them are missing", Advice: report.AdviceEnd})
 	}
 	if len(in.Missing) > 0 {
-		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: fmt.Sprintf("there is no %s in it, but later files are there; what was recorded on some CPUs is missing", strings.Join(in.Missing, ", ")), Advice: "copy all of the directory"})
+		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: fmt.Sprintf("%s is missing in it, but later files exist; records of some CPUs are missing", strings.Join(in.Missing, ", ")), Advice: "copy all of the directory"})
 	}
 	return sum
 }

@@ -176,8 +176,8 @@ func TestUnwindTables_Invalid(t *testing.T) {
 		w.dump("jit-100.dump", x86(100), timed{20, u}, load(20, 100, 1, 0x10000, "function", code))
 		w.expect(100, 100, 0x10004, "function+0x4")
 		sum, err := w.run()
-		if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "what the code shows is used instead") {
-			t.Fatalf(`%s: got %s, %v; want no error, 1 problem, Problems[0].Text with "what the code shows is used instead"`, want, asJSON(sum), err)
+		if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "tables derived from the code are used instead") {
+			t.Fatalf(`%s: got %s, %v; want no error, 1 problem, Problems[0].Text with "tables derived from the code are used instead"`, want, asJSON(sum), err)
 		}
 		if sum.Dumps[0].Unwind.Derived != 1 || sum.Dumps[0].Unwind.Sent != 0 {
 			t.Errorf("%s: got %+v; want Dumps[0].Unwind.Derived = 1, Dumps[0].Unwind.Sent = 0", want, sum.Dumps[0].Unwind)

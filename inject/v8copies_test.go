@@ -21,7 +21,7 @@ func firstLines(t *testing.T, log string) []byte {
 	return b[:at+bytes.IndexByte(b[at:], '\n')+1]
 }
 
-// Of logs that describe the same functions, the one with more counts, in any order of names.
+// Of several logs with the same functions, the most complete one counts, in any order of names.
 func TestV8Log_Copies(t *testing.T) {
 	const whole = "isolate-0x5-8649-v8.log"
 	for _, c := range []struct {

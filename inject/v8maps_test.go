@@ -293,7 +293,7 @@ func TestV8Maps_FilesOfOthers(t *testing.T) {
 		"public file of root":            {1234, 0, 0o644, 0o755, ""},
 		"private file of root":           {1234, 0, 0o600, 0o755, "the dump's user may not read it"},
 		"private directory":              {1234, 0, 0o644, 0o700, "the dump's user may not read it"},
-		"file of someone else":           {1234, 1235, 0o644, 0o755, "another user than the dump's made it"},
+		"file of someone else":           {1234, 1235, 0o644, 0o755, "it belongs to another user than the dump"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := placeMapped(t, "mapped-node20")

@@ -87,9 +87,9 @@ func TestXRay_ProcessToldByThreads(t *testing.T) {
 		{name: "version 2, of nobody that is known, but of the only such program", version: 2, change: func(b *xrayfdr.Block) { b.TID += 100_000 }},
 		{name: "in a pid namespace", version: 5, change: func(b *xrayfdr.Block) { b.TID, b.PID = b.TID-b.PID+1, 1 }},
 		{name: "of an earlier run", version: 5, change: func(b *xrayfdr.Block) { b.TID, b.PID, b.Seconds = b.TID-b.PID+1, 1, b.Seconds-60 },
-			problem: "it is of process 1, of which the recording does not tell; name the trace of the recorded run"},
+			problem: "it is of process 1, which is not in the recording; name the trace of the recorded run"},
 		{name: "of a later run", version: 5, change: func(b *xrayfdr.Block) { b.TID, b.PID, b.Seconds = b.TID-b.PID+1, 1, b.Seconds+60 },
-			problem: "it is of process 1, of which the recording does not tell; name the trace of the recorded run"},
+			problem: "it is of process 1, which is not in the recording; name the trace of the recorded run"},
 		{name: "version 2, of an earlier run", version: 2, change: func(b *xrayfdr.Block) { b.Seconds -= 60 },
 			problem: "all of its calls came before the recording; is it of another run?"},
 	} {
@@ -306,7 +306,7 @@ func TestXRay_UnusableOptions(t *testing.T) {
 		{[]string{dir + "/no-log"}, nil, "no-log\"}`: there is no such file"},
 		{[]string{dir}, nil, "not a regular file"},
 		{[]string{dir + "/xray-log.calls", dir + "/calls"}, nil, fmt.Sprintf("`Options.SideFiles{Kind: xray, Path: %q}`: not", dir+"/calls") + " an XRay flight data recorder trace"},
-		{nil, []string{dir + "/calls"}, "name it with `Options.SideFiles{Kind: xray, Path: FILE}`"},
+		{nil, []string{dir + "/calls"}, "name one with `Options.SideFiles{Kind: xray, Path: FILE}`"},
 		{[]string{dir + "/xray-log.calls"}, []string{dir + "/perf.data"}, "perf.data\"`: it is no ELF file"},
 		{[]string{dir + "/xray-log.calls"}, []string{"/bin/sh"}, "/bin/sh\"`: it has no section xray_instr_map: it was not built with -fxray-instrument"},
 	} {

@@ -245,8 +245,8 @@ func TestXRay_CopiedWhileWritten(t *testing.T) {
 	}
 	put(t, path, file[:len(file)-4])
 	sum, err := w.run()
-	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "it ends inside a buffer; what was behind is missing; let the program end") || sum.Traces[0].Calls != 6 || sum.Traces[0].Inferred != 1 {
-		t.Errorf(`got %v, %s; want no error, 1 problem, Problems[0] with "it ends inside a buffer; what was behind is missing; let the program end", Traces[0].Calls = 6, Traces[0].Inferred = 1`, err, asJSON(sum))
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "it ends inside a buffer; later records are missing; let the program end") || sum.Traces[0].Calls != 6 || sum.Traces[0].Inferred != 1 {
+		t.Errorf(`got %v, %s; want no error, 1 problem, Problems[0] with "it ends inside a buffer; later records are missing; let the program end", Traces[0].Calls = 6, Traces[0].Inferred = 1`, err, asJSON(sum))
 	}
 
 	w = newWorld(t)

@@ -61,7 +61,7 @@ func TestCaptures_DirectoryOrPattern(t *testing.T) {
 		t.Errorf("metadata alone: exit code %d\n%s%s", code, stdout, stderr)
 	}
 	empty := t.TempDir()
-	if code, stdout, stderr := verifyCommand(t, dir, empty); code == exitOK || !strings.Contains(stdout+stderr, "files X.bin with X.json beside them") {
+	if code, stdout, stderr := verifyCommand(t, dir, empty); code == exitOK || !strings.Contains(stdout+stderr, "(X.bin and X.json)") {
 		t.Errorf("an empty directory: exit code %d\n%s%s", code, stdout, stderr)
 	}
 }

@@ -24,10 +24,10 @@ type cleanOptions struct {
 
 func newCleanFlags(o *cleanOptions) *pflag.FlagSet {
 	fs := newFlagSet("clean")
-	fs.BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would be removed, and remove nothing")
-	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
-	fs.CountVarP(&o.verbose, "verbose", "v", "name each file that is removed")
-	fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing but what had to stay")
+	fs.BoolVarP(&o.dryRun, "dry-run", "n", false, "list the files that would be removed, and remove nothing")
+	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to another user")
+	fs.CountVarP(&o.verbose, "verbose", "v", "list each removed file")
+	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print only files that were not removed")
 	return fs
 }
 

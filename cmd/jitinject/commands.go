@@ -14,6 +14,7 @@ import (
 
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/completion"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/nearest"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -37,9 +38,10 @@ func commands() []subcommand {
 		{name: "inject", brief: "put jitted functions into a recording of perf", flags: flagsOf(newFlags), run: runInject},
 		{name: "dump", args: "FILE...", brief: "show what dumps, recordings and objects hold", flags: flagsOf(newDumpFlags), run: runDump},
 		{name: "verify", args: "FILE...", brief: "check dumps, recordings and objects", flags: flagsOf(newVerifyFlags), run: noInput(runVerify)},
+		{name: "fetch", args: "FILE...", brief: "get the objects of results from debuginfod servers", flags: flagsOf(newFetchFlags), run: noInput(runFetch)},
 		{name: "clean", args: "FILE...", brief: "remove the objects that results refer to", flags: flagsOf(newCleanFlags), run: noInput(runClean)},
 		{name: "help", args: "[COMMAND|TOPIC]", brief: "explain a command, or a topic", words: helpWords, run: noInput(runHelp)},
-		{name: "completion", args: "bash|zsh|fish", brief: "print what makes a shell complete command lines", words: completion.Shells, run: noInput(runCompletion)},
+		{name: "completion", args: "bash|zsh|fish", brief: "print a script that completes command lines in a shell", words: completion.Shells, run: noInput(runCompletion)},
 		{name: "man", args: "DIR", brief: "write the manual pages below a directory", run: noInput(runMan)},
 		{name: "version", brief: "print the version", run: noInput(runVersion)},
 	}
@@ -125,27 +127,29 @@ func notACommand(word string) error {
 // unexpectedWord says how files are named.
 func unexpectedWord(word string, inputNamed bool) error {
 	if findCommand(word) != nil {
-		return usageError(fmt.Sprintf("%s is a command, and stands in front of all options: jitinject %s", word, word))
+		return usageError(fmt.Sprintf("%s is a command and must come before all options: jitinject %s", word, word))
 	}
 	switch kind := engine.Identify(word); kind {
 	case engine.KindJitdump, engine.KindELF:
 		return usageError(fmt.Sprintf("%s is %s: %s", typed(word), engine.KindName(kind), placeOf(kind)))
 	}
 	if missing := otherOfCapture(word); missing != "" {
-		return usageError(fmt.Sprintf("%s: as a capture of OpenJ9's metadata it needs %s beside it, which is not there; a recording is named with -i", typed(word), typed(filepath.Base(missing))))
+		return usageError(fmt.Sprintf("%s: a capture of OpenJ9's metadata needs %s in the same directory, which is missing; name a recording with -i", typed(word), typed(filepath.Base(missing))))
 	}
 	st, err := sys.Stat(word)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		text := fmt.Sprintf("there is no file %s", typed(word))
 		if inputNamed {
-			text += fmt.Sprintf("; a result is named with -o: jitinject -o %s", typed(word))
+			text += fmt.Sprintf("; to name the result: jitinject -o %s", typed(word))
 		}
 		return usageError(text)
 	case err == nil && st.Mode().IsRegular() && st.Size() == 0:
-		return usageError(fmt.Sprintf("%s is empty", typed(word)))
+		return usageError(fmt.Sprintf("%s is empty: its program has not written it, or the disk was full", typed(word)))
+	case formats.Unpacker(word) != "":
+		return usageError(fmt.Sprintf("%s is compressed; unpack it with %s", typed(word), formats.Unpacker(word)))
 	}
-	return usageError(fmt.Sprintf("%s is no file that jitinject knows: a recording, or a log, a trace or a core dump of a process in it", typed(word)))
+	return usageError(fmt.Sprintf("%s has an unknown type; jitinject reads recordings, and logs, traces and core dumps of their processes", typed(word)))
 }
 
 // runVersion is the command version.

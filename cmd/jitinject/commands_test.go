@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -23,12 +22,12 @@ func TestOption_NearMiss(t *testing.T) {
 		"--no-bundel":          "there is no option --no-bundel; did you mean --no-bundle?",
 		"--no-summry":          "there is no option --no-summry; see",
 		"--oupt x":             "there is no option --oupt; did you mean --output?",
-		"--summary jsno":       "--summary jsno: it can be text or json; did you mean json?",
-		"--summary yaml":       "--summary yaml: it can be text or json; see",
+		"--summary jsno":       "--summary jsno: invalid value; use text or json; did you mean json?",
+		"--summary yaml":       "--summary yaml: invalid value; use text or json; see",
 		"--summary":            "--summary needs a value: text or json",
-		"--progress sometimes": "--progress sometimes: it can be auto, always or never; see",
+		"--progress sometimes": "--progress sometimes: invalid value; use auto, always or never; see",
 		"--progress allways":   "did you mean always?",
-		"--clock autp":         "--clock autp: it can be auto, strict, or a number of nanoseconds; did you mean auto?",
+		"--clock autp":         "--clock autp: invalid value; use auto, strict, or a number of nanoseconds; did you mean auto?",
 		"-summary json":        "-summary: did you mean --summary, with two dashes?",
 		"-no-bundle":           "-no-bundle: did you mean --no-bundle, with two dashes?",
 		"claen":                "there is no command claen; did you mean clean?",
@@ -40,7 +39,7 @@ func TestOption_NearMiss(t *testing.T) {
 		"help exit":            "there is no command or topic exit; did you mean exit-codes?",
 		"--clock str":          "did you mean strict?",
 		"frobnicate":           "there is no command frobnicate; see jitinject help inject",
-		"recording":            "recording is empty; see",
+		"recording":            "recording is empty: its program has not written it",
 		"perf.data":            "there is no file perf.data",
 		"-f perf.data":         "there is no file perf.data",
 		"./x\x1b[2J":           `there is no file ./x\x1b[2J`,
@@ -51,7 +50,7 @@ func TestOption_NearMiss(t *testing.T) {
 		"help clcks":           "there is no command or topic clcks; did you mean clocks?",
 		"help record":          "it is one of perf: perf help record",
 		"help clean clean":     `"clean": help takes one command or topic`,
-		"completion tcsh":      "there is no completion for tcsh: it can be bash, zsh or fish",
+		"completion tcsh":      "there is no completion for tcsh; use bash, zsh or fish",
 		"completion fihs":      "did you mean fish?",
 		"completion":           "the name of one shell: bash, zsh or fish",
 		"man":                  "the name of one directory",
@@ -156,7 +155,7 @@ func TestHelp_NamesRealOptions(t *testing.T) {
 	for _, c := range commands() {
 		c.options().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
 	}
-	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--log-code", "--log-source-code", "--logfile", "--no-logfile-per-isolate", "--v8-flags", "--js-flags", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove", "--no-children", "--perf-basic-prof", "--interpreted-frames-native-stack", "--yjit", "--yjit-perf"} {
+	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--log-code", "--log-source-code", "--logfile", "--no-logfile-per-isolate", "--v8-flags", "--js-flags", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove", "--purge", "--no-children", "--perf-basic-prof", "--interpreted-frames-native-stack", "--yjit", "--yjit-perf"} {
 		known[foreign] = true
 	}
 	for _, name := range helpWords() {
@@ -167,7 +166,7 @@ func TestHelp_NamesRealOptions(t *testing.T) {
 					return r != '-' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
 				}) {
 					if len(word) > 2 && strings.HasPrefix(word, "--") && word != "--no-" && !known[word] {
-						t.Errorf("%s.md speaks of %s, which is nobody's", name, word)
+						t.Errorf("%s.md speaks of %s, which no command has", name, word)
 					}
 				}
 			}
@@ -194,20 +193,20 @@ func TestHelp_EveryTopic(t *testing.T) {
 	}
 }
 
-// Text fits a narrow terminal, and is not drawn out on a wide one.
+// The message about an unknown topic names the command that lists them.
+func TestHelp_UnknownTopic(t *testing.T) {
+	for topic, want := range map[string]string{
+		"topics":   "jitinject: there is no command or topic topics; see jitinject help\n",
+		"perf-map": "jitinject: there is no command or topic perf-map; did you mean perfmap? see jitinject help\n",
+	} {
+		if code, _, stderr := command(t, t.TempDir(), "help", topic); code != exitUsage || stderr != want {
+			t.Errorf("help %s: got exit code %d, %q; want %d, %q", topic, code, stderr, exitUsage, want)
+		}
+	}
+}
+
+// Text fits a narrow terminal.
 func TestHelp_FitsWidth(t *testing.T) {
-	tty := openTerminal(t)
-	for cols, want := range map[uint16]int{0: 80, 20: 40, 50: 50, 80: 80, 200: 80} {
-		if err := unix.IoctlSetWinsize(int(tty.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: cols}); err != nil {
-			t.Fatal(err)
-		}
-		if got := widthOf(tty.slave); got != want {
-			t.Errorf("%d columns: %d, want %d", cols, got, want)
-		}
-	}
-	if got := widthOf(nil); got != 80 {
-		t.Errorf("got %+v; want 80", got)
-	}
 	for _, c := range commands() {
 		for line := range strings.Lines(commandHelp(&c, "jitinject", 50)) {
 			if len(line) > 51 && !strings.HasPrefix(line, "      ") && !strings.HasPrefix(line, "usage") { // but commands that are to be typed
@@ -251,5 +250,42 @@ func TestPerfJitinject_InPath(t *testing.T) {
 				t.Errorf("perf %s jitinject %s: %v\n%s", version, args, err, out)
 			}
 		}
+	}
+}
+
+// The help has each visible option once, in a group.
+func TestHelp_GroupsHaveEveryOption(t *testing.T) {
+	seen := make(map[string]int)
+	for _, g := range optionGroups {
+		for _, name := range strings.Fields(g.options) {
+			seen[name]++
+		}
+	}
+	for _, f := range visible(findCommand("inject").options()) {
+		if seen[f.Name] != 1 {
+			t.Errorf("--%s: got %d groups; want 1", f.Name, seen[f.Name])
+		}
+		delete(seen, f.Name)
+	}
+	for name := range seen {
+		t.Errorf("a group has --%s, which is no visible option", name)
+	}
+	if first := len(strings.Fields(optionGroups[0].options)); first < 8 || first > 12 {
+		t.Errorf("got %d common options; want some ten", first)
+	}
+}
+
+// Help goes through the pager on a terminal, and nowhere else.
+func TestHelp_PagerOnTerminalOnly(t *testing.T) {
+	t.Setenv("JITINJECT_PAGER", "sed s/^/paged:/")
+	t.Setenv("TERM", "xterm")
+	tty := openTerminal(t)
+	var stderr strings.Builder
+	if code := run([]string{"jitinject", "help", "clocks"}, nil, tty.slave, &stderr); code != exitOK || stderr.Len() > 0 {
+		t.Errorf("got exit code %d, %q; want %d", code, stderr.String(), exitOK)
+	}
+	tty.wait(t, "the pager's output", func(raw string) bool { return strings.Contains(raw, "paged:") })
+	if code, stdout, _ := command(t, t.TempDir(), "help", "clocks"); code != exitOK || strings.Contains(stdout, "paged:") {
+		t.Errorf("got exit code %d, %.80q; want text without a pager", code, stdout)
 	}
 }

@@ -54,7 +54,7 @@ func runCompletion(args []string, stdout *os.File, stderr io.Writer) int {
 	}
 	script, ok := completion.Script(fs.Arg(0), completed())
 	if !ok {
-		return refuse(fs, stderr, usageError(fmt.Sprintf("there is no completion for %s: it can be %s%s", typed(fs.Arg(0)), oneOf(shells), didYouMean(fs.Arg(0), shells))))
+		return refuse(fs, stderr, usageError(fmt.Sprintf("there is no completion for %s; use %s%s", typed(fs.Arg(0)), oneOf(shells), didYouMean(fs.Arg(0), shells))))
 	}
 	return printText(stdout, stderr, script)
 }

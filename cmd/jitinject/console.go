@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sys/unix"
+	"github.com/jitinject/jitinject/internal/terminal"
 )
 
 // A console is where messages go: standard error. What is written there takes the
@@ -35,6 +35,9 @@ func (c *console) Write(p []byte) (int, error) {
 	text := p
 	if c.perf {
 		text = asPerf(p)
+	}
+	if f, ok := c.w.(*os.File); ok && terminal.HasColour(f) {
+		text = terminal.Colour(text)
 	}
 	if _, err := c.w.Write(text); err != nil {
 		return 0, err
@@ -72,27 +75,8 @@ func (c *console) terminal() *os.File {
 	if !ok {
 		return nil
 	}
-	if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err != nil {
-		return nil
-	}
-	if term := os.Getenv("TERM"); term == "" || term == "dumb" {
+	if !terminal.HasCursor(f) {
 		return nil
 	}
 	return f
-}
-
-// inForeground reports whether a terminal is ours to draw on: another job of a shell that
-// writes there draws over what is typed, or is stopped (stty tostop). Where there are no
-// jobs, as on a terminal that does not control us, it is ours.
-func inForeground(terminal *os.File) bool {
-	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
-	return err != nil || group == unix.Getpgrp()
-}
-
-// columnsOf is how many columns a terminal has.
-func columnsOf(terminal *os.File) int {
-	if size, err := unix.IoctlGetWinsize(int(terminal.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
-		return int(size.Col)
-	}
-	return 80
 }

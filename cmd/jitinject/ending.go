@@ -71,7 +71,7 @@ func endOf(args []string, c *crash.Crash, own bool, stdout *os.File, stderr *con
 		parse(flags, levels(args), nil, io.Discard)
 		what := "nothing was written"
 		if files.Complete && o.cache != "" {
-			files.Left = strings.TrimPrefix(files.Left+"; perhaps not all objects are in the build-id cache: inject again", "; ")
+			files.Left = strings.TrimPrefix(files.Left+"; some objects may be missing in the build-id cache: inject again", "; ")
 		}
 		switch {
 		case files.Complete && files.Left != "":
@@ -88,6 +88,11 @@ func endOf(args []string, c *crash.Crash, own bool, stdout *os.File, stderr *con
 		why += "; " + what
 	case "clean":
 		why += "; the other objects are still there"
+		if c == nil {
+			code = exitIncomplete
+		}
+	case "fetch":
+		why += "; the objects that are there already stay: fetch again"
 		if c == nil {
 			code = exitIncomplete
 		}
@@ -132,7 +137,7 @@ func tellLate(stderr *console, message string) (stop func()) {
 	}
 }
 
-// isWritable reports whether messages can be written soon: nobody may be reading them.
+// isWritable reports whether messages can be written soon: they may have no reader.
 func isWritable(stderr io.Writer) bool {
 	f, ok := stderr.(*os.File)
 	if !ok {

@@ -98,7 +98,7 @@ func TestEnding_NamesWhatIsLeft(t *testing.T) {
 func TestEnding_NamesUnfilledCache(t *testing.T) {
 	for option, want := range map[string]string{
 		"":                   "the result is complete\n",
-		"--buildid-cache=/c": "the result is complete, but perhaps not all objects are in the build-id cache: inject again\n",
+		"--buildid-cache=/c": "the result is complete, but some objects may be missing in the build-id cache: inject again\n",
 	} {
 		memory := watcher.Memory()
 		clear(memory[:4096])

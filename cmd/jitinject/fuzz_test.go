@@ -34,6 +34,11 @@ func FuzzProgram(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
+		// A recording that names its dump by an absolute path would find this one in all runs,
+		// whatever the side file is, and runs at the same time would share a directory.
+		if err := os.RemoveAll(dir); err != nil {
+			f.Fatal(err)
+		}
 		for layout := range fuzzLayouts {
 			f.Add(kind, byte(layout), rec, file)
 		}

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/manual"
+	"github.com/jitinject/jitinject/internal/terminal"
 )
 
 // helpFiles are the texts about commands and topics, in the markdown of package
@@ -83,9 +83,7 @@ func commandPage(c *subcommand) *manual.Page {
 		p.Sections = slices.Insert(p.Sections, max(1, at), manual.Section{Title: "OPTIONS"})
 	}
 	options := section(p, "OPTIONS")
-	for _, f := range visible(c.options()) {
-		options.Blocks = append(options.Blocks, optionOf(f).Block())
-	}
+	options.Blocks = append(options.Blocks, optionBlocks(c)...)
 	if s := section(p, "COMMANDS"); s != nil {
 		s.Blocks = append(s.Blocks, commandBlocks()...)
 	}
@@ -181,40 +179,27 @@ func runHelp(args []string, stdout *os.File, stderr io.Writer) int {
 	if code, done := parse(fs, args, stdout, stderr); done {
 		return code
 	}
-	width := widthOf(stdout)
+	width := terminal.Width(stdout)
 	if fs.NArg() == 0 {
-		return printText(stdout, stderr, overview(programName(stderr), width))
+		return printPaged(stdout, stderr, overview(programName(stderr), width))
 	}
 	if fs.NArg() > 1 {
 		return refuse(fs, stderr, usageError(fmt.Sprintf("%q: help takes one command or topic", fs.Arg(1))))
 	}
 	name := fs.Arg(0)
 	if c := findCommand(name); c != nil {
-		return printText(stdout, stderr, commandHelp(c, programName(stderr), width))
+		return printPaged(stdout, stderr, commandHelp(c, programName(stderr), width))
 	}
 	if name == recorderTopic {
 		return printText(stdout, stderr, recorder)
 	}
 	if slices.Contains(topics(), name) {
 		p, _ := helpText(name)
-		return printText(stdout, stderr, manual.Text(p.Sections, width))
+		return printPaged(stdout, stderr, manual.Text(p.Sections, width))
 	}
 	meant := didYouMean(name, helpWords())
 	if slices.Contains(perfCommands, name) {
 		meant = "; it is one of perf: perf help " + name
 	}
 	return refuse(fs, stderr, usageError(fmt.Sprintf("there is no command or topic %s%s", typed(name), meant)))
-}
-
-// widthOf is how wide text for a file may be: that of the terminal, but lines of more
-// than 80 characters are hard to read.
-func widthOf(f *os.File) int {
-	const usual = 80
-	if f == nil {
-		return usual
-	}
-	if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
-		return min(usual, max(int(size.Col), 40))
-	}
-	return usual
 }

@@ -91,6 +91,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		}
 	case !o.quiet:
 		writeSummary(stderr, sum, o.sources, o.verbose > 0)
+		writeSlowness(stderr, sum.MostMappings, o)
 	}
 	if !sum.Complete() {
 		return exitIncomplete

@@ -198,9 +198,9 @@ func isRecordingFile(path string) bool {
 func placeOf(kind string) string {
 	switch kind {
 	case engine.KindRecording:
-		return "recordings are named with -i"
+		return "name a recording with -i"
 	case engine.KindJitdump:
-		return "it is found by itself, or named with its process: --dump PID=FILE"
+		return "jitinject finds it; to name it: --dump PID=FILE"
 	case engine.KindCore:
 		return "name it with --code-from"
 	}
@@ -210,5 +210,5 @@ func placeOf(kind string) string {
 	if engine.IsNamed(kind) {
 		return "name it without an option"
 	}
-	return "one that has code of the process is named with --code-from, the program of an XRay trace with --xray-binary"
+	return "name a file with code of the process with --code-from, the program of an XRay trace with --xray-binary"
 }

@@ -127,24 +127,24 @@ func TestArguments_WrongKind(t *testing.T) {
 		"--mono a.bin":               "--mono a.bin: it is a capture of OpenJ9's metadata, not a log of Mono's profiler; name it with --j9",
 		"-i a.json":                  "-i a.json: it is a capture of OpenJ9's metadata, not a recording; name it with --j9",
 		"--j9 app.mlpd":              "--j9 app.mlpd: it is a log of Mono's profiler, not a capture of OpenJ9's metadata; name it with --mono",
-		"--j9 7=perf.data":           "--j9 7=perf.data: it is a recording, not a capture of OpenJ9's metadata; recordings are named with -i",
+		"--j9 7=perf.data":           "--j9 7=perf.data: it is a recording, not a capture of OpenJ9's metadata; name a recording with -i",
 		"--j9 7=":                    "--j9 7=: it takes FILE or PID=FILE",
-		"alone.bin":                  "alone.bin: as a capture of OpenJ9's metadata it needs alone.json beside it, which is not there",
-		"-i perf.data lone.json":     "lone.json: as a capture of OpenJ9's metadata it needs lone.bin beside it, which is not there",
-		"-i perf.data nothing.bin":   "there is no file nothing.bin; a result is named with -o: jitinject -o nothing.bin",
+		"alone.bin":                  "alone.bin: a capture of OpenJ9's metadata needs alone.json in the same directory, which is missing",
+		"-i perf.data lone.json":     "lone.json: a capture of OpenJ9's metadata needs lone.bin in the same directory, which is missing",
+		"-i perf.data nothing.bin":   "there is no file nothing.bin; to name the result: jitinject -o nothing.bin",
 		"-i half.bin":                "-i half.bin: it is a capture of OpenJ9's metadata, not a recording",
 		"--xray app.mlpd":            "--xray app.mlpd: it is a log of Mono's profiler, not an XRay trace; name it with --mono",
 		"-i app.mlpd":                "-i app.mlpd: it is a log of Mono's profiler, not a recording; name it with --mono",
 		"-i mono.core":               "-i mono.core: it is a core dump, not a recording; name it with --code-from",
-		"-i swapped.dump":            "-i swapped.dump: it is a jitdump, not a recording; it is found by itself, or named with its process: --dump PID=FILE",
+		"-i swapped.dump":            "-i swapped.dump: it is a jitdump, not a recording; jitinject finds it; to name it: --dump PID=FILE",
 		"--code-from app.mlpd":       "--code-from app.mlpd: it is a log of Mono's profiler, not a core dump or a file that was mapped; name it with --mono",
 		"--mono xray-log.x":          "--mono xray-log.x: it is an XRay trace, not a log of Mono's profiler; name it with --xray",
 		"--mono 7=core.be":           "--mono 7=core.be: it is a core dump, not a log of Mono's profiler; name it with --code-from",
 		"--dump 1=xray-log.x":        "--dump 1=xray-log.x: it is an XRay trace, not a dump; name it with --xray",
-		"--dump 1=other.data":        "--dump 1=other.data: it is a recording, not a dump; recordings are named with -i",
-		"--xray prog":                "--xray prog: it is an ELF file, not an XRay trace; one that has code of the process is named with --code-from, the program of an XRay trace with --xray-binary",
-		"jit-1.dump":                 "jit-1.dump is a jitdump: it is found by itself, or named with its process: --dump PID=FILE",
-		"app.mlpd prog":              "prog is an ELF file: one that has code",
+		"--dump 1=other.data":        "--dump 1=other.data: it is a recording, not a dump; name a recording with -i",
+		"--xray prog":                "--xray prog: it is an ELF file, not an XRay trace; name a file with code of the process with --code-from, the program of an XRay trace with --xray-binary",
+		"jit-1.dump":                 "jit-1.dump is a jitdump: jitinject finds it; to name it: --dump PID=FILE",
+		"app.mlpd prog":              "prog is an ELF file: name a file with code",
 		"app.mlpd other.data":        "other.data: not a perf.data file: it has only 8 bytes",
 		"-i perf.data other.data":    "other.data: only one recording is possible, and perf.data is named already; name the output with -o",
 		"perf.data other.data":       "other.data: only one recording is possible, and perf.data is named already",
@@ -156,16 +156,16 @@ func TestArguments_WrongKind(t *testing.T) {
 		"--mono nope":                "--mono nope: there is no such file",
 		"--xray nope":                "--xray nope: there is no such file",
 		"--code-from nope":           "--code-from nope: there is no such file",
-		"-i perf.data app.mlpd x":    "there is no file x; a result is named with -o: jitinject -o x",
-		"old.gz":                     "old.gz is no file that jitinject knows",
-		"--mono app.mlpd text.txt":   "text.txt is no file that jitinject knows",
-		"--mono app.mlpd clean":      "clean is a command, and stands in front of all options",
+		"-i perf.data app.mlpd x":    "there is no file x; to name the result: jitinject -o x",
+		"old.gz":                     "old.gz is compressed; unpack it with gzip -d",
+		"--mono app.mlpd text.txt":   "text.txt has an unknown type",
+		"--mono app.mlpd clean":      "clean is a command and must come before all options",
 		"--code-from mono.core nope": "there is no file nope",
 	} {
 		code, _, stderr := command(t, dir, strings.Fields(args)...)
 		// A usage error is another error than a file that cannot be used.
 		wantCode := exitFailed
-		for _, usage := range []string{"there is no file", "it takes FILE", "no file that jitinject knows", "as a capture", "one recording", "is a command", ": it is found by itself", "prog is an ELF file: "} {
+		for _, usage := range []string{"there is no file", "it takes FILE", "has an unknown type", "gz is compressed", "a capture of OpenJ9's metadata needs", "one recording", "is a command", ": jitinject finds it", "prog is an ELF file: "} {
 			if strings.Contains(want, usage) && !strings.Contains(want, "not a ") {
 				wantCode = exitUsage
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 // overstrike is how a teletype prints bold.
-var overstrike = regexp.MustCompile(".\x08")
+var overstrike = regexp.MustCompile("\x1b\\[[0-9;]*m|.\x08")
 
 // The manual is what man and mandoc like: neither has anything to say about it.
 func TestManual_ManAndMandocAccept(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/terminal"
 )
 
 const (
@@ -95,13 +96,16 @@ func (m *meter) show(s engine.ProgressState, now time.Time) {
 	left, right := m.gauge.text(s)
 	if m.terminal == nil {
 		if now.Sub(m.last) >= lineEvery {
-			fmt.Fprintf(m.console.w, "%s: %s\n", left, right)
+			if right != "" {
+				right = ": " + right
+			}
+			fmt.Fprintf(m.console.w, "%s%s\n", left, right)
 			m.last = now
 		}
 		return
 	}
 	m.text.Store(&[2]string{left + " ", " " + right})
-	width := columnsOf(m.terminal)
+	width := terminal.Columns(m.terminal)
 	if m.bars != nil && width != m.width {
 		m.hide()
 	}
@@ -118,7 +122,7 @@ func (m *meter) show(s engine.ProgressState, now time.Time) {
 	m.bar.SetCurrent(s.Done)
 }
 
-// unlessEndless leaves out the bar where nobody knows what the whole is.
+// unlessEndless leaves out the bar if the total is unknown.
 func unlessEndless(bar mpb.BarFiller) mpb.BarFiller {
 	return mpb.BarFillerFunc(func(w io.Writer, st decor.Statistics) error {
 		if st.Total <= 0 {
@@ -148,11 +152,11 @@ type barWriter struct {
 }
 
 func (w barWriter) Write(frame []byte) (int, error) {
-	if !inForeground(w.terminal) { // the terminal belongs to others
+	if !terminal.InForeground(w.terminal) { // the terminal belongs to others
 		return len(frame), nil
 	}
 	line := bytes.TrimSuffix(bytes.TrimPrefix(frame, []byte("\x1b[1A\x1b[J")), []byte("\n"))
-	if columnsOf(w.terminal) != w.width { // it would be broken in two; show makes another
+	if terminal.Columns(w.terminal) != w.width { // it would be broken in two; show makes another
 		line = nil
 	}
 	if _, err := fmt.Fprintf(w.terminal, "\r\x1b[J%s\r", line); err != nil {
@@ -195,6 +199,9 @@ func (g *gauge) text(s engine.ProgressState) (left, right string) {
 		speed = number(int64(g.rate)) + " functions/s"
 	case engine.PhaseUndo:
 		speed = number(int64(g.rate)) + " files/s"
+	}
+	if !s.Phase.IsCounted() {
+		return s.Phase.String(), ""
 	}
 	if s.Total <= 0 {
 		return s.Phase.String(), fmt.Sprintf("%s, %s", size(s.Done), speed)

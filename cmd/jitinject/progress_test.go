@@ -20,7 +20,7 @@ import (
 // A slowRun is the program, reading a recording from a FIFO that nobody fills but the
 // test, with its messages on a terminal.
 type slowRun struct {
-	*terminal
+	*testTerminal
 	cmd       *exec.Cmd
 	fifo      *os.File
 	recording []byte
@@ -39,7 +39,7 @@ func startSlowAs(t *testing.T, change func(cmd *exec.Cmd, r *slowRun), env []str
 		t.Fatal(err)
 	}
 	dir := testrec.Unpack(t, "node-pipe")
-	r := &slowRun{terminal: openTerminal(t)}
+	r := &slowRun{testTerminal: openTerminal(t)}
 	if r.recording, err = os.ReadFile(filepath.Join(dir, "perf.pipe.data")); err != nil {
 		t.Fatal(err)
 	}
@@ -322,6 +322,8 @@ func TestGauge_EveryShare(t *testing.T) {
 	step(104, engine.ProgressState{Phase: engine.PhaseObjects, Total: 10, Done: 20}, "making objects: 100%  0 s left  20 functions/s")
 	step(105, engine.ProgressState{Phase: engine.PhaseStream}, "injecting: 0 bytes, 0 bytes/s")
 	step(106, engine.ProgressState{Phase: engine.PhaseStream, Done: 30000}, "injecting: 30 kB, 30 kB/s")
+	step(107, engine.ProgressState{Phase: engine.PhasePlan}, "planning objects: ")
+	step(108, engine.ProgressState{Phase: engine.PhaseSync}, "waiting for the disk: ")
 	for seconds, want := range map[float64]string{0: "0 s", 0.1: "1 s", 99: "99 s", 100: "2 min", 121: "3 min", 6000: "2 h", 7200: "2 h", 1e9: "days"} {
 		if got := remaining(seconds); got != want {
 			t.Errorf("for %v seconds: got %s, want %s", seconds, got, want)

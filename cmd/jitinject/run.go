@@ -85,6 +85,14 @@ func printText(stdout, stderr io.Writer, text string) int {
 	return exitOK
 }
 
+// printPaged writes a text to standard output through a pager, and returns the exit code.
+func printPaged(stdout *os.File, stderr io.Writer, text string) int {
+	if !stdio.PrintPaged(stdout, stderr, text) {
+		return exitFailed
+	}
+	return exitOK
+}
+
 // printError writes an error, which may have several lines, each as a line of its own.
 func printError(w io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {

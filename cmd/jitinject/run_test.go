@@ -33,7 +33,7 @@ func command(t *testing.T, dir string, args ...string) (code int, stdout, stderr
 	// there is none, and /dev/null stands for the terminal.
 	out := null
 	for _, a := range args {
-		if slices.Contains([]string{"json", "version", "--version", "help", "completion", "-h", "--help"}, a) {
+		if slices.Contains([]string{"json", "version", "--version", "help", "completion", "fetch", "-h", "--help"}, a) {
 			if out, err = os.CreateTemp(t.TempDir(), "out"); err != nil {
 				t.Fatal(err)
 			}
@@ -107,14 +107,14 @@ func TestUsage_Errors(t *testing.T) {
 		"--jobs 0":                 "--jobs 0: it takes a number from 1 on",
 		"-k foo":                   "--vmlinux is not about jitted code",
 		"--jobs -1":                "--jobs -1",
-		"--summary xml":            "it can be text or json",
+		"--summary xml":            "use text or json",
 		"--no-jit":                 "leaves nothing to do",
 		"-b":                       "--build-ids is not about jitted code; run perf inject -b on the output",
 		"--strip":                  "run perf inject --strip on the output",
 		"--itrace=i100us":          "run perf inject --itrace on the output",
 		"--buildid-all":            "run perf inject --buildid-all on the output",
 		"-o - --summary json":      "both want standard output",
-		"--clock soon":             "--clock soon: it can be auto, strict, or a number of nanoseconds",
+		"--clock soon":             "--clock soon: invalid value; use auto, strict, or a number of nanoseconds",
 		"--dump jit-5.dump":        "--dump jit-5.dump: it takes PID=FILE",
 		"--dump 5=":                "--dump 5=: it takes PID=FILE",
 		"--dump 5=a --dump 5=b":    "--dump 5=b: a dump of process 5 was named already",
@@ -237,7 +237,7 @@ func TestDefaults_InScripts(t *testing.T) {
 	w.Close()
 	said, _ := io.ReadAll(out)
 	left, _ := io.ReadAll(list)
-	if _, err := os.Stat("perf.jit.data"); err != nil || code != exitOK || len(said) > 0 || string(left) != "one\ntwo\n" || !strings.Contains(stderr, "standard input is no recording; reading perf.data") {
+	if _, err := os.Stat("perf.jit.data"); err != nil || code != exitOK || len(said) > 0 || string(left) != "one\ntwo\n" || !strings.Contains(stderr, "standard input is not a recording; reading perf.data") {
 		t.Errorf("exit code %d, %v, %q on standard output, %q left\n%s", code, err, said, left, stderr)
 	}
 	// As with perf inject, the result of an input that is named goes into a pipe.
@@ -315,7 +315,7 @@ func TestExitCode_NothingToInject(t *testing.T) {
 	rec.Comm(1, 1000, "prog", true)
 	rec.Write(t, filepath.Join(dir, "perf.data"))
 	code, _, stderr := command(t, dir)
-	if code != exitOK || !strings.Contains(stderr, "perf.data: nothing to inject; perf.jit.data is a copy.\nthere are no samples in it\n    was the program running") {
+	if code != exitOK || !strings.Contains(stderr, "perf.data: nothing to inject; perf.jit.data is a copy.\nthere are no samples in it\n    check that the program ran") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }

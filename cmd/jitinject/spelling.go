@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/terminal"
 )
 
 // newFlagSet returns an empty set of options for a command.
@@ -70,7 +71,7 @@ func parse(fs *pflag.FlagSet, args []string, stdout *os.File, stderr io.Writer) 
 	}
 	if asked, _ := fs.GetBool("help"); asked {
 		if c := findCommand(commandOf(fs)); c != nil {
-			return printText(stdout, stderr, commandHelp(c, programName(stderr), widthOf(stdout))), true
+			return printText(stdout, stderr, commandHelp(c, programName(stderr), terminal.Width(stdout))), true
 		}
 		return exitOK, true
 	}
@@ -80,8 +81,11 @@ func parse(fs *pflag.FlagSet, args []string, stdout *os.File, stderr io.Writer) 
 // refuse says why a command line makes no sense, and where to read more.
 func refuse(fs *pflag.FlagSet, stderr io.Writer, err error) int {
 	more := "jitinject " + commandOf(fs) + " --help"
-	if commandOf(fs) == "inject" { // perf jitinject --help asks for a manual page
+	switch commandOf(fs) {
+	case "inject": // perf jitinject --help asks for a manual page
 		more = "jitinject help inject"
+	case "help":
+		more = "jitinject help" // it lists commands and topics
 	}
 	end := "; "
 	if strings.HasSuffix(err.Error(), "?") {
@@ -201,7 +205,7 @@ func wanted(f *pflag.Flag) string {
 	case "bool":
 		return "it takes no value"
 	}
-	return "that is no value for it"
+	return "it is not a valid value"
 }
 
 // values returns the words that an option takes, from the name of its value in the
@@ -245,7 +249,7 @@ func checkValues(fs *pflag.FlagSet) (err error) {
 	fs.Visit(func(f *pflag.Flag) {
 		words, closed := values(f)
 		if value := f.Value.String(); err == nil && closed && f.Value.Type() == "string" && !slices.Contains(words, value) {
-			err = usageError(fmt.Sprintf("--%s %s: it can be %s%s", f.Name, typed(value), oneOf(words), didYouMean(value, words)))
+			err = usageError(fmt.Sprintf("--%s %s: invalid value; use %s%s", f.Name, typed(value), oneOf(words), didYouMean(value, words)))
 		}
 	})
 	return err

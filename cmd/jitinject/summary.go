@@ -48,13 +48,13 @@ func writeJSON(stdout, stderr io.Writer, v any) bool {
 // perf does not know yet.
 const fewSamples = 20
 
-// maxDumps is how many dumps have lines of their own, if nobody asks for more.
+// maxDumps is how many dumps have lines of their own by default.
 const maxDumps = 20
 
 // writeSummary says what was done. sources is where source files went.
 func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	if s.Markers == 0 && len(s.Traces) == 0 {
-		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n", quote.Printable(s.Input), quote.Printable(s.Output))
+		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n", streamName(s.Input, "standard input"), streamName(s.Output, "standard output"))
 		writeReasons(w, s)
 		return
 	}
@@ -86,16 +86,16 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	}
 	t.write(w)
 	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
-		fmt.Fprintf(w, "%s are in code that processes without a dump have made\n", count(s.Samples.WithoutDump, "more sample"))
+		fmt.Fprintf(w, "%s are in JIT code of processes without a dump\n", count(s.Samples.WithoutDump, "more sample"))
 	}
 	wants := func(kind string) bool {
 		return slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return d.Kind == kind && wantsCode(d) })
 	}
 	if wants(engine.KindMono) {
-		fmt.Fprintln(w, "Mono's logs hold no code, so perf annotate shows none: jitinject help mono says where to take it from")
+		fmt.Fprintln(w, "Mono's logs hold no code, so perf annotate shows none: see jitinject help mono for sources of code")
 	}
 	if wants(engine.KindJ9) {
-		fmt.Fprintln(w, "these captures hold no code, so perf annotate shows none: jitinject help openj9 says where to take it from")
+		fmt.Fprintln(w, "these captures hold no code, so perf annotate shows none: see jitinject help openj9 for sources of code")
 	}
 	unlogged := 0
 	for _, d := range s.Dumps {
@@ -104,25 +104,22 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 		}
 	}
 	if unlogged > 0 {
-		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: jitinject help v8log says how to record it\n", count(int64(unlogged), "function"))
+		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: to record it, see jitinject help v8log\n", count(int64(unlogged), "function"))
 	}
 	writeTraces(w, s)
 	writeReasons(w, s)
 	writeWhole(w, s)
 }
 
-// wantsCode reports whether samples are in functions of which nobody knows the code, because
-// nobody said where it is.
+// wantsCode reports whether samples are in functions with unknown code, because
+// no option names its place.
 func wantsCode(d engine.DumpSummary) bool {
 	return d.CodeFiles == 0 && d.WithoutCode > (d.Functions-d.Empty-d.InImages-d.Unreferenced)/2 && (d.Samples == nil || d.Samples.InJIT > 0)
 }
 
 // writeWhole says what came of the run.
 func writeWhole(w io.Writer, s *engine.Summary) {
-	output := quote.Printable(s.Output)
-	if output == "-" {
-		output = "standard output"
-	}
+	output := streamName(s.Output, "standard output")
 	if calls := callsOf(s); calls > 0 && s.Mappings == 0 {
 		fmt.Fprintf(w, "%s: %s", output, count(calls, "call"))
 	} else {
@@ -148,8 +145,16 @@ func writeWhole(w io.Writer, s *engine.Summary) {
 		fmt.Fprintf(w, "%s in the build-id cache as well\n", were(s.Cached, "object is", "objects are"))
 	}
 	if s.Replaced > 0 {
-		fmt.Fprintf(w, "%s there with other contents, and replaced; an earlier result that needs what was there shows fewer functions from now on\n", were(s.Replaced, "object was", "objects were"))
+		fmt.Fprintf(w, "%s replaced, as the contents differed; an earlier result that needs the old contents now shows fewer functions\n", were(s.Replaced, "object was", "objects were"))
 	}
+}
+
+// streamName returns a path for messages, or the name of the stream that - stands for.
+func streamName(path, stream string) string {
+	if path == "-" {
+		return stream
+	}
+	return quote.Printable(path)
 }
 
 // writeReasons says why there was nothing to inject.
@@ -186,9 +191,9 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 			text += fmt.Sprintf("; %s loaded after the core dump was made", were(d.Late, "function was", "functions were"))
 		}
 		if d.Late > d.WithoutCode/2 { // or else a later one has no more
-			text += ": make it later"
+			text += ": make the core dump later"
 		} else {
-			text += "; the memory of others was used again before that, or nobody can tell whose code is in it"
+			text += "; the memory of others was reused before that, or its function is unknown"
 		}
 		note("%s", text)
 	case d.CodeFiles > 0 && d.WithoutCode > 0 && all:
@@ -207,15 +212,15 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	switch unresolved := s.InJIT - s.Resolved; {
 	case d.Cut >= 0 && unresolved > s.InJIT/100: // one of the problems
 	case d.CutName != "":
-		note("the dump ends in front of the code of %q, at %#x: its runtime could not read that, and wrote nothing more", quote.Printable(d.CutName), d.Cut)
+		note("the dump ends at offset %#[2]x, before the code of %[1]q: the runtime could not read that code and stopped writing", quote.Printable(d.CutName), d.Cut)
 	case d.Cut >= 0:
-		note("the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing", d.Cut)
+		note("the dump ends inside a record, at offset %#x: its process was killed or is still writing; later functions are missing", d.Cut)
 	case d.Nowhere > 0 && unresolved > 0: // that was said
 	case s.Resolved == 0 && (unresolved >= fewSamples || d.Kind == engine.KindGDBJIT): // one of the problems
 	case unresolved > s.InJIT/10 && d.Kind == engine.KindGDBJIT:
 		note("%s of its samples are in code that the process had removed, or did not register, when its memory was read", number(unresolved))
 	case unresolved > s.InJIT/10:
-		note("%s of its samples are in memory of which the dump says nothing at that time: helpers that the runtime does not tell of, or told of too late", number(unresolved))
+		note("%s of its samples are in memory that the dump does not describe at that time: helpers that the runtime does not record, or recorded too late", number(unresolved))
 	}
 	if text := linesText(d.LineAddresses, all); text != "" {
 		note("%s", text)
@@ -224,7 +229,7 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 		note("%s loaded again, with the same code at the same place: no objects or mappings of their own", were(d.Repeated, "function was", "functions were"))
 	}
 	if u := d.Unwind; all && u.Sent+u.Derived+u.Unplaced > 0 {
-		note("unwind tables: %s sent (%s of them put right), %s derived from code, %s without a place", number(int64(u.Sent)), number(int64(u.Fixed)), number(int64(u.Derived)), number(int64(u.Unplaced)))
+		note("unwind tables: %s sent (%s of them fixed), %s derived from code, %s without a place", number(int64(u.Sent)), number(int64(u.Fixed)), number(int64(u.Derived)), number(int64(u.Unplaced)))
 	}
 	for _, l := range d.Logs {
 		if all || l.Paired < l.Optimized {
@@ -240,7 +245,7 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 		}
 	}
 	if len(fixes) > 0 {
-		note("repaired: %s (-v explains)", strings.Join(fixes, ", "))
+		note("fixed: %s (-v explains)", strings.Join(fixes, ", "))
 	}
 	return notes
 }
@@ -406,9 +411,9 @@ func clockText(c engine.Clock) string {
 	case engine.ClockGiven:
 		return offset + " were added to its times, as --clock says"
 	case engine.ClockStart:
-		return "it has no times: its functions are there from the start"
+		return "it has no times: its functions are used from the start of the recording"
 	case engine.ClockNone:
-		return "its times cannot be matched; its functions are there from the start"
+		return "its times cannot be matched; its functions are used from the start of the recording"
 	}
 	return ""
 }
@@ -426,14 +431,14 @@ func stackText(s *engine.StackSummary) string {
 	if s == nil || s.Samples < fewSamples || 2*s.Full <= s.Samples {
 		return ""
 	}
-	text := fmt.Sprintf("%s of its %s have full copies of the stack (%s bytes): callers beyond that may be missing", number(s.Full), count(s.Samples, "sample"), number(int64(s.Room)))
+	text := fmt.Sprintf("%s of its %s have full copies of the stack (%s bytes)", number(s.Full), count(s.Samples, "sample"), number(int64(s.Room)))
 	switch {
 	case s.Room < largeStack:
-		return fmt.Sprintf("%s; record with --call-graph dwarf,%d", text, largeStack)
+		return fmt.Sprintf("%s: if perf report lacks outer callers, record with --call-graph dwarf,%d", text, largeStack)
 	case s.Room < maxStack-4096: // perf copies less if the sample would be too large
-		return fmt.Sprintf("%s; record with --call-graph dwarf,%d", text, maxStack)
+		return fmt.Sprintf("%s: if perf report lacks outer callers, record with --call-graph dwarf,%d", text, maxStack)
 	}
-	return text
+	return text + ": outer callers may be missing, and copies cannot be larger"
 }
 
 // were is a number with what goes with one and with many.

@@ -33,11 +33,11 @@ read 35 kB, `, dir, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, stderr = command(t, dir, "--no-count"); strings.Contains(stderr, "samples") || !strings.Contains(stderr, "\n    the dump ends inside a record, at 0x") {
+	if _, _, stderr = command(t, dir, "--no-count"); strings.Contains(stderr, "samples") || !strings.Contains(stderr, "\n    the dump ends inside a record, at offset 0x") {
 		t.Error(stderr)
 	}
 	code, _, stderr = command(t, dir)
-	if code != exitIncomplete || !strings.Contains(stderr, "ends inside a record") || !strings.Contains(stderr, "and 151 of 151 samples are in nothing that it tells of; its process was killed, or still writes; inject again") {
+	if code != exitIncomplete || !strings.Contains(stderr, "ends inside a record") || !strings.Contains(stderr, "and 151 of 151 samples are in code that it does not describe; its process was killed or is still writing; inject again") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
@@ -57,7 +57,7 @@ func dumps(n int) *engine.Summary {
 // Objects that were replaced are told of without alarm: mostly they are of the same recording,
 // which was injected before in another way.
 func TestSummary_ReplacedObjects(t *testing.T) {
-	for n, want := range map[int]string{0: "", 1: "1 object was there with other contents, and replaced; an earlier result", 1234: "1,234 objects were there with other contents, and replaced; an earlier result"} {
+	for n, want := range map[int]string{0: "", 1: "1 object was replaced, as the contents differed; an earlier result", 1234: "1,234 objects were replaced, as the contents differed; an earlier result"} {
 		var out bytes.Buffer
 		s := dumps(1)
 		s.Replaced = n
@@ -176,8 +176,8 @@ func TestSummary_CodeMissing(t *testing.T) {
 	}{
 		{func(d *engine.DumpSummary) {}, "Mono's logs hold no code", "in no file of", 1},
 		{func(d *engine.DumpSummary) { d.Samples.InJIT = 0 }, "", "code", 0}, // nobody looks for any
-		{func(d *engine.DumpSummary) { d.CodeFiles = 1 }, "the code of 900 of its functions is in no file of --code-from; the memory of others was used again", "hold no code", 3},
-		{func(d *engine.DumpSummary) { d.CodeFiles, d.Late = 1, 800 }, "in no file of --code-from; 800 functions were loaded after the core dump was made: make it later", "hold no code", 3},
+		{func(d *engine.DumpSummary) { d.CodeFiles = 1 }, "the code of 900 of its functions is in no file of --code-from; the memory of others was reused", "hold no code", 3},
+		{func(d *engine.DumpSummary) { d.CodeFiles, d.Late = 1, 800 }, "in no file of --code-from; 800 functions were loaded after the core dump was made: make the core dump later", "hold no code", 3},
 		{func(d *engine.DumpSummary) { d.CodeFiles, d.WithoutCode, d.Late = 1, 100, 80 }, "", "code", 0}, // said with -v
 		{func(d *engine.DumpSummary) { d.Kind, d.WithoutCode = engine.KindJ9, 1 }, "its captures have no code of 1 of its functions", "hold no code", 3},
 		{func(d *engine.DumpSummary) { d.Kind, d.WithoutCode = engine.KindJ9, 0 }, "", "no code", 0},
@@ -202,7 +202,7 @@ func TestSummary_Unlogged(t *testing.T) {
 	const about = "V8's log would add"
 	for unlogged, want := range map[int]string{
 		0:   "",
-		400: about + " inlined calls and exact lines to 1,200 functions: jitinject help v8log says how to record it\n",
+		400: about + " inlined calls and exact lines to 1,200 functions: to record it, see jitinject help v8log\n",
 	} {
 		s := dumps(3)
 		for i := range s.Dumps {
@@ -222,9 +222,9 @@ func TestSummary_StacksTooSmall(t *testing.T) {
 		s    engine.StackSummary
 		want string
 	}{
-		{engine.StackSummary{Samples: 1240, Full: 1173, Room: 8192}, "1,173 of its 1,240 samples have full copies of the stack (8,192 bytes): callers beyond that may be missing; record with --call-graph dwarf,32768"},
-		{engine.StackSummary{Samples: 40, Full: 21, Room: 32768}, "21 of its 40 samples have full copies of the stack (32,768 bytes): callers beyond that may be missing; record with --call-graph dwarf,65528"},
-		{engine.StackSummary{Samples: 40, Full: 40, Room: 65208}, "40 of its 40 samples have full copies of the stack (65,208 bytes): callers beyond that may be missing"},
+		{engine.StackSummary{Samples: 1240, Full: 1173, Room: 8192}, "1,173 of its 1,240 samples have full copies of the stack (8,192 bytes): if perf report lacks outer callers, record with --call-graph dwarf,32768"},
+		{engine.StackSummary{Samples: 40, Full: 21, Room: 32768}, "21 of its 40 samples have full copies of the stack (32,768 bytes): if perf report lacks outer callers, record with --call-graph dwarf,65528"},
+		{engine.StackSummary{Samples: 40, Full: 40, Room: 65208}, "40 of its 40 samples have full copies of the stack (65,208 bytes): outer callers may be missing, and copies cannot be larger"},
 		{engine.StackSummary{Samples: 40, Full: 20, Room: 8192}, ""},
 		{engine.StackSummary{Samples: 10, Full: 10, Room: 8192}, ""},
 		{engine.StackSummary{}, ""},

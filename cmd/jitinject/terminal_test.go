@@ -14,8 +14,8 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// A terminal is the other side of one that programs write to.
-type terminal struct {
+// A testTerminal is the other side of one that programs write to.
+type testTerminal struct {
 	slave *os.File // what programs get
 
 	master *os.File
@@ -25,7 +25,7 @@ type terminal struct {
 }
 
 // openTerminal makes a terminal of 80 columns.
-func openTerminal(t *testing.T) *terminal {
+func openTerminal(t *testing.T) *testTerminal {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -46,7 +46,7 @@ func openTerminal(t *testing.T) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tty := &terminal{slave: slave, master: master, over: make(chan struct{})}
+	tty := &testTerminal{slave: slave, master: master, over: make(chan struct{})}
 	go func() {
 		defer close(tty.over)
 		buf := make([]byte, 4096)
@@ -65,14 +65,14 @@ func openTerminal(t *testing.T) *terminal {
 }
 
 // raw returns what has been written to the terminal.
-func (tty *terminal) raw() string {
+func (tty *testTerminal) raw() string {
 	tty.mu.Lock()
 	defer tty.mu.Unlock()
 	return string(tty.got)
 }
 
 // wait waits until f is true of what has been written.
-func (tty *terminal) wait(t *testing.T, what string, f func(raw string) bool) string {
+func (tty *testTerminal) wait(t *testing.T, what string, f func(raw string) bool) string {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if raw := tty.raw(); f(raw) {
@@ -85,7 +85,7 @@ func (tty *terminal) wait(t *testing.T, what string, f func(raw string) bool) st
 }
 
 // close closes the program's side, and returns all that was written.
-func (tty *terminal) close() string {
+func (tty *testTerminal) close() string {
 	tty.slave.Close()
 	select {
 	case <-tty.over:

@@ -44,34 +44,34 @@ func traceNotes(t *engine.TraceSummary) (notes []string) {
 		notes = append(notes, strings.Replace(text, "functions may be there", "calls may have ended", 1))
 	}
 	if x := t.XRay; x != nil && x.Measured {
-		claimed := "says nothing of that"
+		claimed := "does not name the frequency"
 		if x.Claimed != 0 {
 			claimed = fmt.Sprintf("claims %.3f MHz", float64(x.Claimed)/1e6)
 		}
 		notes = append(notes, fmt.Sprintf("its clock counted %.3f MHz, by the times in it; it %s", x.Frequency/1e6, claimed))
 	}
 	if x := t.XRay; x != nil && t.Clock.Error > badClock {
-		notes = append(notes, fmt.Sprintf("its times are right to %s only, by the beginnings of its %s", precise(uint64(t.Clock.Error)), count(int64(x.Anchors), "buffer")))
+		notes = append(notes, fmt.Sprintf("its times are accurate to %s only, from the starts of its %s", precise(uint64(t.Clock.Error)), count(int64(x.Anchors), "buffer")))
 	}
 	if x := t.XRay; x != nil && x.More > 0 {
 		notes = append(notes, fmt.Sprintf("with %s of the same process", count(int64(x.More), "more file")))
 	}
 	if x := t.XRay; x != nil && x.Unchecked {
-		notes = append(notes, fmt.Sprintf("names are from %s; the recording has no build id of the program, so nothing tells whether that is the build that was recorded", quote.Printable(x.Program)))
+		notes = append(notes, fmt.Sprintf("names are from %s; the recording has no build id of the program, so it is unknown whether this build was recorded", quote.Printable(x.Program)))
 	}
-	note(t.Notes, "thing was said by the program itself, in event "+t.Event+"-notes", "things were said by the program itself, in event "+t.Event+"-notes")
+	note(t.Notes, "message of the program is in event "+t.Event+"-notes", "messages of the program are in event "+t.Event+"-notes")
 	note(t.Inferred, "call has no end in the log, and ended when its caller did, or its thread's log", "calls have no ends in the log, and ended when their callers did, or their threads' logs")
 	note(t.Unmatched, "call has no beginning in the log, and is left out", "calls have no beginnings in the log, and are left out")
 	note(t.Gaps, "time a part of a thread's log is missing; all of its calls ended there", "times a part of a thread's log is missing; all of its calls ended there")
-	note(t.Backward, "entry of the log is older than the one before, and was taken to be of the same time", "entries of the log are older than the one before, and were taken to be of the same time")
+	note(t.Backward, "entry of the log is older than the entry before, and got its time", "entries of the log are older than the entry before, and got its time")
 	note(t.Cut, "callchain is longer than 127 calls: it has the 63 outermost and the innermost", "callchains are longer than 127 calls: they have the 63 outermost and the innermost")
 	note(t.CutNotes, "note is longer than fits, and lost its end", "notes are longer than fit, and lost their ends")
 	note(t.TooDeep, "time more than 65,536 calls of a thread were running, from deep recursion or exceptions in a loop: those in the middle of the stack ended then",
 		"times more than 65,536 calls of a thread were running, from deep recursion or exceptions in a loop: those in the middle of the stack ended then")
-	note(int64(t.Unknown), "thread has a made-up number, from 4194305 on: which one of the recording it is cannot be told; a core dump says it, with --code-from",
-		"threads have made-up numbers, from 4194305 on: which ones of the recording they are cannot be told; a core dump says it, with --code-from")
+	note(int64(t.Unknown), "thread has a synthetic number, from 4194305 on: its number in the recording is unknown; a core dump has it (--code-from)",
+		"threads have synthetic numbers, from 4194305 on: their numbers in the recording are unknown; a core dump has them (--code-from)")
 	if outside := t.Early + t.Late; outside > 0 {
-		notes = append(notes, fmt.Sprintf("%s before the first thing in the recording, %s after the last", number(t.Early), number(t.Late)))
+		notes = append(notes, fmt.Sprintf("%s before the first record of the recording, %s after the last", number(t.Early), number(t.Late)))
 	}
 	return notes
 }

@@ -29,12 +29,12 @@ type verifyOptions struct {
 
 func newVerifyFlags(o *verifyOptions) *pflag.FlagSet {
 	fs := newFlagSet("verify")
-	fs.StringVar(&o.recording, "recording", "", "hold dumps against the recording `FILE`, which they belong to; not needed if it is one of the files to be checked and has their processes")
-	fs.BoolVar(&o.json, "json", false, "write complaints, or rules, as JSON, one object on each line")
-	fs.BoolVarP(&o.quiet, "quiet", "q", false, "tell of errors only, and count nothing")
-	fs.BoolVar(&o.all, "all", false, "tell of every complaint, and not of ten about each rule")
+	fs.StringVar(&o.recording, "recording", "", "check dumps against the recording `FILE`; not needed if it is one of the files to check")
+	fs.BoolVar(&o.json, "json", false, "print problems, or rules, as JSON, one object a line")
+	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print only errors, and no counts")
+	fs.BoolVar(&o.all, "all", false, "print all problems, not only ten for each rule")
 	fs.BoolVar(&o.rules, "rules", false, "list all rules")
-	fs.StringVar(&o.explain, "explain", "", "say what the rule `RULE` is about, why it is usually broken, and what to do; names of more rules may follow")
+	fs.StringVar(&o.explain, "explain", "", "explain `RULE`: its usual cause and what to do; more rules may follow")
 	return fs
 }
 
@@ -117,7 +117,7 @@ func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stde
 		}
 	}
 	if err := out.w.Flush(); err != nil {
-		fmt.Fprintf(stderr, "jitinject: writing the rules: %v\n", err)
+		fmt.Fprintf(stderr, "jitinject: cannot write the rules: %v\n", err)
 		return exitFailed
 	}
 	return exitOK
@@ -144,7 +144,7 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 			out.result(file, &result)
 		}
 		if ferr := out.w.Flush(); ferr != nil {
-			fmt.Fprintf(stderr, "jitinject: writing the complaints: %v\n", ferr)
+			fmt.Fprintf(stderr, "jitinject: cannot write the problems: %v\n", ferr)
 			return exitFailed
 		}
 		if err != nil {
@@ -163,7 +163,7 @@ type verifyOutput struct {
 	w           *bufio.Writer
 	json, quiet bool
 	explain     func(rule string) (verify.Rule, bool)
-	advised     map[string]bool // rules whose advice was given
+	advised     map[string]bool // rules with advice given already
 }
 
 func (o *verifyOutput) diagnostic(c verify.Diagnostic) {
@@ -202,7 +202,7 @@ func (o *verifyOutput) result(file string, r *verify.Result) {
 	if o.json || o.quiet {
 		return
 	}
-	verdict := "nothing to complain about"
+	verdict := "no problems found"
 	if r.Errors+r.Warnings+r.Notes > 0 {
 		verdict = fmt.Sprintf("%s, %s, %s", count(int64(r.Errors), "error"), count(int64(r.Warnings), "warning"), count(int64(r.Notes), "note"))
 	}

@@ -65,8 +65,8 @@ func TestVerifyCommand_ExitCode(t *testing.T) {
 	step("--help", exitOK, "usage: jitinject verify", "--recording")
 	step("nowhere.data", exitFailed, "nowhere.data: no such file")
 	step("hot.c", exitFailed, "neither a jitdump")
-	step("perf.jit.data", exitOK, "perf.jit.data: perf.data, ", "2 mappings of 2 objects: nothing to complain about")
-	step("jitted-585-1.so", exitOK, "ELF object, 1 function: nothing to complain about")
+	step("perf.jit.data", exitOK, "perf.jit.data: perf.data, ", "2 mappings of 2 objects: no problems found")
+	step("jitted-585-1.so", exitOK, "ELF object, 1 function: no problems found")
 	step("perf.data", exitOK, "jitinject -i perf.data puts the functions in [recording/not-injected]", "0 errors, 0 warnings, 1 note")
 	out := step("jit-585.dump", exitIncomplete, "jit-585.dump:0x28: warning: ", "are 0x40 too high", "jitdump, 4 records, 2 functions: 2 errors, 3 warnings, ")
 	if n := strings.Count(out, "Write the addresses as they are."); n != 1 {
@@ -151,7 +151,7 @@ func TestVerifyCommand_RecordingWithCalls(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		for _, result := range []string{"perf.jit.data", "pipe.data"} {
-			if code, stdout, _ := verifyCommand(t, c.dir, result); code != exitOK || !strings.Contains(stdout, ": nothing to complain about") {
+			if code, stdout, _ := verifyCommand(t, c.dir, result); code != exitOK || !strings.Contains(stdout, ": no problems found") {
 				t.Errorf("%s: %s: exit code %d\n%s", c.option, result, code, stdout)
 			}
 		}

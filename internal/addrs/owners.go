@@ -56,7 +56,7 @@ func (o *Owners) split(n *tenant, addr uint64) (below, above *tenant) {
 	return below, n
 }
 
-// join returns all of two trees, of which the first one is below the other.
+// join returns all of two trees; the first one is below the other.
 func (o *Owners) join(a, b *tenant) *tenant {
 	switch {
 	case a == nil:

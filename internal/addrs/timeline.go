@@ -240,5 +240,5 @@ func (t *Timeline) firstOf(r Range, from, to int) int {
 	return -1
 }
 
-// overlaps reports whether two ranges, of which r is not empty, have an address in common.
+// overlaps reports whether two ranges have an address in common; r is not empty.
 func (a Range) overlaps(r Range) bool { return a.Lo < a.Hi && a.Lo < r.Hi && a.Hi > r.Lo }

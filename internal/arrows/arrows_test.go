@@ -61,10 +61,12 @@ var allowed = map[string][]string{
 	"internal/journal":                   {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/safefile/sys":              {"golang.org/x/sys/unix"},
 	"internal/safefile":                  {"golang.org/x/sys/unix", "internal/journal", "internal/quote", "internal/safefile/sys", "perfdata"},
+	"internal/perfcache":                 {"golang.org/x/sys/unix", "internal/safefile", "internal/safefile/sys"},
 	"internal/report":                    {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/config":                    {"internal/report"},
 	"internal/recording":                 {"golang.org/x/sys/unix", "internal/addrs", "internal/buildid", "internal/config", "internal/quote", "internal/report", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/perfsample":                {"perfdata"},
+	"internal/samplerefs":                {"internal/perfsample", "internal/recording", "internal/report", "perfdata"},
 	"internal/known":                     {"internal/recording"},
 	"internal/model":                     {"internal/addrs", "internal/jitobj", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
 	"internal/procmem":                   {"golang.org/x/sys/unix", "internal/elfcore", "internal/safefile/sys"},
@@ -78,15 +80,17 @@ var allowed = map[string][]string{
 	"internal/runtime/gdbjit/registered": {"internal/buildid", "internal/elfcore", "internal/format/gdbjit", "internal/format/jitelf", "internal/procmem", "internal/wire"},
 	"internal/runtime/gdbjit":            {"internal/cfi", "internal/codebytes", "internal/disasm", "internal/format/gdbjit", "internal/format/jitelf", "internal/jitcode", "internal/locate", "internal/model", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/runtime/gdbjit/registered", "internal/runtime/jitdump", "internal/safefile/sys", "internal/source"},
 	"internal/runtime/xray":              {"golang.org/x/sys/unix", "internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/format/xrayfdr", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "internal/wire", "internal/xraymap"},
-	"internal/plan":                      {"internal/addrs", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/perfsample", "internal/quote", "internal/recording", "internal/report", "internal/source", "perfdata"},
+	"internal/plan":                      {"internal/addrs", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/samplerefs", "internal/source"},
 	"internal/count":                     {"internal/addrs", "internal/model", "internal/quote", "internal/recording", "internal/report", "perfdata"},
-	"internal/objstore":                  {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/journal", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "perfdata"},
+	"internal/objstore":                  {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/journal", "internal/model", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "perfdata"},
+	"internal/debuginfod":                {"internal/quote", "internal/safefile", "internal/safefile/sys"},
+	"internal/fetch":                     {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/debuginfod", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/samplerefs", "perfdata"},
 	"internal/build":                     {"golang.org/x/sync/errgroup", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/objstore", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source"},
 	"internal/output":                    {"golang.org/x/sys/unix", "internal/config", "internal/journal", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/calltrace":                 {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
-	"internal/diagnose":                  {"internal/clock", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys"},
-	"internal/formats":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmap", "internal/show/showmono", "internal/show/showperf", "internal/show/showv8", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkj9", "internal/verify/checkmap", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkv8", "internal/verify/checkxray", "internal/verify/recorded"},
+	"internal/diagnose":                  {"internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys"},
+	"internal/formats":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/codebytes", "internal/locate", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmap", "internal/show/showmono", "internal/show/showperf", "internal/show/showv8", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkj9", "internal/verify/checkmap", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkv8", "internal/verify/checkxray", "internal/verify/recorded"},
 	"inject":                             {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/journal", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/source", "perfdata"},
 
 	// dump shows files: a core without formats, packages that several formats share,
@@ -108,11 +112,13 @@ var allowed = map[string][]string{
 	// The command on top of it.
 	"internal/completion":    {}, // it knows shells, and no options of ours
 	"internal/manual":        {},
+	"internal/messages":      {},
 	"internal/nearest":       {},
 	"internal/stdio":         {"golang.org/x/sys/unix", "internal/safefile/sys"},
+	"internal/terminal":      {"golang.org/x/sys/unix"},
 	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
-	"cmd/jitinject": {"inject", "internal/completion", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/quote", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/verify", "internal/watcher", "internal/watcher/crash", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"cmd/jitinject": {"inject", "internal/completion", "internal/debuginfod", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/quote", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/terminal", "internal/verify", "internal/watcher", "internal/watcher/crash", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format
@@ -151,6 +157,8 @@ var allowed = map[string][]string{
 	"internal/golden":                 {},
 	"internal/truth":                  {"internal/judge"},
 	"internal/runtimes":               {"internal/judge", "internal/truth"},
+	"internal/pictures":               {"internal/screen"},
+	"internal/screen":                 {},
 	"internal/sessions":               {"internal/testrec"},
 	"internal/licenses":               {},
 	"internal/stepped":                {}, // tests only

@@ -49,7 +49,7 @@ func TestDocument_HasPlaces(t *testing.T) {
 	if err := os.WriteFile(path, doc, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"machine", "growth", "large", "requirements"}
+	names := []string{"machine", "growth", "large", "floor", "requirements"}
 	for _, r := range requirements {
 		names = append(names, r.contest)
 	}
@@ -69,5 +69,20 @@ func TestDocument_HasPlaces(t *testing.T) {
 		if n := strings.Count(string(got), "table of "+name+"\n"); n != 1 {
 			t.Errorf("%d tables of %s, want 1", n, name)
 		}
+	}
+}
+
+// Only calls on files are counted, with and without errors.
+func TestCallsOf_FileCallsByNumber(t *testing.T) {
+	got := callsOf(`% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 50.00    0.100000           1     10000           write
+ 30.00    0.060000           1     10002         2 openat
+ 20.00    0.040000           4      9999           futex
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.200000           1     30001         2 total
+`)
+	if want := "System calls on files: 20,002 (10,002 openat, 10,000 write)."; got != want {
+		t.Errorf("got %q; want %q", got, want)
 	}
 }

@@ -9,7 +9,8 @@
 //	go run ./internal/bench -large DIR
 //
 // The parts are erlang (a real recording of 15,817 functions), functions (a made-up
-// one of 100,000), long (a recording of 1 GB with few functions) and readers (what
+// one of 100,000), floor (each mode beside a program that does only its reads and
+// writes), long (a recording of 1 GB with few functions) and readers (what
 // perf report and friends take for the results). With -disk, erlang and functions
 // are measured on a disk as well. -write puts the tables into the documentation,
 // between its markers. -large says how much memory a dump of 4 GB takes.

@@ -58,9 +58,12 @@ type part struct {
 var allParts = []part{
 	{"erlang", (*bench).erlang, true},
 	{"functions", (*bench).functions, true},
+	{"floor", (*bench).floors, false},
 	{"long", (*bench).long, true},
 	{"readers", (*bench).readers, false},
 	{"xray", (*bench).xray, false},
+	{"total", (*bench).total, false},
+	{"total-long", (*bench).totalLong, true},
 }
 
 func partNames() []string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,33 +59,46 @@ func plainLoopOf(objects [][]byte, synced bool) *contestant {
 			return result{}, err
 		}
 		defer root.Close()
-		var next atomic.Int64
-		var failed atomic.Pointer[error]
-		var wg sync.WaitGroup
 		start := time.Now()
-		for range runtime.GOMAXPROCS(0) {
-			wg.Go(func() {
-				for {
-					i := int(next.Add(1)) - 1
-					if i >= len(objects) {
-						return
-					}
-					if err := root.WriteFile(fmt.Sprintf("jitted-1-%d.so", i), objects[i], 0o644); err != nil {
-						failed.Store(&err)
-						return
-					}
-				}
-			})
-		}
-		wg.Wait()
-		if err := failed.Load(); err != nil {
-			return result{}, *err
+		err = onAllCPUs(len(objects), func(i int) error {
+			return writeFile(root, fmt.Sprintf("jitted-1-%d.so", i), objects[i])
+		})
+		if err != nil {
+			return result{}, err
 		}
 		if synced {
 			err = syncfs(root)
 		}
 		return result{wall: time.Since(start)}, err
 	}}
+}
+
+// onAllCPUs calls f for each number below n, in order, on as many goroutines as there are CPUs. It stops
+// at the first error.
+func onAllCPUs(n int, f func(i int) error) error {
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for failed.Load() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if err := f(i); err != nil {
+					failed.Store(&err)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // syncfs makes the files of a directory's file system durable.
@@ -95,4 +109,14 @@ func syncfs(root *os.Root) error {
 	}
 	defer dir.Close()
 	return unix.Syncfs(int(dir.Fd()))
+}
+
+// writeFile makes a file of a directory with these bytes.
+func writeFile(root *os.Root, name string, b []byte) error {
+	f, err := root.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
 }

@@ -100,7 +100,7 @@ func (w *Writer) bundlePart(m *Maker, p *partJob) {
 		if err != errNoFunctions { // each function has reported its own error already
 			w.fail(b.number, len(b.object.Bundle.Members), err)
 			for _, member := range b.object.Bundle.Members {
-				w.lacks(b.object.Dump, member.Function)
+				w.lacks(b.object.Dump, int(member.Function))
 			}
 		}
 	} else if did == objstore.Created {
@@ -123,13 +123,13 @@ func (m *Maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
 	}
 	some := false
 	for _, member := range p.members() {
-		fn, err := m.reader.Function(member.Function)
+		fn, err := m.reader.Function(int(member.Function))
 		if err == nil {
 			err = m.bundler.AddFunction(fn, member.Addr)
 		}
 		if err != nil {
 			w.fail(p.number, 1, err)
-			w.lacks(p.object.Dump, member.Function)
+			w.lacks(p.object.Dump, int(member.Function))
 			continue
 		}
 		if !member.Again {
@@ -178,12 +178,12 @@ func (m *Maker) join(b *bundleJob) (objstore.Outcome, error) {
 	if err != nil {
 		return 0, err
 	}
-	o.BuildID, o.Tables = obj.BuildID, obj.Tables
+	o.BuildID = obj.BuildID // for its name
 	did, err := b.file.Commit(string(o.AppendName(nil)))
 	if err != nil {
 		return 0, &objstore.StoreError{Err: err}
 	}
-	o.Made = true
+	setMade(o, &obj)
 	m.finished(did, b.file.Written)
 	if !obj.Tables.Describe() {
 		b.counts.unplaced, b.counts.sent, b.counts.derived = b.counts.sent+b.counts.derived, 0, 0

@@ -71,6 +71,7 @@ var ErrNothing = errors.New("no object could be made")
 // an object.
 func Make(ctx context.Context, p *model.Plan, stores *objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options) (*Writer, Result, error) {
 	w := &Writer{Plan: p, Opts: opts, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures)}
+	w.Created = make([]CreatedFile, 0, len(p.Objects))
 	jobs := opts.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -163,6 +164,7 @@ func (w *Writer) work(ctx context.Context) error {
 			}
 		}
 		w.Opts.Progress.Add(alone)
+		w.keepCreated(&m)
 	}
 	m.LeaveDump()
 	w.Merge(&m)
@@ -209,7 +211,7 @@ func (m *Maker) Object(o *model.Object, s *objstore.Store) (objstore.Outcome, er
 	if did, m.Ino, m.scratch, err = s.Put(string(m.name), obj.Bytes, m.scratch, m.mode); err != nil {
 		return 0, &objstore.StoreError{Err: err}
 	}
-	o.BuildID, o.Tables, o.Made = obj.BuildID, obj.Tables, true
+	setMade(o, &obj)
 	m.finished(did, int64(len(obj.Bytes)))
 	var c Counts
 	c.count(fn, obj.Tables.Describe())
@@ -256,13 +258,22 @@ func (m *Maker) enter(d *model.Dump) (err error) {
 
 // place returns the place of the object's unwind tables.
 func place(o *model.Object) jitobj.Place {
-	switch {
-	case !o.Placed:
+	switch at := o.Placement; {
+	case at == nil:
 		return jitobj.Place{}
-	case o.TablesAt == 0:
+	case at.TablesAt == 0:
 		return jitobj.Place{None: true}
+	default:
+		return jitobj.Place{Away: at.TablesAt - at.CodeAt, Room: at.Room}
 	}
-	return jitobj.Place{Away: o.TablesAt - o.CodeAt, Room: o.Room}
+}
+
+// setMade records that an object was made.
+func setMade(o *model.Object, obj *jitobj.Object) {
+	o.BuildID, o.Made = obj.BuildID, true
+	if o.Placement != nil {
+		o.Placement.Tables = obj.Tables
+	}
 }
 
 // add adds to the counts of a dump.
@@ -320,6 +331,14 @@ func (w *Writer) Merge(m *Maker) {
 	}
 	w.problems = append(w.problems, m.problems...)
 	w.Created = append(w.Created, m.Created...)
+}
+
+// keepCreated moves the files that a worker has created to the writer's.
+func (w *Writer) keepCreated(m *Maker) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.Created = append(w.Created, m.Created...)
+	m.Created = m.Created[:0]
 }
 
 // Report returns the result, with the failures as problems. The order of problems does not depend

@@ -92,7 +92,7 @@ func Open(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, co
 func (t *Traces) add(ctx context.Context, names *traceNames, trace calls.Trace, clock func(uint64) uint64, match report.Clock, opts *config.Options) {
 	rec := names.rec
 	if !hasTimes(rec) {
-		t.Found.Problem(report.Problem{File: rec.In.Path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: "record again with perf record -T -k mono"})
+		t.Found.Problem(report.Problem{File: rec.In.Path, Offset: -1, Text: "its samples have no times, so calls cannot be added between them", Advice: "record again with perf record -T -k mono"})
 		trace.Close()
 		return
 	}
@@ -149,7 +149,7 @@ func (traces *Traces) EachCalled() calls.Each {
 }
 
 // ErrTraceOnce is the error for traces with a stream that can be read only once.
-var ErrTraceOnce = report.Advise(errors.New("calls are put in by their times, which takes a recording that can be read twice"), "record into a file")
+var ErrTraceOnce = report.Advise(errors.New("adding calls reads the recording twice, and a pipe can be read only once"), "record into a file")
 
 // report completes the summary of a trace that was read to its end.
 func (traces *Traces) report(t *Track, c calls.Counts, errs []error) {

@@ -30,7 +30,7 @@ func bits(w uint32, hi, lo int) uint32 { return w >> lo & (1<<(hi-lo+1) - 1) }
 func signed(v uint32, n int) int32 { return int32(v<<(32-n)) >> (32 - n) }
 
 // decodeARM64 decodes the instruction at code[at:] and appends its ops [Arm ARM, C4.1]. Every word
-// counts as an instruction of 4 bytes. Instructions are little-endian, whatever the byte order of
+// counts as an instruction of 4 bytes. Instructions are little-endian, with any byte order of
 // the data.
 func decodeARM64(code []byte, at int, ops []op) ([]op, int) {
 	if len(code)-at < 4 {

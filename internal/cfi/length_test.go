@@ -47,3 +47,49 @@ func TestX86Starts_AsObjdump(t *testing.T) {
 		}
 	}
 }
+
+// commonLength has the length that decodeX86 has: for all opcodes with all ModRM bytes, and SIB bytes
+// with and without a base, after several prefixes, and in real code. It knows nearly all of that.
+func TestCommonLength_LikeDecodeX86(t *testing.T) {
+	check := func(b [x86Room]byte) (known bool) {
+		n := commonLength(&b)
+		if n == 0 {
+			return false
+		}
+		if _, want := decodeX86(b[:], 0, nil); n != want {
+			t.Fatalf("% x: got %d bytes; want %d", b[:15], n, want)
+		}
+		return true
+	}
+	for _, prefix := range []string{"", "41", "48", "4f", "66", "f2", "f3", "6648", "f34a", "4866", "6666", "c5", "c4e1", "67"} {
+		for _, escape := range []string{"", "0f", "fc"} {
+			before, err := hex.DecodeString(prefix + escape)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 0x20000 {
+				var b [x86Room]byte
+				n := copy(b[:], before)
+				b[n], b[n+1], b[n+2] = byte(i), byte(i>>8), 0x24+byte(i>>16)
+				check(b)
+			}
+		}
+	}
+	common, all := 0, 0
+	eachDump(t, func(t testing.TB, name string, codes [][]byte, names []string) {
+		for _, code := range codes {
+			for at := 0; len(code)-at >= x86Room; all++ {
+				b := [x86Room]byte(code[at:])
+				if check(b) {
+					common++
+				}
+				_, n := decodeX86(b[:], 0, nil)
+				at += max(n, 1)
+			}
+		}
+	})
+	if common*100 < all*90 {
+		t.Errorf("got %d of %d instructions; want 90 of 100", common, all)
+	}
+	t.Logf("%d of %d instructions", common, all)
+}

@@ -157,4 +157,5 @@ func init() {
 	two(0xc8, 0xcf, xSpecial) // bswap
 	two(0xd7, 0xd7, xModRM|xReg)
 	two(0xff, 0xff, xSpecial|xModRM) // ud0
+	makeLengths()
 }

@@ -98,7 +98,8 @@ func TestHotspot_NamesAndInlines(t *testing.T) {
 		bundle    bool
 		inlines   bool
 	}{
-		{"node-hot", false, false}, {"node-hot", true, false}, {"php", false, false}, {"lli-hot", true, false}, {"toyjit", true, true}, {"toyjit-dwarf", true, true}, {"php-dwarf", true, false},
+		{"node-hot", false, false}, {"node-hot", true, false}, {"php", false, false}, {"lli-hot", true, false}, {"toyjit", true, true},
+		{"toyjit-dwarf", true, true}, {"php-dwarf", true, false}, {"php84-dwarf", true, false}, {"node-dwarf", false, false}, {"node-dwarf", true, false},
 	} {
 		t.Run(fmt.Sprintf("%s bundle=%v", c.recording, c.bundle), func(t *testing.T) {
 			r := injected(t, c.recording, inject.Options{Bundle: c.bundle})

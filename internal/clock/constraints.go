@@ -203,9 +203,9 @@ func (e *Constraints) contradiction() string {
 	case e.marker == 0:
 		return "" // nothing speaks for an offset either
 	case e.early*maxEarly > e.samples:
-		return fmt.Sprintf("%d of %d samples in its functions would come before these were there", e.early, e.samples)
+		return fmt.Sprintf("%d of %d samples in its functions would precede their functions", e.early, e.samples)
 	case e.overruns:
-		return "it goes on when its process has ended; was it overwritten by another run?"
+		return "it continues after the end of its process; was it overwritten by another run?"
 	}
 	// NTP corrects less than 1000 ppm from the start of the machine, and clocks start within
 	// a minute of each other.

@@ -98,18 +98,18 @@ func clockOf(d *model.Dump, rec *recording.Recording) (clock source.Clock, note 
 		return claimed, "", nil
 	case fits && !ticks:
 		if claimed == source.ArchClock {
-			note = "its header says that its times are counts of the processor's clock, but they lie in the recording's CLOCK_MONOTONIC; they are taken for that"
+			note = "its header says that its times are counts of the processor's clock, but they fit the recording's CLOCK_MONOTONIC, which is used"
 		}
 		return source.MonotonicClock, note, nil
 	case claimed == source.ArchClock && rec.TimeConv == nil:
-		return 0, "", report.Advise(errors.New("its times are counts of the processor's clock, and the recording does not say how to convert those (TIME_CONV)"),
-			"record without -k, on a machine whose kernel allows it, or have the runtime write CLOCK_MONOTONIC")
+		return 0, "", report.Advise(errors.New("its times are counts of the processor's clock, and the recording has no conversion for these (TIME_CONV)"),
+			"record without -k, if the kernel allows that, or have the runtime write CLOCK_MONOTONIC")
 	case claimed == source.ArchClock || ticks:
 		return source.ArchClock, "", nil
 	case life.has(first, near):
 		return source.MonotonicClock, "", nil
 	}
-	return 0, "", fmt.Errorf("its header has unknown flags, so that its clock is unknown, and its first time, %s s, is of no clock that its process could have in the recording, from %s s to %s s; was it overwritten by another run?",
+	return 0, "", fmt.Errorf("its header has unknown flags, so its clock is unknown; its first time, %s s, fits no clock of its process in the recording, from %s s to %s s; was it overwritten by another run?",
 		Seconds(first), Seconds(life.from), Seconds(life.to))
 }
 

@@ -32,7 +32,7 @@ func GivenOffset(mode string) (offset int64, ok bool, err error) {
 	}
 	offset, err = strconv.ParseInt(mode, 10, 64)
 	if err != nil {
-		return 0, false, fmt.Errorf("%s: it can be auto, strict, or a number of nanoseconds", report.MentionedPath("Clock", mode))
+		return 0, false, fmt.Errorf("%s: invalid value; use auto, strict, or a number of nanoseconds", report.MentionedPath("Clock", mode))
 	}
 	return offset, true, nil
 }
@@ -188,7 +188,7 @@ func (e *Constraints) finish(found *report.Findings) {
 	d.LeftOut = e.ambiguous
 	var left string
 	if n := len(d.LeftOut); n > 0 {
-		left = fmt.Sprintf("%d functions whose addresses were used more than once are left out; ", n)
+		left = fmt.Sprintf("%d functions at addresses that were used more than once are left out; ", n)
 	}
 	advice := report.AdviceClock
 	if e.epoch {
@@ -199,15 +199,15 @@ func (e *Constraints) finish(found *report.Findings) {
 	}
 	switch {
 	case against != "" && e.epoch:
-		problem("its times are of CLOCK_REALTIME (nanoseconds since 1970) and cannot be matched with those of the recording: %s; its functions are there from the start; %s", against, left)
+		problem("its times are of CLOCK_REALTIME (nanoseconds since 1970) and cannot be matched with those of the recording: %s; its functions are used from the start of the recording; %s", against, left)
 	case left != "" && e.epoch:
 		problem("its times are of CLOCK_REALTIME (nanoseconds since 1970) and can be matched only roughly with those of the recording; %s", left)
 	case against != "":
-		problem("its times cannot be matched with those of the recording, which was made without -k mono: %s; its functions are there from the start; %s", against, left)
+		problem("its times cannot be matched with those of the recording, which was made without -k mono: %s; its functions are used from the start of the recording; %s", against, left)
 	case left != "" && isPartlyTimed(d):
-		problem("its times cannot be matched with those of the recording, which was made without -k mono; its functions are there from the start; %s", left)
+		problem("its times cannot be matched with those of the recording, which was made without -k mono; its functions are used from the start of the recording; %s", left)
 	case left != "" && e.marker == 0:
-		problem("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; its functions are there from the start; %s", d.PID, left)
+		problem("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; its functions are used from the start of the recording; %s", d.PID, left)
 	case left != "":
 		problem("its times can be matched only roughly with those of the recording, which was made without -k mono; %s", left)
 	}

@@ -53,23 +53,23 @@ func Match(rec *recording.Recording, f *File, p *Candidate) (note string, err er
 	case numbered && (mapped || len(f.Core.Files()) == 0):
 		return "", nil
 	case mapped && !isRandom(p.Maps):
-		return "", fmt.Errorf("%s, and that files are mapped as in process %d proves nothing: they are where they are without address space layout randomization", what, p.PID)
+		return "", fmt.Errorf("%s; its files are mapped as in process %d, but that proves nothing: they were mapped without address space layout randomization", what, p.PID)
 	case mapped && isOther(rec, pid, p.Last, f.Core):
 		return "", fmt.Errorf("it is a core dump of process %d, which is another one in the recording than %d", pid, p.PID)
 	case mapped:
-		return fmt.Sprintf("process %d of its pid namespace is taken for %d: files are mapped where they were in that", pid, p.PID), nil
+		return fmt.Sprintf("process %d of its pid namespace is matched with %d: files are mapped at the same addresses", pid, p.PID), nil
 	case known && numbered:
 		return "", fmt.Errorf("it is a core dump of process %d, and shares no mapped file with the one that was recorded", pid)
 	case pid == 0:
-		return "", errors.New("the core dump does not say of which process it is, nor which files are mapped")
+		return "", errors.New("the core dump names neither its process nor the mapped files")
 	}
-	return "", fmt.Errorf("it is a core dump of process %d, not of %d, and does not say which files are mapped", pid, p.PID)
+	return "", fmt.Errorf("it is a core dump of process %d, not of %d, and does not name the mapped files", pid, p.PID)
 }
 
 // coreText returns the beginning of a message about a core with a pid, 0 if it has none.
 func coreText(pid int) string {
 	if pid == 0 {
-		return "the core dump does not say of which process it is"
+		return "the core dump does not name its process"
 	}
 	return fmt.Sprintf("it is a core dump of process %d", pid)
 }

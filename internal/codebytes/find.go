@@ -102,7 +102,7 @@ func mappedAfter(maps []recording.FileMap, line *addrs.Timeline, addr, time uint
 func (c *Files) Report(found *report.Findings) {
 	for _, f := range c.Files {
 		switch {
-		case f.used:
+		case f.used, f.idle != 0: // package diagnose reports idle ones when samples are counted
 		case f.Core != nil && len(f.Core.Problems) > 0:
 			found.Problem(damage(f))
 		case !c.asked && f.image == nil:
@@ -133,7 +133,7 @@ func damage(f *File) report.Problem {
 	return p
 }
 
-// stranger returns the problem of a core or a running process that is of no process of the recording.
+// stranger returns the problem of a core or a running process that is not in the recording.
 func stranger(f *File, err error) report.Problem {
 	p := report.Problem{File: f.Path, Offset: -1, Text: err.Error() + "; nothing is read from it", Advice: "name a core dump of the process that was recorded"}
 	if f.Live != nil {

@@ -44,7 +44,7 @@ func imagesOf(rec *recording.Recording, f *File, pid uint32, maps []recording.Fi
 	case len(mem.maps) > 0 && proven:
 		return &mem, "", nil
 	case len(mem.maps) > 0:
-		return &mem, "nothing but its name says that it is the file which was recorded", nil
+		return &mem, "only its name shows that it is the recorded file", nil
 	case other != nil:
 		return nil, "", other
 	}

@@ -12,7 +12,7 @@ import (
 // The kernel uses pids again. So a running process must have started when the process of the
 // recording did, and must have files mapped where that had them.
 
-// startSlack is how much the start of a process may differ between /proc and the recording, in
+// startSlack is the allowed difference between a process's start in /proc and in the recording, in
 // nanoseconds. /proc has it in units of 10 ms, and the kernel takes the two times one after the other.
 const startSlack = uint64(time.Second)
 

@@ -44,6 +44,7 @@ type File struct {
 	file *sys.File // nil for a process
 	cut  int64     // size of a core in bytes if it was cut off, or 0
 	used bool      // something was read from it
+	idle uint32    // process of SetIdle, or 0
 	why  string    // why it is not of the last process that it was tried for
 }
 
@@ -69,6 +70,18 @@ func (f *File) Target() (elf.Class, binary.ByteOrder, elf.Machine) {
 // Use notes that something was read from the file.
 func (f *File) Use() { f.used = true }
 
+// SetIdle notes that the memory is of a process that can register code for debuggers, and has none
+// registered.
+func (f *File) SetIdle(pid uint32) { f.idle = pid }
+
+// Idle returns the process of SetIdle, or 0 if there is none or if something was read from the file.
+func (f *File) Idle() uint32 {
+	if f.used {
+		return 0
+	}
+	return f.idle
+}
+
 // Files are the files with code of a run.
 type Files struct {
 	Rec *recording.Recording
@@ -80,8 +93,8 @@ type Files struct {
 }
 
 // Open opens the files of opts.CodeFrom and the processes of opts.Live. It fails for a file that is
-// neither a core dump nor a program, and for a process that is not in the recording. A damaged core
-// dump, or a process that cannot be read, becomes a problem in found. The caller closes the files.
+// neither a core dump nor a program. A damaged core dump becomes a problem in found, and so does a process
+// that cannot be read, or that is not in the recording. The caller closes the files.
 func Open(rec *recording.Recording, opts *config.Options, found *report.Findings) (*Files, error) {
 	c := &Files{Rec: rec}
 	for _, path := range opts.CodeFrom {
@@ -106,9 +119,9 @@ func Open(rec *recording.Recording, opts *config.Options, found *report.Findings
 		c.Files = append(c.Files, f)
 	}
 	for _, pid := range opts.Live {
-		if !rec.In.Once && rec.Processes[pid] == nil {
-			c.Close()
-			return nil, fmt.Errorf("%s: there is no process %d in the recording", report.Mentioned("Live", fmt.Sprint(pid)), pid)
+		if !rec.In.Once && rec.Processes[pid] == nil { // a matter like that of a core of another process
+			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: there is no process %d in the recording; nothing is read from its memory", report.Mentioned("Live", fmt.Sprint(pid)), pid), Advice: "name a process that was recorded"})
+			continue
 		}
 		p, err := procmem.Open(pid)
 		if err != nil {
@@ -167,7 +180,7 @@ func openCodeFile(path string) (*File, error) {
 		if f.image, err = elf.NewFile(file); err != nil {
 			err = notELF(file)
 		} else if f.image.Type != elf.ET_DYN && f.image.Type != elf.ET_EXEC {
-			err = fmt.Errorf("it is an ELF file that nobody runs (%v)", f.image.Type)
+			err = fmt.Errorf("it is an ELF file, but no program or shared object (%v)", f.image.Type)
 		}
 	}
 	if err != nil {
@@ -183,12 +196,20 @@ func notELF(file *sys.File) error {
 	if _, err := file.ReadAt(head, 0); err != nil && len(head) == 0 {
 		return err
 	}
-	for _, p := range []struct{ magic, with string }{{"\x28\xb5\x2f\xfd", "zstd -d"}, {"\x04\x22\x4d\x18", "lz4 -d"}, {"\x1f\x8b", "gzip -d"}, {"\xfd7zX", "xz -d"}} {
-		if bytes.HasPrefix(head, []byte(p.magic)) {
-			return report.Advise(errors.New("it is compressed"), "unpack it with %s", p.with)
-		}
+	if tool := Unpacker(head); tool != "" {
+		return report.Advise(errors.New("it is compressed"), "unpack it with %s", tool)
 	}
 	return errors.New("it is neither a core dump nor another ELF file")
+}
+
+// Unpacker returns the command that unpacks a compressed file with these first bytes, or "".
+func Unpacker(head []byte) string {
+	for _, p := range []struct{ magic, with string }{{"\x28\xb5\x2f\xfd", "zstd -d"}, {"\x04\x22\x4d\x18", "lz4 -d"}, {"\x1f\x8b", "gzip -d"}, {"\xfd7zX", "xz -d"}} {
+		if bytes.HasPrefix(head, []byte(p.magic)) {
+			return p.with
+		}
+	}
+	return ""
 }
 
 // Close closes the files. c may be nil.

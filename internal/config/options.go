@@ -76,7 +76,7 @@ type Options struct {
 	Clock string
 	// SideFiles are files that runtimes wrote, in addition to those that the recording names.
 	// Without a kind, PID is required: the file is then the dump of that process, of any
-	// kind, whatever the recording says.
+	// kind, even if the recording differs.
 	SideFiles []SideFile
 
 	// Programs are programs that wrote XRay traces. They are needed where those that the
@@ -93,7 +93,7 @@ type Options struct {
 	// PID is the process of logs that do not name theirs. 0 finds it out.
 	PID uint32
 
-	// CodeFrom are files with the code of processes whose dumps have only addresses: core
+	// CodeFrom are files with the code of processes that have only addresses in their dumps: core
 	// dumps of them, or files that they had mapped. Earlier files take precedence. Later ones
 	// supply what these lack.
 	CodeFrom []string

@@ -20,8 +20,8 @@ import (
 //
 // perf looks an address up among the mappings that the process has made up to the time of the
 // sample, the latest first. Then it looks among those that the process was forked with. The
-// sample counter does the same. Mappings that the recording calls anonymous are transparent:
-// rewriting drops them where there is jitted code.
+// sample counter does the same. Mappings that the recording calls anonymous are transparent in
+// programs with a dump: rewriting drops them there. In others, they hide the files before them.
 type Counter struct {
 	rec *recording.Recording
 	// Processes has the state of each process, by pid.
@@ -60,10 +60,11 @@ type countedProcess struct {
 	Unattributed int64            // number of samples in no file, in programs without a dump
 }
 
-// A counterFile is a file at addresses, from a time on.
+// A counterFile is a file, or anonymous memory, at addresses, from a time on.
 type counterFile struct {
 	addrs.Range
-	time uint64
+	time      uint64
+	anonymous bool
 }
 
 // A seenSample caches the counter for an address of a process, from a time to a time.
@@ -179,13 +180,12 @@ func (p *countedProcess) setFiles(known *recording.Process) {
 	p.known = len(known.FileMaps) + len(known.Others)
 	p.files = p.files[:0]
 	for i := range known.FileMaps {
-		if m := &known.FileMaps[i]; m.Name != "" {
-			p.files = append(p.files, counterFile{addrs.Range{Lo: m.Lo, Hi: m.Hi}, m.Time})
-		}
+		m := &known.FileMaps[i]
+		p.files = append(p.files, counterFile{addrs.Range{Lo: m.Lo, Hi: m.Hi}, m.Time, m.Name == ""})
 	}
 	for i := range known.Others {
 		m := &known.Others[i]
-		p.files = append(p.files, counterFile{addrs.Range{Lo: m.Lo, Hi: m.Hi}, m.Time})
+		p.files = append(p.files, counterFile{addrs.Range{Lo: m.Lo, Hi: m.Hi}, m.Time, false})
 	}
 	slices.SortStableFunc(p.files, func(a, b counterFile) int { return cmp.Compare(a.time, b.time) })
 	ranges := make([]addrs.Range, len(p.files))
@@ -224,7 +224,7 @@ func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to ui
 	for n := 0; more && n < recording.MaxGenerations; n++ {
 		if p := t.Processes[id]; p != nil {
 			began := max(g.LastExec(id, at), g.Born(id, at))
-			s, next := p.at(t, began, at, ip)
+			s, next := p.at(t, id, began, at, ip)
 			if n == 0 {
 				from, to = max(from, s.since), min(to, next)
 			}
@@ -233,7 +233,7 @@ func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to ui
 				return &t.elsewhere, from, to
 			case s.kind == inFunction && s.function.function != noFunction:
 				return &t.dumps[s.function.dump].resolved, from, to
-			case s.kind == inFunction:
+			case s.kind == inFunction, s.kind == inMemory:
 				return t.unseen(pid, time, &from, &to), from, to
 			}
 		}
@@ -267,11 +267,12 @@ const (
 	unknownSight sightKind = iota
 	inFile
 	inFunction
+	inMemory // anonymous, in a program without a dump
 )
 
-// at returns what a process has at an address at a time. Mappings from before since do not count.
+// at returns what the process pid has at an address at a time. Mappings from before since do not count.
 // next is when that may change.
-func (p *countedProcess) at(t *Counter, since, time, ip uint64) (s sight, next uint64) {
+func (p *countedProcess) at(t *Counter, pid uint32, since, time, ip uint64) (s sight, next uint64) {
 	next = math.MaxUint64
 	if of := p.code[ip/counterPage]; of != nil {
 		s, next = of.at(t, since, time, uint16(ip%counterPage))
@@ -284,12 +285,19 @@ func (p *countedProcess) at(t *Counter, since, time, ip uint64) (s sight, next u
 	if later := p.places.First(here, n, len(p.files)); later >= 0 {
 		next = min(next, p.files[later].time)
 	}
-	if last := p.places.Last(here, 0, n); last >= 0 {
+	last := p.places.Last(here, 0, n)
+	for last >= 0 && p.files[last].anonymous && t.programs.at(pid, time) != nil {
+		last = p.places.Last(here, 0, last)
+	}
+	if last >= 0 {
 		// At equal times, the file is the later one and hides the function. But at time 0,
 		// from before the recording, the function is the later one.
 		f := &p.files[last]
 		if f.time >= since && (s.kind == unknownSight || f.time > s.since || f.time == s.since && f.time > 0) {
 			s = sight{kind: inFile, since: f.time}
+			if f.anonymous {
+				s.kind = inMemory
+			}
 		}
 	}
 	return s, next
@@ -327,7 +335,7 @@ func (t *Counter) result(lines []report.DumpSummary) (r Result) {
 		}
 		r.Dumps = append(r.Dumps, own)
 		if d, lost := &lines[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !t.LacksAny(i) {
-			r.Found.Problem(report.Problem{File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in nothing that it tells of", d.CutText(), lost, report.SamplesOf(own.InJIT)),
+			r.Found.Problem(report.Problem{File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in code that it does not describe", d.CutText(), lost, report.SamplesOf(own.InJIT)),
 				Advice: d.CutAdvice()})
 		}
 		r.Samples.InJIT += own.InJIT

@@ -54,7 +54,7 @@ func TestCounter_LikeLinearSearch(t *testing.T) {
 		var mappings []model.Mapping
 		objects := []*model.Object{{Dump: dumps[0], Function: 1}, {Dump: dumps[1], Function: 2}, {Dump: dumps[2], Function: 3}}
 		for range r.IntN(200) {
-			m := model.Mapping{PID: pid(), Time: time(), Addr: addr(), Len: r.Uint64N(space / 16), Object: r.IntN(3), Clear: r.IntN(5) == 0}
+			m := model.Mapping{PID: pid(), Time: time(), Addr: addr(), Len: r.Uint64N(space / 16), Object: r.Int32N(3), Clear: r.IntN(5) == 0}
 			mappings = append(mappings, m)
 			c.add(&m, objects[m.Object])
 		}
@@ -104,7 +104,7 @@ func (l *linear) find(pid uint32, time, ip uint64) *int64 {
 			return &l.elsewhere
 		case kind == inFunction && o != nil:
 			return &l.Counter.dumps[o.Dump.Number].resolved
-		case kind == inFunction:
+		case kind == inFunction, kind == inMemory:
 			return l.unseen(pid, time)
 		}
 		b, ok := g.Fork(id, at)
@@ -132,8 +132,11 @@ func (l *linear) sight(pid uint32, time, ip uint64) (kind sightKind, o *model.Ob
 	}
 	if p := l.rec.Processes[pid]; p != nil {
 		for i := range p.FileMaps {
-			if m := &p.FileMaps[i]; m.Name != "" && m.Time >= max(began, since) && m.Time <= time && ip >= m.Lo && ip < m.Hi {
+			if m := &p.FileMaps[i]; (m.Name != "" || l.program(pid, time) == nil) && m.Time >= max(began, since) && m.Time <= time && ip >= m.Lo && ip < m.Hi {
 				kind, o, since = inFile, nil, m.Time
+				if m.Name == "" {
+					kind = inMemory
+				}
 			}
 		}
 	}
@@ -158,15 +161,20 @@ func (l *linear) setPrograms(dumps []*model.Dump) {
 }
 
 func (l *linear) unseen(pid uint32, time uint64) *int64 {
-	var in *linearProgram
+	in := l.program(pid, time)
+	if in == nil {
+		return &l.process(pid).Unattributed
+	}
+	return &l.dumps[in.dump].unresolved
+}
+
+// program returns the program of a process at a time if it has a dump, or nil.
+func (l *linear) program(pid uint32, time uint64) (in *linearProgram) {
 	for i := range l.programs[pid] {
 		p := &l.programs[pid][i]
 		if time >= p.from && time < p.to && (in == nil || p.marked >= in.marked) {
 			in = p
 		}
 	}
-	if in == nil {
-		return &l.process(pid).Unattributed
-	}
-	return &l.dumps[in.dump].unresolved
+	return in
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/count"
 	"github.com/jitinject/jitinject/internal/known"
@@ -23,6 +24,7 @@ import (
 type Case struct {
 	Rec      *recording.Recording
 	Left     locate.Left
+	Code     *codebytes.Files // memories that the user named, or nil
 	Formats  []locate.Format
 	Counter  *count.Counter // sample counter, or nil
 	Traces   bool           // calls of traces are in the result
@@ -50,10 +52,10 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) 
 		add(report.Reason{Kind: report.ReasonNoJittedCode, Text: "no process in it is known to have a JIT compiler"})
 		return reasons, nil
 	case len(jitProcesses) == 0 && t.Total == 0:
-		add(report.Reason{Kind: report.ReasonNoSamples, Text: "there are no samples in it", Advice: "was the program running, and may perf see it? perf record -k mono -g -e cpu-clock PROGRAM"})
+		add(report.Reason{Kind: report.ReasonNoSamples, Text: "there are no samples in it", Advice: "check that the program ran, and that perf may sample it: perf record -k mono -g -e cpu-clock PROGRAM"})
 		return reasons, nil
 	case len(jitProcesses) == 0:
-		r := report.Reason{Kind: report.ReasonNoJittedCode, Text: fmt.Sprintf("no sample, of %d, is in code that was made while a program ran; callers are not counted", t.Total)}
+		r := report.Reason{Kind: report.ReasonNoJittedCode, Text: fmt.Sprintf("no samples in JIT code (0 of %d, callers not counted)", t.Total)}
 		for _, pid := range rec.PIDs() {
 			if how := known.Of(rec.Processes[pid]); how != nil {
 				r.Text += fmt.Sprintf("; but %s can make such code", recording.NameOf(pid, rec.Processes[pid].Comm))
@@ -70,6 +72,9 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) 
 	f := &locate.Finder{Rec: rec, Opts: c.Opts, Formats: c.Formats, Left: c.Left}
 	defer f.CloseOthers(nil)
 	for i, s := range jitProcesses {
+		if isIdle(c.Code, s.pid) { // it has a problem
+			continue
+		}
 		if i == recording.MaxReasons {
 			more := report.Reason{Kind: report.ReasonMore, Text: fmt.Sprintf("%d more processes ran such code", len(jitProcesses)-i)}
 			for _, s := range jitProcesses[i:] {
@@ -85,7 +90,7 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) 
 		add(r)
 	}
 	if rec.ClockError() != "" && len(rec.Markers) == 0 {
-		add(report.Reason{Kind: report.ReasonClock, Text: "it was recorded without -k mono; the times of functions could only be estimated", Advice: "perf record -k mono"})
+		add(report.Reason{Kind: report.ReasonClock, Text: "it was recorded without -k mono; the times of functions are estimates", Advice: "perf record -k mono"})
 	}
 	return reasons, nil
 }
@@ -128,9 +133,9 @@ func jitProcesses(rec *recording.Recording, t *count.Counter) (list []jitProcess
 func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s jitProcess) (report.Reason, error) {
 	who := recording.NameOf(s.pid, s.Comm)
 	if s.unattributed > 0 {
-		who += fmt.Sprintf(" has %s in code that it made", report.SamplesOf(s.unattributed))
+		who += fmt.Sprintf(" has %s in JIT code", report.SamplesOf(s.unattributed))
 	} else {
-		who += " can make code, and nobody has counted whether it did"
+		who += " can make code; its samples were not counted"
 	}
 	r := report.Reason{PID: s.pid, Command: s.Comm, Samples: s.unattributed}
 	path, empty, err := unmarkedDump(ctx, rec, f, s)
@@ -146,27 +151,27 @@ func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s
 		return r, nil
 	case empty != "":
 		r.Kind = report.ReasonNoDump
-		r.Text = fmt.Sprintf("%s; there is a dump of it, %s, but it is empty: so it is where the file system is mounted noexec, or the disk is full", who, quote.Printable(empty))
+		r.Text = fmt.Sprintf("%s; there is a dump of it, %s, but it is empty: its file system is mounted noexec, or the disk is full", who, quote.Printable(empty))
 		r.Advice = "run the program in a directory where files may be executed, or have it write its dump to one"
 		return r, nil
 	case explained(f, s.pid, who, &r):
 		return r, nil
 	case how == nil && f.Left.Captures > 0:
 		r.Kind = report.ReasonUnknownRuntime
-		r.Text = fmt.Sprintf("%s, and wrote no dump; captures that were left out (%d) may be of that code", who, f.Left.Captures)
+		r.Text = fmt.Sprintf("%s, and wrote no dump; the unused captures (%d) may describe that code", who, f.Left.Captures)
 		return r, nil
 	case how == nil:
 		r.Kind = report.ReasonUnknownRuntime
 		r.Text = who + ", and wrote no dump; it is no runtime that jitinject knows"
-		r.Advice = "look in its documentation for jitdump, or for perf; who writes a JIT compiler finds in docs/producers.md how to"
+		r.Advice = "check whether the runtime can write a jitdump; JIT authors: see docs/producers.md"
 		return r, nil
 	case how.Given(rec.Cmdline) != "" && rec.DumpingAncestor(s.pid) != 0:
 		r.Kind = report.ReasonFlagMissing
-		r.Text = fmt.Sprintf("%s, and wrote no dump; process %d, from which it comes, has one, but it must be told by itself", who, rec.DumpingAncestor(s.pid))
+		r.Text = fmt.Sprintf("%s, and wrote no dump; its ancestor, process %d, wrote one, but each program needs the option", who, rec.DumpingAncestor(s.pid))
 	case how.Given(rec.Cmdline) != "":
 		r.Kind = report.ReasonNoDump
 		r.Text = fmt.Sprintf("%s; it was started with %s, but the recording does not say that it mapped a dump: the directory may be full, not writable, or mounted noexec", who, quote.Printable(how.Given(rec.Cmdline)))
-		r.Advice = fmt.Sprintf("find jit-%d.dump where the program ran, and name it: %s", s.pid, report.Again(report.MentionedFile(config.AnyDump, fmt.Sprint(s.pid), "FILE")))
+		r.Advice = fmt.Sprintf("find jit-%d.dump in the directory of the program, and name it: %s", s.pid, report.Again(report.MentionedFile(config.AnyDump, fmt.Sprint(s.pid), "FILE")))
 		return r, nil
 	default:
 		r.Kind = report.ReasonFlagMissing

@@ -35,14 +35,14 @@ func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.Du
 			continue
 		}
 		found.Problem(report.Problem{File: d.Path, Offset: -1,
-			Text:   fmt.Sprintf("none of the %s of process %d in JIT memory is in one of its functions: %s", report.SamplesOf(s.Samples.InJIT), d.PID, whyUnresolved(d, rec)),
+			Text:   fmt.Sprintf("none of the %s of process %d in JIT memory are in its functions: %s", report.SamplesOf(s.Samples.InJIT), d.PID, whyUnresolved(d, rec)),
 			Advice: report.AdviceVerify(input, d.Path)})
 	}
 	return found
 }
 
 // adviceRegistered says how code is named that a process has registered for a while only.
-const adviceRegistered = "read the memory while the code is in use (PostgreSQL: while the query runs), or have the program write a jitdump (PostgreSQL: jit_profiling_support = on)"
+const adviceRegistered = "read the memory, or make a core dump (gcore PID), while the code is in use (PostgreSQL: while the query runs); or have the program write a jitdump (PostgreSQL: jit_profiling_support = on)"
 
 // whyUnresolved returns why samples are in none of the dump's functions.
 func whyUnresolved(d *model.Dump, rec *recording.Recording) string {

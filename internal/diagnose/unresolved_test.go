@@ -33,7 +33,7 @@ func TestUnresolved_RegisteredCodeRemoved(t *testing.T) {
 		want       string // a part of the problem; "" for none
 	}{
 		{true, 1, "process 7 has 1 sample in JIT memory, and none in a function that it had registered"},
-		{true, 69, "it had removed that code, or never registered it; read the memory while the code is in use"},
+		{true, 69, "it had removed that code, or never registered it; read the memory, or make a core dump (gcore PID), while the code is in use"},
 		{true, 0, ""},
 		{false, 1, ""},
 		{false, 69, "it may be another run's dump; for the likely cause: jitinject verify"},

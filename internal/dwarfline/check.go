@@ -89,6 +89,6 @@ func skipForm(c *wire.Cursor, form uint64, wide bool) {
 	case 0x09: // block
 		c.Bytes("block", c.Uleb("LEB128"))
 	default:
-		c.Fail("form", "%#x is none that a line table has", form)
+		c.Fail("form", "%#x is not in a line table", form)
 	}
 }

@@ -105,7 +105,7 @@ func (r *reader) entry() {
 	case length == 0:
 		for r.c.Len() > 0 { // a terminator, and padding
 			if r.c.U8("terminator") != 0 {
-				r.c.Bad("terminator", "there is more behind it")
+				r.c.Bad("terminator", "more bytes follow it")
 				return
 			}
 		}
@@ -202,7 +202,7 @@ func (r *reader) augment(letters string, cie *jitcode.FrameCIE, more *cieExtra) 
 		case 'S':
 			cie.Signal = true
 		default:
-			a.Fail("augmentation", "%q; nobody knows %c", letters, letter)
+			a.Fail("augmentation", "%q; %c is unknown", letters, letter)
 		}
 	}
 	if a.Err() != nil {

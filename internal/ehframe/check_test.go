@@ -229,25 +229,25 @@ func TestCheck_ValidTables(t *testing.T) {
 func TestCheck_InvalidTables(t *testing.T) {
 	good := func(m *maker) { m.cie(1, "zR", 0x1b) }
 	for want, make := range map[string]func(m *maker){
-		"needs 60 bytes":                    func(m *maker) { m.U32(60); m.U32(0) },
-		"needs 4294967280 bytes":            func(m *maker) { m.U32(0xfffffff0); m.Zeros(20) },
-		"64-bit format":                     func(m *maker) { m.U32(0xffffffff); m.Zeros(20) },
-		"no CIE begins at":                  func(m *maker) { good(m); m.fde(m.Len(), 0x4000, 1, nil) }, // its own
-		"no CIE begins at offset 0x2":       func(m *maker) { good(m); m.fde(2, 0x4000, 1, nil) },
-		"no CIE begins at offset -":         func(m *maker) { good(m); m.fde(-0x50, 0x4000, 1, nil) },
-		"not in the function":               func(m *maker) { good(m); m.fde(0, 0x40f0, 0x20, nil) },
-		"bytes of a function":               func(m *maker) { good(m); m.fde(0, 0x4000, 0x101, nil) },
-		"0 bytes of a function":             func(m *maker) { good(m); m.fde(0, 0x4000, 0, nil) },
-		"version":                           func(m *maker) { m.cie(4, "zR", 0x1b) },
-		"begins with z":                     func(m *maker) { m.cie(1, "eh", 0x1b) },
-		"nobody knows X":                    func(m *maker) { m.cie(1, "zX", 0x1b) },
-		"neither absolute":                  func(m *maker) { m.cie(1, "zR", 0x3b) },
-		"nobody knows the pointer encoding": func(m *maker) { m.cie(1, "zR", 0x1f); m.fde(0, 0x4000, 1, nil) },
-		"advances to byte 20 of 16":         func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x40|20) },
-		"nobody knows 0x3e":                 func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x3e) },
-		"no state is remembered":            func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x0b) },
-		"set_loc":                           func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x01) },
-		"there is more behind it":           func(m *maker) { good(m); m.U32(0); m.U32(7) },
+		"needs 60 bytes":              func(m *maker) { m.U32(60); m.U32(0) },
+		"needs 4294967280 bytes":      func(m *maker) { m.U32(0xfffffff0); m.Zeros(20) },
+		"64-bit format":               func(m *maker) { m.U32(0xffffffff); m.Zeros(20) },
+		"no CIE begins at":            func(m *maker) { good(m); m.fde(m.Len(), 0x4000, 1, nil) }, // its own
+		"no CIE begins at offset 0x2": func(m *maker) { good(m); m.fde(2, 0x4000, 1, nil) },
+		"no CIE begins at offset -":   func(m *maker) { good(m); m.fde(-0x50, 0x4000, 1, nil) },
+		"not in the function":         func(m *maker) { good(m); m.fde(0, 0x40f0, 0x20, nil) },
+		"bytes of a function":         func(m *maker) { good(m); m.fde(0, 0x4000, 0x101, nil) },
+		"0 bytes of a function":       func(m *maker) { good(m); m.fde(0, 0x4000, 0, nil) },
+		"version":                     func(m *maker) { m.cie(4, "zR", 0x1b) },
+		"begins with z":               func(m *maker) { m.cie(1, "eh", 0x1b) },
+		"X is unknown":                func(m *maker) { m.cie(1, "zX", 0x1b) },
+		"neither absolute":            func(m *maker) { m.cie(1, "zR", 0x3b) },
+		"the pointer encoding":        func(m *maker) { m.cie(1, "zR", 0x1f); m.fde(0, 0x4000, 1, nil) },
+		"advances to byte 20 of 16":   func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x40|20) },
+		"0x3e is unknown":             func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x3e) },
+		"no state is remembered":      func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x0b) },
+		"set_loc":                     func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x01) },
+		"more bytes follow it":        func(m *maker) { good(m); m.U32(0); m.U32(7) },
 		"more than 64 bits": func(m *maker) {
 			good(m)
 			m.fde(0, 0x4000, 16, nil, 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
@@ -256,7 +256,7 @@ func TestCheck_InvalidTables(t *testing.T) {
 		"length":               func(m *maker) { m.Bytes([]byte{1, 2}) },
 		"0x2f, which jumps":    func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x0f, 3, 0x2f, 0xfd, 0xff) },
 		"0x28, which jumps":    func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x10, 6, 5, 0x77, 0x08, 0x28, 0xfd, 0xff) },
-		"nobody knows 0x98":    func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x16, 6, 3, 0x98, 1, 0) },
+		"0x98 is unknown":      func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x16, 6, 3, 0x98, 1, 0) },
 		"no rule for the return address, from byte 0": func(m *maker) {
 			m.place.Machine = elf.EM_X86_64
 			good(m)

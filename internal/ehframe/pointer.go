@@ -43,6 +43,6 @@ func (r *reader) pointer(c *wire.Cursor, field string, encoding uint8) uint64 {
 	case peSdata4:
 		return uint64(int64(int32(c.U32(field))))
 	}
-	c.Fail(field, "nobody knows the pointer encoding %#x", encoding)
+	c.Fail(field, "the pointer encoding %#x is unknown", encoding)
 	return 0
 }

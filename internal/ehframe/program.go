@@ -81,7 +81,7 @@ func (p *program) instruction(c *wire.Cursor, op uint8) {
 	}
 	switch op {
 	case 0x01:
-		c.Bad("instruction", "DW_CFA_set_loc, whose address depends on where it stands")
+		c.Bad("instruction", "DW_CFA_set_loc, which has a position-dependent address")
 	case 0x02:
 		p.advance(c, uint64(c.U8("delta")))
 	case 0x03:
@@ -152,7 +152,7 @@ func (p *program) instruction(c *wire.Cursor, op uint8) {
 		r := p.register(c)
 		p.offset(r, -p.factored(c.Uleb("offset")))
 	default:
-		c.Bad("instruction", "nobody knows %#x", op)
+		c.Bad("instruction", "%#x is unknown", op)
 	}
 }
 
@@ -227,7 +227,7 @@ func (p *program) expression(c *wire.Cursor) {
 			e.Sleb("operand")
 		case op == 0x06 || op >= 0x12 && op <= 0x6f || op == 0x96:
 		default:
-			e.Bad("operation", "nobody knows %#x", op)
+			e.Bad("operation", "%#x is unknown", op)
 		}
 	}
 	if e.Err() != nil {

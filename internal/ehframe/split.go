@@ -29,7 +29,7 @@ func Split(order binary.ByteOrder, data []byte, headerSize uint64) (frames, head
 		}
 		return frames, header, nil
 	}
-	return nil, nil, fmt.Errorf("%d bytes are no .eh_frame with an .eh_frame_hdr of %d bytes, before it or behind it", size, headerSize)
+	return nil, nil, fmt.Errorf("%d bytes are no .eh_frame with an .eh_frame_hdr of %d bytes, before it or after it", size, headerSize)
 }
 
 // isHeader reports whether b can be an .eh_frame_hdr [LSB Core 10.6.2].

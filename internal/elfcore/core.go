@@ -30,7 +30,7 @@ type Core struct {
 	files    []File
 	auxv     []Aux
 	process  *Process
-	selector uint32 // i386: GS of the thread whose notes are being read
+	selector uint32 // i386: GS of the thread of the current notes
 }
 
 // A Segment is a run of memory [PT_LOAD].

@@ -220,7 +220,7 @@ func (c *Core) cursor(record string, data []byte, base int64) wire.Cursor {
 	return wire.NewCursor(FormatName, record, data, c.Order, base)
 }
 
-// uword reads an address or an offset, whose width is that of the class.
+// uword reads an address or an offset, as wide as the class says.
 func (c *Core) uword(r *wire.Cursor, field string) uint64 {
 	if c.word() == 4 {
 		return uint64(r.U32(field))

@@ -8,14 +8,19 @@ import (
 )
 
 // A MissingError says that a core does not hold the memory at an address: nothing was
-// there, or it was left out when the core was made.
+// there, or it was left out when the core was made. A running process (package procmem) may lack
+// memory as well.
 type MissingError struct {
 	Addr    uint64 // the first one that is missing
 	LeftOut bool   // the process had memory there, the core does not have what was in it
+	Running bool   // the memory is that of a running process, and no core
 }
 
 func (e *MissingError) Error() string {
-	if e.LeftOut {
+	switch {
+	case e.Running:
+		return fmt.Sprintf("the process has no memory at %#x that can be read", e.Addr)
+	case e.LeftOut:
 		return fmt.Sprintf("%s: what was in memory at %#x was left out", FormatName, e.Addr)
 	}
 	return fmt.Sprintf("%s: the process had no memory at %#x", FormatName, e.Addr)
@@ -45,7 +50,7 @@ func (c *Core) read(addr uint64, p []byte) (int, error) {
 	}
 	off := addr - s.Addr
 	if off >= s.Stored {
-		return 0, &MissingError{addr, true}
+		return 0, &MissingError{Addr: addr, LeftOut: true}
 	}
 	n := int(min(s.Stored-off, uint64(len(p))))
 	at := s.Offset + int64(off)

@@ -103,7 +103,7 @@ func (c *Core) register(regs []byte, g registers, number int) uint64 {
 
 // The other notes of a thread stand behind its NT_PRSTATUS.
 
-// tls386 reads NT_386_TLS: descriptors of 16 bytes, of which the thread's GS selects one.
+// tls386 reads NT_386_TLS: descriptors of 16 bytes; the thread's GS selects one.
 func (c *Core) tls386(r *wire.Cursor) {
 	for c.selector != 0 && len(c.threads) > 0 && r.Len() >= 16 {
 		entry, base := r.U32("entry_number"), r.U32("base_addr")

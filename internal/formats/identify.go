@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -43,28 +44,44 @@ func Name(kind string) string {
 // Identify returns the kind of a file. It is Unknown if the file cannot be opened, or is not a
 // regular file.
 func Identify(path string) string {
+	kind, _ := identify(path)
+	return kind
+}
+
+// Unpacker returns the command that unpacks a file if that is compressed and of no kind otherwise, or "".
+func Unpacker(path string) string {
+	if kind, tool := identify(path); kind == Unknown {
+		return tool
+	}
+	return ""
+}
+
+// identify returns the kind of a file, and how it is unpacked if it is compressed.
+func identify(path string) (kind, unpacker string) {
 	// Do not open a FIFO: a waiting writer would lose its reader at once.
 	if st, err := sys.Stat(path); err != nil || !st.Mode().IsRegular() {
-		return Unknown
+		return Unknown, ""
 	}
 	fd, err := sys.OpenPath(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return Unknown
+		return Unknown, ""
 	}
 	file, err := safefile.RegularFile(fd, path)
 	if err != nil {
-		return Unknown
+		return Unknown, ""
 	}
 	defer file.Close()
 	if kind := identifyOther(file); kind != Unknown {
-		return kind
+		return kind, ""
 	}
 	for i := range All {
 		if All[i].Identify(file, path) {
-			return All[i].Kind
+			return All[i].Kind, ""
 		}
 	}
-	return Unknown
+	var head [4]byte
+	n, _ := file.ReadAt(head[:], 0)
+	return Unknown, codebytes.Unpacker(head[:n])
 }
 
 // IsDirectory reports whether a path is a directory of side files of one kind that are used

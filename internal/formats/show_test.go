@@ -37,8 +37,8 @@ func TestShown_Messages(t *testing.T) {
 		want  string
 	}{
 		{path, false, "it is no jitdump, perf.data, ELF file, Mono log, XRay trace, capture of OpenJ9's metadata, V8 log or perf map: it begins with 23 21 2f 62 69 6e 2f 73"},
-		{path, true, "statistics are of calls, and this is neither an XRay trace nor a Mono log"},
-		{filepath.Dir(path), false, "it is a directory, but none that perf record makes, with a file called data in it, nor one with captures of OpenJ9's metadata, which are files X.bin with X.json beside them"},
+		{path, true, "--stats counts calls, and the file is neither an XRay trace nor a Mono log"},
+		{filepath.Dir(path), false, "it is a directory of an unknown kind; known are those of perf record, with a file called data, and those with captures of OpenJ9's metadata, X.bin and X.json"},
 	} {
 		err := show.File(io.Discard, c.path, &show.Options{Formats: formats.Shown(), Stats: c.stats})
 		if err == nil || err.Error() != c.want {

@@ -15,7 +15,7 @@ func TestCleaning_BesideInject(t *testing.T) {
 
 	slow := s.startSlow()
 	before := s.countObjects()
-	s.run("clean", "old.data").wants(notWritten, "objects: it is being written into", "nothing was removed")
+	s.run("clean", "old.data").wants(notWritten, "objects: another run is writing into it", "nothing was removed")
 	if after := s.countObjects(); after != before || after == 0 {
 		t.Errorf("%d of %d objects are left", after, before)
 	}

@@ -82,7 +82,7 @@ func TestKinds_Objects(t *testing.T) {
 			object := fmt.Sprintf("jitted-%d-1.so", pid)
 			s.become(kind, object)
 			if kind != "directory" {
-				s.inject().wants(allInjected, "1 object was there with other contents")
+				s.inject().wants(allInjected, "1 object was replaced, as the contents differed")
 				s.shows("out.data", 3)
 				s.become(kind, object)
 				s.run("clean", "out.data").wants(incomplete, object, "left alone")

@@ -68,7 +68,7 @@ func TestLinks_Objects(t *testing.T) {
 		victim := s.victim()
 		s.inject(args...).wants(allInjected)
 		s.objectsBecomeLinks("out.data", victim, s.path("elsewhere"))
-		s.inject(args...).wants(allInjected, "with other contents")
+		s.inject(args...).wants(allInjected, "as the contents differed")
 		s.spared()
 		s.shows("out.data", 3)
 		if _, err := os.Lstat(s.path("elsewhere")); err == nil {

@@ -91,7 +91,7 @@ func TestPlanted_StickyDirectory(t *testing.T) {
 	s.untouched(before)
 
 	// Root may replace everything, and what it makes is its own.
-	s.inject("-f").wants(allInjected, "1 object was there with other contents")
+	s.inject("-f").wants(allInjected, "1 object was replaced, as the contents differed")
 	s.shows("out.data", 3)
 	if info, err := os.Stat(s.path(planted)); err != nil || owner(info) != 0 {
 		t.Errorf("%s: got %v, %v; want no error, owner(info) = 0", planted, info, err)

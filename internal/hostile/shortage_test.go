@@ -207,7 +207,7 @@ func TestShortage_KilledTwice(t *testing.T) {
 		result := r.wait()
 		lock.Close()
 		if !strings.Contains(result.stderr, "as the kernel does when memory runs out") || time.Since(start) > patience { // else the second process was quicker
-			result.wants(notWritten, "it has crashed, and so has the process that was to remove its files", "ulimit -n", "ulimit -t")
+			result.wants(notWritten, "it has crashed, and so has the process that removes its files", "ulimit -n", "ulimit -t")
 			return
 		}
 	}

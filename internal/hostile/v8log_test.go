@@ -108,7 +108,7 @@ func TestV8Log_OfOther(t *testing.T) {
 			s.described(s.inject().wants(allInjected), 3)
 			continue
 		}
-		s.described(s.inject().wants(incomplete, logName, "another user than the dump's made it", "name it on the command line"), 0)
+		s.described(s.inject().wants(incomplete, logName, "it belongs to another user than the dump", "name it on the command line"), 0)
 		s.described(s.inject(logName).wants(allInjected), 3)
 	}
 }
@@ -136,7 +136,7 @@ func TestV8Log_HardLink(t *testing.T) {
 	}
 	if os.Geteuid() == 0 {
 		s.chown(nobody, "secret")
-		s.inject().wants(incomplete, logName, "another user than the dump's made it")
+		s.inject().wants(incomplete, logName, "it belongs to another user than the dump")
 	}
 	// A second name of the log itself is no second log.
 	s.must(os.Remove(s.path(logName)))

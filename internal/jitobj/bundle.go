@@ -1,6 +1,7 @@
 package jitobj
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"debug/elf"
 	"errors"
@@ -126,9 +127,11 @@ func (b *Builder) EndPart() (*Part, error) {
 			return nil, &WriteError{err}
 		}
 	}
-	done := &Part{symbols: append([]symbol(nil), p.symbols...), names: append([]byte(nil), p.names...)}
+	done := cmp.Or(b.spare, new(Part))
+	b.spare = nil
+	done.symbols, done.names = append(done.symbols[:0], p.symbols...), append(done.names[:0], p.names...)
 	var err error
-	if done.dwarf, err = b.dwarf.Part(); err != nil {
+	if done.dwarf, err = b.dwarf.Part(done.dwarf); err != nil {
 		return nil, err
 	}
 	for name, data := range done.dwarf.Sections() {
@@ -136,7 +139,7 @@ func (b *Builder) EndPart() (*Part, error) {
 		p.digest.Write(data)
 	}
 	p.digest.Sum(done.digest[:0])
-	done.frames, err = b.frames.Part()
+	done.frames, err = b.frames.Part(done.frames)
 	return done, err
 }
 
@@ -192,6 +195,7 @@ func (b *Builder) Join(w io.WriterAt, s Region, place Place, parts []*Part) (Obj
 		}
 		return Object{}, err
 	}
+	b.spare = parts[0]
 	return obj, nil
 }
 

@@ -73,6 +73,7 @@ type Builder struct {
 	at     uint64 // address of the function in the object
 	cies   cies
 	part   part
+	spare  *Part // a joined part with memory for the next one, or nil
 	rows   []dwarfgen.FrameRow
 	saved  []dwarfgen.SavedReg
 	ranges []dwarfgen.Range

@@ -60,7 +60,7 @@ func Pairs(theirs, ours []Sample) []Pair {
 
 // Compare returns the losses of our samples against theirs, in the order of Pairs. Both
 // must come from the same perf. A sample has at most one loss of its stack, and one for
-// each frame whose symbol differs. The first rule that applies to a loss excuses it.
+// each frame with another symbol. The first rule that applies to a loss excuses it.
 //
 // The losses point into the slices passed.
 func Compare(theirs, ours []Sample, rules ...Rule) []Loss {

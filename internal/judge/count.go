@@ -6,10 +6,10 @@ import "fmt"
 type Count struct {
 	Samples int // all samples
 	Frames  int // of all samples
-	Whole   int // samples whose stack reaches the bottom
+	Whole   int // samples with a stack down to the bottom
 
 	Jitted      int // samples with a jitted frame
-	JittedWhole int // samples with a jitted frame whose stack reaches the bottom
+	JittedWhole int // samples with a jitted frame and a stack down to the bottom
 
 	Named     int // samples whose own function is in an object and has a name
 	Anonymous int // samples whose own function is in memory that belongs to no file

@@ -89,6 +89,14 @@ func TestSpec_AgreesWithCopyright(t *testing.T) {
 	if got := field("Version"); got != string(m[1]) {
 		t.Errorf("Version: %s in the spec, %s in packaging/debian/changelog", got, m[1])
 	}
+	news, err := os.ReadFile("CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := regexp.MustCompile(`(?m)^## \[(\d.*)\] - (\d{4}-\d\d-\d\d)$`).FindSubmatch(news)
+	if newest == nil || string(newest[1]) != string(m[1]) {
+		t.Errorf("CHANGELOG.md: got %q as the newest release; want %s, as in packaging/debian/changelog", newest, m[1])
+	}
 	if !regexp.MustCompile(`(?m)^%changelog\n\* .* - ` + regexp.QuoteMeta(string(m[1])) + `-1$`).Match(spec) {
 		t.Errorf("the newest entry of the spec's changelog is not about %s", m[1])
 	}

@@ -109,7 +109,7 @@ func licenseFile(p pkg) (file, subdir string, err error) {
 	}
 }
 
-// goLicense is that of Go's standard library, of which a program always has a part.
+// goLicense is that of Go's standard library: each program has a part of it.
 func goLicense() (use, error) {
 	root, err := exec.Command(goCommand(), "env", "GOROOT").Output()
 	if err != nil {

@@ -96,7 +96,7 @@ func parseNotice(text string) (notice, error) {
 		n.copyright = []string{"nobody: it is in the public domain"}
 	}
 	if len(n.copyright) == 0 && n.kind.spdx != "Apache-2.0" {
-		return n, errors.New("nobody's copyright is in this license")
+		return n, errors.New("this license names no copyright holder")
 	}
 	return n, nil
 }

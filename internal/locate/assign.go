@@ -62,11 +62,11 @@ func (f *Finder) assignTo(s *SideFile, level recording.Confidence, references []
 		case theirs.recorded && !mine.recorded:
 			owner, pids = c, c.pids()
 		default:
-			text := fmt.Sprintf("it was found in the place of %s of process %d and of %s of process %d, and can only be one of them",
+			text := fmt.Sprintf("it was found in place of %s of process %d and %s of process %d, and belongs to only one of them",
 				quote.Printable(owner.Path), owner.Markers[0].PID, quote.Printable(c.Path), c.Markers[0].PID)
 			for _, w := range wishers {
 				w.gone = true
-				w.refusals = []refusal{{report.Problem{File: s.Path, Offset: -1, Text: text, Advice: "put the dumps back to where they were recorded, or name one of them with " + report.MentionedFile(config.AnyDump, "PID", "FILE")}, nil}}
+				w.refusals = []refusal{{report.Problem{File: s.Path, Offset: -1, Text: text, Advice: "put the dumps back where they were recorded, or name one of them with " + report.MentionedFile(config.AnyDump, "PID", "FILE")}, nil}}
 			}
 			return
 		}
@@ -98,7 +98,7 @@ func (c *Reference) note(chosen *candidate) string {
 		switch {
 		case cand == chosen || sameContent(cand, chosen):
 		case cand.err != nil && cand.recorded:
-			return fmt.Sprintf("it is %s; the one that is where it was recorded, %s, is not it: %v", chosen.place, quote.Printable(cand.Path), cand.err)
+			return fmt.Sprintf("it is %s; the file at the recorded path, %s, does not fit: %v", chosen.place, quote.Printable(cand.Path), cand.err)
 		case cand.assigned || cand.Confidence == recording.Refuted || other != "":
 		default:
 			other = quote.Printable(cand.Path)
@@ -111,7 +111,7 @@ func (c *Reference) note(chosen *candidate) string {
 		}
 	}
 	if other != "" {
-		return fmt.Sprintf("taken because %s; %s would do as well", better, other)
+		return fmt.Sprintf("chosen because %s; %s also fits", better, other)
 	}
 	switch {
 	case chosen.live && inOtherMounts(c.Markers[0].PID):

@@ -52,6 +52,24 @@ func (f *Finder) Mark(m recording.Marker, s *SideFile) {
 	f.Rec.Markers = append(f.Rec.Markers, m)
 }
 
+// Registered returns the dumps of the code that a process had registered when its memory was read. all
+// reports whether the process has no other dump so far, found or missing. It may have more code, which
+// it does not register.
+func (f *Finder) Registered(pid uint32) (dumps []source.Dump, all bool) {
+	all = true
+	for _, m := range f.Rec.Markers {
+		if m.PID != pid {
+			continue
+		}
+		if s := f.given[m.Path]; m.Place != "" && s != nil && s.Source.Traits().Registered {
+			dumps = append(dumps, s.Source)
+		} else {
+			all = false
+		}
+	}
+	return dumps, all && len(dumps) > 0
+}
+
 // A SideFile is a file that may be a dump of the recording.
 type SideFile struct {
 	Path   string // where it was found first
@@ -172,8 +190,8 @@ func (f *Finder) offer(ctx context.Context, c *Reference, s *SideFile, place str
 		}
 		if cand.err == nil {
 			if cand.Confidence = d.Fits(f.Rec); cand.Confidence == recording.Refuted {
-				cand.err = fmt.Errorf("none of its code lies where process %d had executable memory; was it overwritten by another run?", d.PID)
-				cand.err = report.Advise(cand.err, "if it is right all the same, name it with %s", report.NamedDump(d.PID))
+				cand.err = fmt.Errorf("none of its code is where process %d had executable memory; was it overwritten by another run?", d.PID)
+				cand.err = report.Advise(cand.err, "if it is the right one nevertheless, name it with %s", report.NamedDump(d.PID))
 			}
 		}
 		if cand.err != nil {

@@ -144,7 +144,7 @@ func isRecordings(d *model.Dump) error {
 	if len(d.Source.Scanned().Events) == 0 {
 		return nil
 	}
-	return fmt.Errorf("all that is in it happened before process %d mapped it; was it overwritten by another run?", d.PID)
+	return fmt.Errorf("all its records are older than its mapping in process %d; was it overwritten by another run?", d.PID)
 }
 
 // dumpAdvice adds advice to an error of opening a dump, if there is some.

@@ -26,7 +26,7 @@ func (f *Finder) Unread(path string, err error) bool {
 	case unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.ENXIO, unix.EISDIR:
 		return false
 	}
-	f.Unreadable.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("it could not be read, and may be of a process in the recording: %v", errno), Advice: "see to it that it can be read, and inject again"})
+	f.Unreadable.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("it could not be read, and may be of a process in the recording: %v", errno), Advice: "make it readable, and inject again"})
 	return true
 }
 

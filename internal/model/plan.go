@@ -33,26 +33,39 @@ type Object struct {
 	Dump *Dump
 	// Function is a function of the dump's source; 0 in a bundle.
 	Function int
-	// PID is the process in the object's name.
-	PID uint32
 	// Index is the index in the object's name; 0 in a bundle.
-	Index  uint64
-	Repeat int // number of earlier objects with the same name
+	Index uint64
 
 	Bundle *Bundle // its functions if there may be several, or else nil
 
 	Sent uint64 // size of the unwind tables that its producer sent, in bytes
 
-	// In recordings with copies of stacks, CodeAt is the address of its code, and TablesAt
-	// that of its unwind tables, which have Room bytes. TablesAt is 0 if no address is free.
-	Placed           bool // CodeAt, TablesAt and Room are set
-	CodeAt, TablesAt uint64
-	Room             uint64
+	Placement *Placement // of its unwind tables; nil in recordings without copies of stacks
+
+	// PID is the process in the object's name. (It stands here, and the flag at the end, for
+	// their size: there may be a million objects.)
+	PID    uint32
+	Repeat int32 // number of earlier objects with the same name
 
 	// These are set when the object is made.
 	BuildID [jitobj.BuildIDSize]byte
-	Tables  jitobj.Tables
 	Made    bool
+}
+
+// A Placement tells where the unwind tables of an object are.
+type Placement struct {
+	CodeAt   uint64        // address of the object's code
+	TablesAt uint64        // address of the tables, or 0 if none is free
+	Room     uint64        // bytes reserved at TablesAt
+	Tables   jitobj.Tables // set when the object is made
+}
+
+// Room returns the number of bytes reserved for the object's unwind tables.
+func (o *Object) Room() uint64 {
+	if o.Placement == nil {
+		return 0
+	}
+	return o.Placement.Room
 }
 
 // A Bundle is the content of an object of many functions: the functions, in the order of their
@@ -64,10 +77,9 @@ type Bundle struct {
 
 // A Member is a function in a bundle, with its address.
 type Member struct {
-	Function int // of the dump's source
-	Placed   int // index in the bundler's placed functions
 	Addr     uint64
-	Again    bool // an earlier object of the plan has the function as well
+	Function int32 // of the dump's source
+	Again    bool  // an earlier object of the plan has the function as well
 }
 
 // bundleIDSize is how many bytes of its build id are in a bundle's name. A bundle changes
@@ -128,12 +140,13 @@ type Mapping struct {
 	// Off is the distance of the code at Addr from the start of the object's code, in bytes.
 	Off    uint64
 	Tables uint64 // address of the object's unwind tables, or 0
-	Object int    // index in the plan
-	Clear  bool   // clear the range; the object has left it
 
 	// Copied is the second mapping of a part of a file that Addr lies in. It is empty if
 	// there is none.
 	Copied addrs.Range
+
+	Object int32 // index in the plan
+	Clear  bool  // clear the range; the object has left it
 }
 
 // Functions returns the number of functions in the objects of a plan.
@@ -146,4 +159,15 @@ func (p *Plan) Functions() (n int) {
 		}
 	}
 	return n
+}
+
+// MostMappings returns the number of mappings of the process that has most.
+func (p *Plan) MostMappings() (most int) {
+	of := make(map[uint32]int)
+	for i := range p.Mappings {
+		m := &p.Mappings[i]
+		of[m.PID]++
+		most = max(most, of[m.PID])
+	}
+	return most
 }

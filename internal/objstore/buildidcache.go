@@ -2,16 +2,12 @@ package objstore
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -20,21 +16,18 @@ import (
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/perfcache"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
-// perf keeps files that recordings refer to in its own cache. perf archive packs them from there,
-// and every perf command searches there first. A file is DIR/PATH/ID/elf, where PATH is the path of
-// the original. DIR/.build-id/ID is a link to the directory, with a slash after the first two
-// digits. perf buildid-cache --add uses this layout (checked with perf 6.1, 6.12 and 7.2).
-
-// A buildIDCache is such a directory. An entry with the object's contents stays. Another one is
-// damaged, for example by a power cut, and replaced: a build id identifies one content.
+// A buildIDCache puts objects into perf's build-id cache. An entry with the object's contents stays.
+// Another one is damaged, for example by a power cut, and replaced: a build id identifies one
+// content.
 type buildIDCache struct {
-	root *sys.Root
+	cache *perfcache.Cache
 
 	mu     sync.Mutex
 	failed int
@@ -51,15 +44,12 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores *Stores, opts *conf
 		return 0, found
 	}
 	var c buildIDCache
-	dir, err := filepath.Abs(opts.BuildIDCache)
-	if err == nil {
-		c.root, _, err = safefile.OpenRoot(dir, 0o755)
-	}
-	if err != nil {
+	var err error
+	if c.cache, err = perfcache.Open(opts.BuildIDCache); err != nil {
 		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; %s", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err), report.AdviceOr(err, "name another directory with "+report.Mentioned("BuildIDCache", "DIR")))})
 		return 0, found
 	}
-	defer c.root.Close()
+	defer c.cache.Close()
 	jobs := opts.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -91,7 +81,7 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores *Stores, opts *conf
 		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: interrupted; the result is there, but not all objects are in the build-id cache", quote.Printable(opts.BuildIDCache)), Advice: "inject again"})
 	}
 	if !opts.NoSync && added.Load() > 0 {
-		if err := syncRoot(c.root); err != nil {
+		if err := c.cache.Sync(); err != nil {
 			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: %v", quote.Printable(opts.BuildIDCache), notOnDisk(err)), Advice: "inject again"})
 		}
 	}
@@ -126,39 +116,17 @@ func (c *buildIDCache) fail(err error) {
 
 // add adds one object to the cache, unless it is there.
 func (c *buildIDCache) add(o *model.Object, s *Store) error {
-	id := hex.EncodeToString(o.BuildID[:])
-	dir := path.Join(strings.TrimPrefix(filepath.Clean(string(o.AppendPath(nil))), "/"), id)
-	link := path.Join(".build-id", id[:2], id[2:])
 	from, err := s.openObject(string(o.AppendName(nil)))
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	if c.holds(path.Join(link, "elf"), from) {
+	if c.holds(o.BuildID[:], from) {
 		return nil
 	}
-	if err := c.root.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if err := c.copy(path.Join(dir, "elf"), from, o.Bundle != nil); err != nil {
-		return err
-	}
-	if err := c.root.MkdirAll(path.Dir(link), 0o755); err != nil {
-		return err
-	}
-	target := path.Join("..", "..", dir)
-	err = c.root.Symlink(target, link)
-	if errors.Is(err, fs.ErrExist) { // the link is broken, or was a moment ago
-		if to, lerr := c.root.Readlink(link); lerr == nil && to == target {
-			return nil
-		}
-		c.root.Remove(link)
-		err = c.root.Symlink(target, link)
-		if errors.Is(err, fs.ErrExist) { // another run made it
-			err = nil
-		}
-	}
-	return err
+	return c.cache.Add(string(o.AppendPath(nil)), o.BuildID[:], func(dir *sys.File, at, name string) error {
+		return c.copy(dir, at, name, from, o.Bundle != nil)
+	})
 }
 
 // openObject opens an object of the directory.
@@ -170,9 +138,9 @@ func (s *Store) openObject(name string) (*sys.File, error) {
 	return safefile.RegularFile(fd, name)
 }
 
-// holds reports whether an entry of the cache has the contents of an object.
-func (c *buildIDCache) holds(entry string, object *sys.File) bool {
-	there, err := c.root.OpenFile(entry, os.O_RDONLY|unix.O_NONBLOCK, 0)
+// holds reports whether the entry of a build id has the contents of an object.
+func (c *buildIDCache) holds(id []byte, object *sys.File) bool {
+	there, err := c.cache.OpenFile(id)
 	if err != nil {
 		return false
 	}
@@ -182,16 +150,11 @@ func (c *buildIDCache) holds(entry string, object *sys.File) bool {
 	return aerr == nil && berr == nil && os.SameFile(a, b) || equalFiles(there, object)
 }
 
-// copy makes an object available under another name. Bundles are sparse, so they get a hard link if
-// possible. Other objects are copied, as perf does.
-func (c *buildIDCache) copy(to string, from *sys.File, second bool) error {
-	dir, err := c.root.OpenFile(path.Dir(to), unix.O_DIRECTORY, 0)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
+// copy makes an object available under a name of the directory dir, which is called at. Bundles are
+// sparse, so they get a hard link if possible. Other objects are copied, as perf does.
+func (c *buildIDCache) copy(dir *sys.File, at, to string, from *sys.File, second bool) error {
 	if second {
-		err := sys.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", from.Fd()), int(dir.Fd()), path.Base(to), unix.AT_SYMLINK_FOLLOW)
+		err := sys.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", from.Fd()), dir.Fd(), to, unix.AT_SYMLINK_FOLLOW)
 		if err == nil {
 			return nil
 		}
@@ -200,10 +163,10 @@ func (c *buildIDCache) copy(to string, from *sys.File, second bool) error {
 	if err != nil {
 		return err
 	}
-	out, p, err := safefile.Create(int(dir.Fd()), path.Base(to), uint32(st.Mode().Perm())&objectMode|0o600)
+	out, p, err := safefile.Create(dir.Fd(), to, uint32(st.Mode().Perm())&objectMode|0o600)
 	var file *safefile.LeftFile
 	if errors.As(err, &file) {
-		c.leave(path.Join(path.Dir(to), file.Name), file.Left)
+		c.leave(path.Join(at, file.Name), file.Left)
 		err = file.Made
 	}
 	if err != nil {
@@ -211,7 +174,7 @@ func (c *buildIDCache) copy(to string, from *sys.File, second bool) error {
 	}
 	defer func() {
 		name := p.Name
-		c.leave(path.Join(path.Dir(to), name), p.Remove())
+		c.leave(path.Join(at, name), p.Remove())
 	}()
 	_, err = io.Copy(out, from)
 	if cerr := out.Close(); err == nil {
@@ -220,5 +183,5 @@ func (c *buildIDCache) copy(to string, from *sys.File, second bool) error {
 	if err != nil {
 		return err
 	}
-	return p.Rename(path.Base(to))
+	return p.Rename(to)
 }

@@ -3,15 +3,12 @@ package objstore
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -59,23 +56,11 @@ func (s *CleanSummary) Complete() bool { return len(s.Kept) == 0 }
 // Clean fails if it cannot read Input, or if a run is making objects in one of the directories. It
 // removes nothing then. It also returns ctx's error.
 func Clean(ctx context.Context, opts CleanOptions) (sum *CleanSummary, err error) {
-	if opts.Input == "-" {
-		return nil, errors.New("clean does not read standard input; name the recording's file")
-	}
-	if _, err := sys.Stat(opts.Input); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no such file; name a result of jitinject", quote.Printable(opts.Input))
-	}
-	in, err := recording.Open(&config.Options{Input: opts.Input, Force: opts.Force})
-	if errors.Is(err, perfdata.ErrNotPerfData) {
-		return nil, fmt.Errorf("%s: %w; name a result of jitinject", quote.Printable(opts.Input), perfdata.ErrNotPerfData)
-	}
+	in, err := recording.OpenResult("clean", opts.Input, opts.Force)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	if in.Once {
-		return nil, fmt.Errorf("%s: it is a pipe; clean needs a recording in a file", quote.Printable(in.Path))
-	}
 	objects, err := referredObjects(ctx, in)
 	if err != nil {
 		return nil, recording.Error(in.Path, err)
@@ -140,7 +125,7 @@ func holdDirs(ctx context.Context, objects []referredObject) (held []dirLock, er
 			if err := ctx.Err(); err != nil {
 				return held, err
 			}
-			return held, fmt.Errorf("%s: it is being written into, and what would be removed may be what that run needs; nothing was removed, clean again when it has ended", quote.Printable(dir))
+			return held, fmt.Errorf("%s: another run is writing into it and may need its files; nothing was removed; clean again when that run has ended", quote.Printable(dir))
 		}
 	}
 	return held, nil

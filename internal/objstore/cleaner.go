@@ -68,7 +68,7 @@ func (c *cleaner) remove(o *referredObject) (int64, error) {
 			return 0, err
 		}
 		if now.Dev != seen.Dev || now.Ino != seen.Ino {
-			return 0, errors.New("it has been replaced while it was looked at; it is left alone")
+			return 0, errors.New("it was replaced during the check; it is left alone")
 		}
 		err = sys.Unlinkat(c.fd, name, 0)
 	}
@@ -101,7 +101,7 @@ func (c *cleaner) check(name string, o *referredObject) (st unix.Stat_t, err err
 		return st, errors.New("it is not a regular file; it is left alone")
 	}
 	if len(o.ids) == 0 {
-		return st, errors.New("the recording does not have its build id, so nothing says that it is the file that was meant; it is left alone")
+		return st, errors.New("the recording does not have its build id, so it may be another file; it is left alone")
 	}
 	f, err := elf.NewFile(file)
 	if err != nil {

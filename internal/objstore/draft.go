@@ -90,7 +90,7 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 	if err := d.partial.Rename(name); safe && err != nil {
 		return Unchanged, nil
 	} else if err != nil {
-		return 0, d.store.whose(name, err)
+		return 0, d.store.withOwner(name, err)
 	}
 	d.done = true
 	if fresh {

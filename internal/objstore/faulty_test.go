@@ -170,7 +170,7 @@ func TestStore_DirectoryRemovedBeforeLock(t *testing.T) {
 	}
 }
 
-// A blind seam cannot tell what files are.
+// A blind seam does not know the types of files.
 type blind struct{}
 
 func (blind) Before(c *sys.Call) error {

@@ -237,7 +237,7 @@ func (s *Store) replace(name string, content []byte, mode uint32) (ino uint64, e
 		err = p.Rename(name)
 	}
 	if err != nil {
-		return 0, s.whose(name, err)
+		return 0, s.withOwner(name, err)
 	}
 	return ino, nil
 }
@@ -276,8 +276,8 @@ func write(fd int, content []byte) (ino uint64, err error) {
 	return st.Ino, err
 }
 
-// whose adds the owner of a file to an EPERM error from replacing it.
-func (s *Store) whose(name string, err error) error {
+// withOwner adds the owner of a file to an EPERM error from replacing it.
+func (s *Store) withOwner(name string, err error) error {
 	var st unix.Stat_t
 	if !errors.Is(err, unix.EPERM) || sys.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Uid == s.uid {
 		return err
@@ -406,7 +406,7 @@ func (s *Stores) Report() (found report.Findings) {
 		path := st.path
 		still, err := safefile.IsStill(path, st.fd)
 		if err != nil {
-			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot tell whether it is still the directory in which the objects were made: %v; inject again", quote.Printable(path), err)})
+			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot check whether the directory was replaced while objects were made in it: %v; inject again", quote.Printable(path), err)})
 		} else if !still {
 			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: it was moved or replaced while objects were made in it, and the result names objects that are not there; inject again", quote.Printable(path))})
 		}

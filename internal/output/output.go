@@ -45,7 +45,7 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 			f = os.Stdout
 		}
 		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
-			return nil, errors.New("standard output is a terminal, which a recording would upset; name a file with " + inOutput)
+			return nil, errors.New("standard output is a terminal, and a recording is binary; name a file with " + inOutput)
 		}
 		return &Output{path: "standard output", file: sys.Of(f), Stream: true, keep: true, noSync: opts.NoSync}, nil
 	}
@@ -85,9 +85,9 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 		case what != "" && p == path:
 			return nil, fmt.Errorf("%s is %s; name another output with "+inOutput, quote.Printable(path), what)
 		case what != "":
-			return nil, fmt.Errorf("%s is %s, and would be replaced by the present %s; name another output with "+inOutput, quote.Printable(p), what, quote.Printable(path))
+			return nil, fmt.Errorf("%s is %s, and the current %s would be renamed to it; name another output with "+inOutput, quote.Printable(p), what, quote.Printable(path))
 		case p != path && st.IsDir():
-			return nil, fmt.Errorf("%s is a directory, where the present %s would go; name another output with "+inOutput, quote.Printable(p), quote.Printable(path))
+			return nil, fmt.Errorf("%s is a directory, and the current %s would be renamed to it; name another output with "+inOutput, quote.Printable(p), quote.Printable(path))
 		case p == path:
 			if o, err := openSpecial(opts, st.Mode()); o != nil || err != nil {
 				return o, err

@@ -9,7 +9,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A Sink writes the records of a result as a file or as a pipe, whatever form they had in the
+// A Sink writes the records of a result as a file or as a pipe, independent of their form in the
 // input.
 type Sink interface {
 	// Write writes whole records of the data. Raw writes their payloads.

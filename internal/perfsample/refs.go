@@ -43,7 +43,7 @@ func Check(layouts *perfdata.Layouts, attrs []perfdata.Attr) error {
 	return nil
 }
 
-var errNoProcess = errors.New("its samples do not say of which process they are")
+var errNoProcess = errors.New("its samples do not name their processes")
 
 // Read reads the addresses of a SAMPLE or a CALLCHAIN_DEFERRED record. Other records refer to none.
 //
@@ -67,7 +67,7 @@ func (r *Refs) Read(layouts *perfdata.Layouts, rec perfdata.Record) error {
 	case perfdata.RecordCallchainDeferred:
 		id, ok := layouts.SampleID(rec)
 		if !ok || id.Fields&perfdata.FieldTID == 0 {
-			return fmt.Errorf("%s: a %s record does not say of which process it is", perfdata.FormatName, rec.Type)
+			return fmt.Errorf("%s: a %s record does not name its process", perfdata.FormatName, rec.Type)
 		}
 		if err := layouts.DecodeDeferred(rec, &r.deferred); err != nil {
 			return err

@@ -128,8 +128,8 @@ func TestRead_Deferred(t *testing.T) {
 // What cannot be read is refused, before the first sample if it is of all.
 func TestRead_Refused(t *testing.T) {
 	for want, sampleType := range map[string]uint64{
-		"fields that are not known": 1<<26 - 1,
-		"of which process they are": testrec.IP | testrec.Time,
+		"fields that are not known":   1<<26 - 1,
+		"do not name their processes": testrec.IP | testrec.Time,
 	} {
 		rec, s := everything(binary.LittleEndian, sampleType)
 		rec.Touch(s)

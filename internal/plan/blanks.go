@@ -13,7 +13,7 @@ func (b *bundler) behind(d *model.Dump, end uint64) uint64 {
 	if b.taken == nil {
 		b.taken = new(addrs.Owners)
 		for i := range b.placedFunctions {
-			b.take(b.placedFunctions[i].lo, b.placedFunctions[i].hi)
+			b.take(b.placedFunctions[i].lo(), b.placedFunctions[i].hi())
 		}
 	}
 	at := afterBlank(end)

@@ -16,39 +16,45 @@ import (
 // that memory as it was. One mapping covers it, from the time of its first function on. In
 // recordings with copies of stacks, there are regions as well (regions.go).
 //
-// Where an address is used again, or code moves, one image is not enough. So functions that share
-// addresses are divided among generations, in the order of their times. The first one goes into
-// generation 0, which has everything else as well. Each other one goes into the first generation
-// in which its addresses are free. Functions of later generations are mapped one by one, when
-// they are loaded.
+// A bundle shows what an object for each function would show. So it has one mapping, and nothing
+// else is ever mapped inside it: hotspot looks symbols up from the start of the first part of a
+// file that it comes across. A function stays alone if others have its addresses at other times,
+// if it moves, or if something refers to it before it is loaded. A bundle ends at a gap that
+// something refers to (bundlerefs.go), and where functions with lines meet functions without
+// (bundlekinds.go).
 
-// A placed is a placed function: a function at one address.
+// A placed is a placed function: a function at one address. It is small, because there may be a
+// million.
 type placed struct {
-	function int // index in the objects of the old plan, which has one for each function
-	// The code is at [lo, hi).
-	lo, hi uint64
-	pid    uint32 // the first process that has it
-	time   uint64 // when that process loaded it
-	// generation is 0 for a function that is mapped with its bundle. Others are mapped one by
-	// one.
-	generation int
-	shared     bool // other functions have its addresses at other times
-	noCode     bool // its bytes are unknown
-	object     int  // index in the objects of the new plan
-	region     int  // index in the bundler's regions, or noRegion
-	seat       int  // index in its region's list; set by newSeating
-	// copied is the mapping that it lies in, if that is a copy of a part of a file, or else
-	// empty.
-	copied addrs.Range
+	first      *model.Mapping // its first mapping in the old plan: place, process and time
+	object     int32          // index in the objects of the new plan
+	piece      int32          // index in the pieces of its object
+	region     int32          // index in the bundler's regions, or noRegion
+	seat       int32          // index in its region's list; set by newSeating
+	noCode     bool           // its bytes are unknown
+	referenced bool           // something refers to its addresses
+	early      bool           // something refers to it before it is loaded
+	gapAfter   bool           // something refers to the gap between it and the next function of its run
+	headUsed   bool           // something refers to where the head of an object would be that begins with it
 }
+
+// The code of a placed function is at [lo, hi).
+func (p *placed) lo() uint64 { return p.first.Addr }
+func (p *placed) hi() uint64 { return p.first.Addr + p.first.Len }
+
+// function returns the function's index in the objects of the old plan, which has one for each.
+func (p *placed) function() int32 { return p.first.Object }
 
 // noRegion is the region of a placed function that is in none.
 const noRegion = -1
 
 // A bundler makes a plan with bundles from one with an object for each function.
 type bundler struct {
-	whole   bool // --bundle: neighbouring regions share an object
-	regions []*region
+	whole    bool // --bundle: neighbouring regions share an object
+	regions  []*region
+	runs     []run
+	pieces   map[int32][]piece // of each object of runs
+	reserved map[*model.Dump]reserved
 	// in recordings with copies of stacks: the regions of each dump
 	apart           []dumpRegions
 	rec             *recording.Recording
@@ -56,11 +62,13 @@ type bundler struct {
 	old             *model.Plan
 	placedFunctions []placed
 	// of has the placed function of each mapping of the old plan, or -1.
-	of []int
+	of []int32
 	// objectOf has an object of the new plan for each object of the old one, or -1.
-	objectOf []int
+	objectOf []int32
 	// dumps has the placed functions of each dump, by address after layOut.
 	dumps map[*model.Dump][]int
+	// ends has, by dump and index in dumps, the highest end of a function up to that one.
+	ends map[*model.Dump][]uint64
 	// dumpsOf has, by process, the dumps with code in it.
 	dumpsOf map[uint32][]*model.Dump
 	// mappingsOf has the mappings of the old plan by process, for those with several dumps.
@@ -72,11 +80,52 @@ type bundler struct {
 	// too small for a blank table. It is nil before the first call of behind.
 	taken *addrs.Owners
 	blind bool // the references of samples are unknown
+	lines map[*model.Dump]lineInspector
+}
+
+// A run is a series of functions of a dump, in the order of their addresses. They do not overlap,
+// and no wall is between them. One mapping may cover all of them.
+type run struct {
+	dump    *model.Dump
+	members []int     // placed functions
+	regions []*region // those of its functions, or nil if these are in none
+}
+
+// A piece is a part of an object that has one mapping. It is [lo, hi).
+type piece struct {
+	first  int // its first placed function
+	lo, hi uint64
+	// late pieces have one function, and are mapped when it is loaded. All others are mapped
+	// with the first of their functions.
+	late bool
+}
+
+// A unit is a part of a run that is in one bundle as a whole, or in none: a function, or a region
+// with a single image.
+type unit struct {
+	members []int   // placed functions
+	region  *region // nil for a function
+}
+
+// units returns the number of a run's units.
+func (r *run) units() int {
+	if r.regions != nil {
+		return len(r.regions)
+	}
+	return len(r.members)
+}
+
+// unit returns the i-th unit of a run.
+func (r *run) unit(i int) unit {
+	if r.regions != nil {
+		return unit{r.regions[i].placedFunctions, r.regions[i]}
+	}
+	return unit{r.members[i : i+1 : i+1], nil}
 }
 
 // A place is a function at an address. The function is an object of the old plan.
 type place struct {
-	function int
+	function int32
 	addr     uint64
 }
 
@@ -94,10 +143,6 @@ const (
 	maxSpan = 512 << 20
 )
 
-// maxTries bounds the generations that are tried for a function. An address that is used again
-// and again needs one generation for each use.
-const maxTries = 64
-
 // maxMembers bounds the functions of a bundle where stacks are not unwound, so that the division
 // is free. perf starts an addr2line for each file whose lines it wants, which favours fewer
 // files. But addr2line of binutils goes through all symbols of the file for every answer. This
@@ -111,9 +156,13 @@ func (p *Planner) Bundle(ctx context.Context, whole bool) error {
 	p.Plan = model.Plan{}
 	b := &bundler{
 		whole: whole, rec: p.rec, planner: p, old: &old,
-		dumps:   make(map[*model.Dump][]int),
-		dumpsOf: make(map[uint32][]*model.Dump),
-		pids:    make(map[*model.Dump][]uint32),
+		dumps:    make(map[*model.Dump][]int),
+		lines:    make(map[*model.Dump]lineInspector),
+		pieces:   make(map[int32][]piece),
+		reserved: make(map[*model.Dump]reserved),
+		ends:     make(map[*model.Dump][]uint64),
+		dumpsOf:  make(map[uint32][]*model.Dump),
+		pids:     make(map[*model.Dump][]uint32),
 	}
 	b.finish()
 	for _, d := range p.dumps {
@@ -125,25 +174,27 @@ func (p *Planner) Bundle(ctx context.Context, whole bool) error {
 	for i := range b.apart {
 		b.layOutRegions(&b.apart[i])
 	}
-	early, err := b.findEarly(ctx)
-	if err != nil {
+	if err := b.findReferences(ctx); err != nil {
 		return err
 	}
-	p.Mappings = newBundleMapper(b, early).mapAll()
+	for i := range b.runs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b.divide(&b.runs[i])
+	}
+	p.Mappings = newBundleMapper(b).mapAll()
 	return nil
 }
 
 // finish finds the placed functions.
 func (b *bundler) finish() {
 	b.placedFunctions = make([]placed, 0, len(b.old.Objects))
-	b.of = make([]int, len(b.old.Mappings))
-	b.objectOf = make([]int, len(b.old.Objects))
-	for i := range b.objectOf {
-		b.objectOf[i] = -1
-	}
+	b.of = make([]int32, len(b.old.Mappings))
+	b.objectOf = slices.Repeat([]int32{-1}, len(b.old.Objects))
 	// first is the first placed function of each object, or -1.
 	first := slices.Clone(b.objectOf)
-	others := make(map[place]int)
+	others := make(map[place]int32)
 	hasCode := make(map[processDump]bool)
 	for i := range b.old.Mappings {
 		m := &b.old.Mappings[i]
@@ -157,14 +208,14 @@ func (b *bundler) finish() {
 			b.pids[d] = append(b.pids[d], m.PID)
 		}
 		r, ok := first[m.Object], first[m.Object] >= 0
-		if ok && b.placedFunctions[r].lo != m.Addr {
+		if ok && b.placedFunctions[r].lo() != m.Addr {
 			r, ok = others[place{m.Object, m.Addr}]
 		}
 		if ok {
 			b.of[i] = r // mappings are in the order of their times: it was there before
 			continue
 		}
-		r = len(b.placedFunctions)
+		r = int32(len(b.placedFunctions))
 		b.of[i] = r
 		if first[m.Object] < 0 {
 			first[m.Object] = r
@@ -172,10 +223,12 @@ func (b *bundler) finish() {
 			others[place{m.Object, m.Addr}] = r
 		}
 		d := b.old.Objects[m.Object].Dump
-		b.dumps[d] = append(b.dumps[d], r)
+		if b.dumps[d] == nil {
+			b.dumps[d] = make([]int, 0, min(d.Source.NumFunctions(), len(b.old.Mappings)))
+		}
+		b.dumps[d] = append(b.dumps[d], int(r))
 		b.placedFunctions = append(b.placedFunctions, placed{
-			function: m.Object, lo: m.Addr, hi: m.Addr + m.Len, pid: m.PID, time: m.Time,
-			noCode: !codebytes.HasCode(d, b.old.Objects[m.Object].Function), region: noRegion, copied: m.Copied,
+			first: m, noCode: !codebytes.HasCode(d, b.old.Objects[m.Object].Function), region: noRegion,
 		})
 	}
 }
@@ -191,78 +244,93 @@ func (b *bundler) layOut(d *model.Dump) {
 	list := b.dumps[d]
 	slices.SortFunc(list, func(i, j int) int {
 		x, y := &b.placedFunctions[i], &b.placedFunctions[j]
-		return cmp.Or(cmp.Compare(x.lo, y.lo), cmp.Compare(x.hi, y.hi), cmp.Compare(x.time, y.time), cmp.Compare(i, j))
+		return cmp.Or(cmp.Compare(x.lo(), y.lo()), cmp.Compare(x.hi(), y.hi()), cmp.Compare(x.first.Time, y.first.Time), cmp.Compare(i, j))
 	})
 	reserved, absent := b.reservedOf(d), b.old.Absent[d]
+	b.reserved[d] = reserved
 	slices.SortFunc(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
 	// A function where another dump has functions, too, gets an object of its own.
-	list = slices.DeleteFunc(slices.Clone(list), func(r int) bool {
-		alone := isWalled(reserved.code, b.placedFunctions[r].lo, b.placedFunctions[r].hi)
-		if alone {
-			b.placedFunctions[r].shared = true
-			b.addObject(d, []int{r})
-		}
-		return alone
-	})
+	if len(reserved.code) > 0 {
+		list = slices.DeleteFunc(slices.Clone(list), func(r int) bool {
+			alone := isWalled(reserved.code, b.placedFunctions[r].lo(), b.placedFunctions[r].hi())
+			if alone {
+				b.addSingle(d, r)
+			}
+			return alone
+		})
+	}
 	if b.rec.CopiesStacks() {
 		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), reserved, absent})
 		return
 	}
+	cleared := b.clearedOf(d)
 	for len(list) > 0 {
 		together := list[:b.span(list, reserved, absent)]
 		list = list[len(together):]
 		for len(together) > 0 {
 			n := b.cut(together)
-			b.divide(d, together[:n])
+			b.addRuns(d, together[:n], cleared)
 			together = together[n:]
 		}
 	}
+}
+
+// clearedOf returns the addresses that code of a dump leaves, in order and disjoint.
+func (b *bundler) clearedOf(d *model.Dump) (list []addrs.Range) {
+	for i := range b.old.Mappings {
+		if m := &b.old.Mappings[i]; m.Clear && b.old.Objects[m.Object].Dump == d {
+			list = append(list, addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
+		}
+	}
+	return apart(list)
 }
 
 // span returns how many of the placed functions one bundle can hold, from the first on. list is
 // in the order of addresses. absent are the addresses of dropped functions: a bundle spans them
 // like code.
 func (b *bundler) span(list []int, reserved reserved, absent []addrs.Range) int {
-	first, end := b.placedFunctions[list[0]].lo, b.placedFunctions[list[0]].hi
+	first, end := b.placedFunctions[list[0]].lo(), b.placedFunctions[list[0]].hi()
 	for n := 1; n < len(list); n++ {
 		r := &b.placedFunctions[list[n]]
 		reach := end
-		for ; len(absent) > 0 && absent[0].Lo < r.lo; absent = absent[1:] {
+		for ; len(absent) > 0 && absent[0].Lo < r.lo(); absent = absent[1:] {
 			if absent[0].Lo <= reach+maxPadding {
 				reach = max(reach, absent[0].Hi)
 			}
 		}
-		walled := r.lo > end && isWalled(reserved.code, end, r.lo) ||
-			r.lo > reach+maxPadding && (r.lo-reach > maxHole || isWalled(reserved.files, reach, r.lo))
-		if walled || r.hi-first > maxSpan && r.lo >= end {
+		walled := r.lo() > end && isWalled(reserved.code, end, r.lo()) ||
+			r.lo() > reach+maxPadding && (r.lo()-reach > maxHole || isWalled(reserved.files, reach, r.lo()))
+		if walled || r.hi()-first > maxSpan && r.lo() >= end {
 			return n
 		}
-		end = max(end, r.hi)
+		end = max(end, r.hi())
 	}
 	return len(list)
 }
 
-// divide divides the placed functions of a run of memory among generations, and adds an object
-// for each.
-func (b *bundler) divide(d *model.Dump, list []int) {
-	var generations [][]int
-	for len(list) > 0 {
-		n := b.cluster(list)
-		if n > 1 {
-			b.assign(list[:n])
+// addRuns adds the runs of placed functions that no wall is between, and an object for each
+// function that must stay alone: others have its addresses at other times, or code leaves them.
+func (b *bundler) addRuns(d *model.Dump, list []int, cleared []addrs.Range) {
+	together := 0 // the number of functions since the last run
+	flush := func(end int) {
+		if together > 0 {
+			b.runs = append(b.runs, run{dump: d, members: list[end-together : end : end]})
+			together = 0
 		}
-		for _, r := range list[:n] {
-			g := b.placedFunctions[r].generation
-			for len(generations) <= g {
-				generations = append(generations, nil)
+	}
+	for at := 0; at < len(list); {
+		n := b.cluster(list[at:])
+		if r := &b.placedFunctions[list[at]]; n == 1 && !isWalled(cleared, r.lo(), r.hi()) {
+			together++
+		} else {
+			flush(at)
+			for _, r := range list[at : at+n] {
+				b.addSingle(d, r)
 			}
-			generations[g] = append(generations[g], r)
 		}
-		list = list[n:]
+		at += n
 	}
-	for _, members := range generations {
-		b.addObject(d, members)
-	}
+	flush(len(list))
 }
 
 // cut returns how many of the placed functions the first bundle gets. If there are more than
@@ -273,14 +341,14 @@ func (b *bundler) cut(list []int) (n int) {
 	}
 	end, longest := uint64(0), uint64(0)
 	for i, r := range list {
-		lo := b.placedFunctions[r].lo
+		lo := b.placedFunctions[r].lo()
 		if i >= maxMembers/2 && lo >= end && (n == 0 || i < maxMembers && lo-end > longest) {
 			n, longest = i, lo-end
 		}
 		if i >= maxMembers && n > 0 {
 			return n
 		}
-		end = max(end, b.placedFunctions[r].hi)
+		end = max(end, b.placedFunctions[r].hi())
 	}
 	return len(list) // they share addresses, from first to last
 }
@@ -288,57 +356,38 @@ func (b *bundler) cut(list []int) (n int) {
 // cluster returns how many of the placed functions, from the first on, share addresses with each
 // other, directly or not.
 func (b *bundler) cluster(list []int) int {
-	end := b.placedFunctions[list[0]].hi
+	end := b.placedFunctions[list[0]].hi()
 	for n := 1; n < len(list); n++ {
 		r := &b.placedFunctions[list[n]]
-		if r.lo >= end {
+		if r.lo() >= end {
 			return n
 		}
-		end = max(end, r.hi)
+		end = max(end, r.hi())
 	}
 	return len(list)
 }
 
-// assign sets the generations of placed functions that share addresses.
-func (b *bundler) assign(cluster []int) {
-	byTime := slices.Clone(cluster)
-	slices.SortStableFunc(byTime, func(i, j int) int { return cmp.Compare(b.placedFunctions[i].time, b.placedFunctions[j].time) })
-	var taken []occupied
-	for _, i := range byTime {
-		r := &b.placedFunctions[i]
-		r.shared = true
-		for g := max(0, len(taken)-maxTries); ; g++ {
-			if g == len(taken) {
-				taken = append(taken, nil)
-			}
-			if taken[g].take(r.lo, r.hi) {
-				r.generation = g
-				break
-			}
-		}
+// addSingle adds the object of a function that stays alone: the one that it has without bundles, if
+// no stack goes through it. All addresses of the function share that.
+func (b *bundler) addSingle(d *model.Dump, number int) {
+	r, p := &b.placedFunctions[number], b.planner
+	at := b.objectOf[r.function()]
+	if b.rec.CopiesStacks() || at >= 0 && p.Objects[at].Bundle != nil {
+		b.addObject(d, []int{number})
+		return
 	}
+	if at < 0 {
+		at = int32(len(p.Objects))
+		o := b.old.Objects[r.function()]
+		o.Repeat = p.names.next(&o, p.Objects)
+		p.Objects = append(p.Objects, o)
+		b.objectOf[r.function()] = at
+	}
+	r.object, r.piece = at, int32(len(b.pieces[at]))
+	b.pieces[at] = append(b.pieces[at], piece{number, r.lo(), r.hi(), true})
 }
 
-// An occupied is the set of addresses in use, in order and disjoint.
-type occupied []addrs.Range
-
-// take adds [lo, hi) if all of it is free, and reports whether it was.
-func (o *occupied) take(lo, hi uint64) bool {
-	i, _ := slices.BinarySearchFunc(*o, lo, func(x addrs.Range, lo uint64) int {
-		if x.Hi <= lo {
-			return -1
-		}
-		return 1
-	})
-	if i < len(*o) && (*o)[i].Lo < hi {
-		return false
-	}
-	*o = slices.Insert(*o, i, addrs.Range{Lo: lo, Hi: hi})
-	return true
-}
-
-// addObject adds the object for placed functions of one generation, in the order of their
-// addresses. It adds several objects if the bytes of some are unknown: no reader may take missing
+// addObject adds the object for placed functions, in the order of their addresses. It adds several objects if the bytes of some are unknown: no reader may take missing
 // bytes for instructions.
 func (b *bundler) addObject(d *model.Dump, members []int) {
 	for len(members) > 0 {
@@ -358,36 +407,55 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) *model.Objec
 	p := b.planner
 	first, last := &b.placedFunctions[members[0]], &b.placedFunctions[members[len(members)-1]]
 	o := model.Object{
-		Dump: d, PID: b.old.Objects[first.function].PID,
-		Bundle: &model.Bundle{Members: make([]model.Member, len(members)), Region: jitobj.Region{Low: first.lo, High: last.hi, NoCode: noCode}},
+		Dump: d, PID: b.old.Objects[first.function()].PID,
+		Bundle: &model.Bundle{Members: make([]model.Member, len(members)), Region: jitobj.Region{Low: first.lo(), High: last.hi(), NoCode: noCode}},
 	}
-	o.CodeAt = o.Bundle.Region.Base()
 	room := uint64(0)
+	number := int32(len(p.Objects))
 	for i, r := range members {
 		m := &b.placedFunctions[r]
-		m.object = len(p.Objects)
-		f := &b.old.Objects[m.function]
-		again := b.objectOf[m.function] >= 0
-		b.objectOf[m.function] = m.object
-		room += tableRoom(m.hi-m.lo, f.Sent)
-		o.Bundle.Members[i] = model.Member{Function: f.Function, Placed: r, Addr: m.lo, Again: again}
+		m.object = number
+		f := &b.old.Objects[m.function()]
+		again := b.objectOf[m.function()] >= 0
+		b.objectOf[m.function()] = number
+		room += tableRoom(m.hi()-m.lo(), f.Sent)
+		o.Bundle.Members[i] = model.Member{Function: int32(f.Function), Addr: m.lo(), Again: again}
 	}
+	b.addPieces(number, members)
 	if b.rec.CopiesStacks() {
-		o.Placed, o.Room = true, room
-		o.TablesAt = p.gaps.take(d, last.hi, room, 0)
-		if o.TablesAt != 0 && o.TablesAt+room-o.CodeAt > reach {
-			o.TablesAt = 0
+		at := &model.Placement{CodeAt: o.Bundle.Region.Base(), TablesAt: p.gaps.take(d, last.hi(), room, 0), Room: room}
+		if at.TablesAt != 0 && at.TablesAt+room-at.CodeAt > reach {
+			at.TablesAt = 0
 		}
-		if o.TablesAt == 0 {
-			o.TablesAt, o.Room = b.behind(d, last.hi), blankRoom
+		if at.TablesAt == 0 {
+			at.TablesAt, at.Room = b.behind(d, last.hi()), blankRoom
 		}
+		o.Placement = at
 	}
 	p.Objects = append(p.Objects, o)
 	return &p.Objects[len(p.Objects)-1]
 }
 
+// addPieces divides the functions of an object among pieces. Gaps that something refers to are in no
+// piece. A function that something refers to before it is loaded is a late piece.
+func (b *bundler) addPieces(object int32, members []int) {
+	var pieces []piece
+	apart := true
+	for _, r := range members {
+		m := &b.placedFunctions[r]
+		late := m.early || b.blind
+		if apart || late {
+			pieces = append(pieces, piece{first: r, lo: m.lo(), late: late})
+		}
+		m.piece = int32(len(pieces) - 1)
+		pieces[m.piece].hi = m.hi()
+		apart = late || m.gapAfter
+	}
+	b.pieces[object] = pieces
+}
+
 // reachOf sets the address at which a bundle begins.
 func reachOf(o *model.Object, low uint64) {
 	o.Bundle.Region.Low = low
-	o.CodeAt = o.Bundle.Region.Base()
+	o.Placement.CodeAt = o.Bundle.Region.Base()
 }

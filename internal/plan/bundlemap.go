@@ -2,10 +2,10 @@ package plan
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
 )
 
@@ -15,49 +15,46 @@ import (
 // should see another one.
 type bundleMapper struct {
 	*bundler
-	// mapped has the time at which a bundle was mapped.
-	mapped map[mappedBundle]uint64
+	// mapped has the time at which an object was mapped, or one of its late pieces.
+	mapped map[mappedPiece]uint64
+	// heads has the length of the last mapping of an object's head, for objects that may
+	// have one.
+	heads  map[mappedBundle]uint64
 	others map[uint32]*overlaps // by process
-	// seen has the object at each address where that is not generation 0 of a bundle.
+	// seen has the objects of late pieces and of single functions, and cleared ranges.
 	seen *places
-	// early has the functions that are referenced before they are loaded.
-	early map[earlyReference]bool
-	// forks has the forks that have to hide such functions, by time.
-	forks []earlyFork
 	// out has the result.
 	out []model.Mapping
 }
 
-// A mappedBundle is a bundle that has been mapped as a whole for a program: a process since a
-// fork or an exec.
+// A mappedBundle is a bundle that has been mapped for a program: a process since a fork or an
+// exec.
 type mappedBundle struct {
 	pid    uint32
 	since  uint64
-	object int
+	object int32
 }
+
+// A mappedPiece is a late piece of a bundle, or noPiece for all others.
+type mappedPiece struct {
+	mappedBundle
+	piece int
+}
+
+const noPiece = -1
+
+// maxHead bounds the length of a mapping of an object's head, in bytes. No code is there.
+const maxHead = 0x40
+
+// headOf returns the address of the head of an object whose code begins at an address. The head is
+// the file's beginning.
+func headOf(code uint64) uint64 { return jitobj.Region{Low: code}.Base() - jitobj.TextOffset }
 
 // nothing stands for no object.
 const nothing = -1
 
-// An earlyFork is the fork of a process that must not see a function which its parent loads
-// later.
-type earlyFork struct {
-	earlyReference
-	time uint64
-}
-
-func newBundleMapper(b *bundler, early []earlyReference) *bundleMapper {
-	m := &bundleMapper{bundler: b, mapped: make(map[mappedBundle]uint64), others: make(map[uint32]*overlaps), seen: newPlaces(&b.rec.ProcessTree), early: make(map[earlyReference]bool)}
-	for _, t := range early {
-		m.early[t] = true
-		for _, born := range b.rec.ProcessTree.ForksOf(t.pid) {
-			if born.Clones {
-				m.forks = append(m.forks, earlyFork{t, born.Time})
-			}
-		}
-	}
-	slices.SortStableFunc(m.forks, func(x, y earlyFork) int { return cmp.Compare(x.time, y.time) })
-	return m
+func newBundleMapper(b *bundler) *bundleMapper {
+	return &bundleMapper{bundler: b, mapped: make(map[mappedPiece]uint64), heads: make(map[mappedBundle]uint64), others: make(map[uint32]*overlaps), seen: newPlaces(&b.rec.ProcessTree)}
 }
 
 // mapAll returns the mappings in the order of their times.
@@ -66,73 +63,113 @@ func (b *bundleMapper) mapAll() []model.Mapping {
 	regions := newRegionMapper(b.bundler, b.add)
 	for i := range b.old.Mappings {
 		m := b.old.Mappings[i]
-		b.born(m.Time)
-		o := b.seen.of(m.PID, m.Time)
 		switch r := b.of[i]; {
 		// The function may be in a region at one address, and elsewhere at another.
 		case m.Clear:
 			regions.clear(m)
-			b.clear(o, m)
+			b.clear(m)
 		case r < 0:
 		case b.placedFunctions[r].region != noRegion:
-			regions.show(m, r)
+			regions.show(m, int(r))
 		default:
-			b.show(o, m, r)
+			b.show(m, int(r))
 		}
 	}
-	b.born(math.MaxUint64)
 	slices.SortStableFunc(b.out, ByTimeOfMapping)
 	return b.out
 }
 
-// born clears functions that their parents see too early from the children that were forked
-// before a time.
-func (b *bundleMapper) born(before uint64) {
-	for ; len(b.forks) > 0 && b.forks[0].time < before; b.forks = b.forks[1:] {
-		e := &b.forks[0]
-		r := &b.placedFunctions[e.placed]
-		for _, hidden := range hide(b.seen.of(e.pid, e.time), r.lo, r.hi) {
-			// after the record of the fork
-			b.add(model.Mapping{Time: e.time + 1, PID: e.pid, TID: e.pid, Addr: hidden.Lo, Len: hidden.Hi - hidden.Lo, Object: r.object, Clear: true})
-		}
-	}
-}
-
-// hide makes [lo, hi) show nothing where it would show generation 0, and returns those parts.
-func hide(o *addrs.Owners, lo, hi uint64) (hidden []addrs.Range) {
-	for _, t := range append(o.Within(lo, hi), addrs.Tenancy{Lo: hi, Hi: hi, Owner: nothing}) {
-		if lo < t.Lo {
-			hidden = append(hidden, addrs.Range{Lo: lo, Hi: t.Lo})
-			o.Place(lo, t.Lo, nothing)
-		}
-		lo = t.Hi
-	}
-	return hidden
-}
-
-// show adds the mappings that are missing for a placed function to be seen from m's time on.
-func (b *bundleMapper) show(o *addrs.Owners, m model.Mapping, number int) {
+// show adds the mapping that is missing for a placed function to be seen from m's time on.
+func (b *bundleMapper) show(m model.Mapping, number int) {
 	r := &b.placedFunctions[number]
 	obj := &b.planner.Objects[r.object]
 	g := &b.rec.ProcessTree
-	key := mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), r.object}
+	key := mappedPiece{mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), r.object}, noPiece}
 	m.Object, m.Tables = r.object, 0
 	since, mapped := b.mapped[key]
-	if !mapped {
-		since, m.Tables = m.Time, obj.TablesAt
-		b.mapped[key] = since
+	if !mapped && obj.Bundle != nil {
+		b.mapped[key] = m.Time
+		m.Tables = b.mapObject(m, key.mappedBundle, obj)
 	}
-	implied := r.generation == 0 && !b.blind
-	if implied && !mapped {
-		b.whole(o, m, obj)
-		m.Tables = 0
+	pieces := b.pieces[m.Object]
+	p := &pieces[r.piece]
+	if p.late {
+		key.piece = int(r.piece)
+		if since, mapped = b.mapped[key]; !mapped {
+			b.mapped[key] = m.Time
+		}
 	}
-	if !seenAs(o, r.lo, r.hi, r.object, implied) || mapped && b.intruded(&m, r, obj.Dump, since) {
-		b.part(m, r.lo, r.hi, obj)
+	o, single := b.seen.Of(m.PID, m.Time), p.late || len(pieces) == 1 && len(obj.Bundle.Members) == 1
+	if p.late && !mapped || mapped && (single && !seenAs(o, r.lo(), r.hi(), int(m.Object)) || b.intruded(&m, r, obj.Dump, since)) {
+		b.mapHead(m, key.mappedBundle, obj)
+		b.part(m, r.lo(), r.hi(), obj)
 	}
-	if !implied || r.shared || !o.IsEmpty(r.lo, r.hi) {
-		o.Place(r.lo, r.hi, r.object)
+	if single {
+		o.Place(r.lo(), r.hi(), int(m.Object))
 	}
+}
+
+// mapObject maps all pieces of an object that are not late. It returns the address of the object's
+// tables if there are none.
+func (b *bundleMapper) mapObject(m model.Mapping, key mappedBundle, obj *model.Object) (tables uint64) {
+	pieces := b.pieces[m.Object]
+	if len(pieces) > 1 && !b.blind && b.hasHead(obj.Dump, pieces[0].first) {
+		b.heads[key] = 0
+		b.mapHead(m, key, obj)
+	}
+	m.Tables = 0
+	if obj.Placement != nil {
+		m.Tables = obj.Placement.TablesAt
+	}
+	for _, p := range pieces {
+		if !p.late {
+			b.part(m, p.lo, p.hi, obj)
+			m.Tables = 0
+		}
+	}
+	return m.Tables
+}
+
+// mapHead maps the head of an object with several pieces, before one of them. hotspot counts
+// the addresses of a file from the first part of it that it needs, so names in other parts would be
+// wrong. But it counts them from the file's beginning if the part follows a mapping of that. It
+// skips a mapping that is not longer than the last one.
+func (b *bundleMapper) mapHead(m model.Mapping, key mappedBundle, obj *model.Object) {
+	n, ok := b.heads[key]
+	if !ok || n == maxHead {
+		return
+	}
+	b.heads[key] = n + 1
+	head := headOf(obj.Bundle.Region.Low)
+	m.Tables = 0
+	b.part(m, head, head+n+1, obj) // its offset wraps to the file's beginning
+}
+
+// hasHead reports whether the head of an object that begins with a placed function may be mapped:
+// nothing else is there.
+func (b *bundler) hasHead(d *model.Dump, first int) bool {
+	r, w := &b.placedFunctions[first], b.reserved[d]
+	head := headOf(r.lo())
+	below, ok := b.below(d, r.lo())
+	return head < r.lo() && !r.headUsed && !isWalled(w.files, head, head+maxHead) && !isWalled(w.code, head, head+maxHead) && (!ok || below <= head)
+}
+
+// below returns the highest end of the functions of a dump that begin below an address.
+func (b *bundler) below(d *model.Dump, lo uint64) (end uint64, ok bool) {
+	list := b.dumps[d]
+	if b.ends[d] == nil {
+		ends := make([]uint64, len(list))
+		for i, r := range list {
+			end = max(end, b.placedFunctions[r].hi())
+			ends[i] = end
+		}
+		b.ends[d] = ends
+	}
+	i, _ := slices.BinarySearchFunc(list, lo, func(r int, lo uint64) int { return cmp.Compare(b.placedFunctions[r].lo(), lo) })
+	if i == 0 {
+		return 0, false
+	}
+	return b.ends[d][i-1], true
 }
 
 // intruded reports whether something else came to lie over a placed function since its bundle was
@@ -143,58 +180,34 @@ func (b *bundleMapper) intruded(m *model.Mapping, r *placed, d *model.Dump, sinc
 		x = b.overlapsOf(m.PID)
 		b.others[m.PID] = x
 	}
-	return x.between(d, r.lo, r.hi, since, m.Time)
+	return x.between(d, r.lo(), r.hi(), since, m.Time)
 }
 
-// seenAs reports whether all of [lo, hi) is seen as an object. implied says that this is so where
-// o has no entry.
-func seenAs(o *addrs.Owners, lo, hi uint64, object int, implied bool) bool {
+// seenAs reports whether all of [lo, hi) is seen as an object.
+func seenAs(o *addrs.Owners, lo, hi uint64, object int) bool {
 	at := lo
 	for _, t := range o.Within(lo, hi) {
-		if t.Owner != object || t.Lo > at && !implied {
+		if t.Owner != object || t.Lo > at {
 			return false
 		}
 		at = t.Hi
 	}
-	return implied || at >= hi
+	return at >= hi
 }
 
-// whole maps all of a bundle. Then it maps again the parts that must show something else.
-func (b *bundleMapper) whole(o *addrs.Owners, m model.Mapping, obj *model.Object) {
-	b.part(m, obj.Bundle.Region.Low, obj.Bundle.Region.High, obj)
-	m.Tables = 0
-	for i := range obj.Bundle.Members {
-		r := &b.placedFunctions[obj.Bundle.Members[i].Placed]
-		if b.early[earlyReference{m.PID, obj.Bundle.Members[i].Placed}] {
-			hide(o, r.lo, r.hi)
-		}
-	}
-	for _, t := range o.Within(obj.Bundle.Region.Low, obj.Bundle.Region.High) {
-		switch {
-		case t.Owner == m.Object:
-		case t.Owner == nothing:
-			c := m
-			c.Clear, c.Addr, c.Len = true, t.Lo, t.Hi-t.Lo
-			b.add(c)
-		default:
-			other := m
-			other.Object = t.Owner
-			b.part(other, t.Lo, t.Hi, &b.planner.Objects[t.Owner])
-		}
-	}
-}
-
-// part maps [lo, hi) of an object.
+// part maps [lo, hi) of an object. If it is of a single function, m has the offset.
 func (b *bundleMapper) part(m model.Mapping, lo, hi uint64, obj *model.Object) {
-	m.Addr, m.Len, m.Off = lo, hi-lo, lo-obj.CodeAt
+	if m.Addr, m.Len = lo, hi-lo; obj.Bundle != nil {
+		m.Off = lo - obj.Bundle.Region.Base()
+	}
 	b.add(m)
 }
 
 func (b *bundleMapper) add(m model.Mapping) { b.out = append(b.out, m) }
 
 // clear clears a range that code has left.
-func (b *bundleMapper) clear(o *addrs.Owners, m model.Mapping) {
-	o.Place(m.Addr, m.Addr+m.Len, nothing)
+func (b *bundleMapper) clear(m model.Mapping) {
+	b.seen.Of(m.PID, m.Time).Place(m.Addr, m.Addr+m.Len, nothing)
 	if m.Object = b.objectOf[m.Object]; m.Object >= 0 {
 		b.add(m)
 	}

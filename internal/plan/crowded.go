@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/samplerefs"
 )
 
 // Crowded regions use addresses again so often that an image for each use would be too much.
@@ -27,14 +27,14 @@ type dumpRegions struct {
 	absent []addrs.Range
 }
 
-// references describe which code samples refer to, and when.
-type references interface {
-	// within reports whether a sample may refer to an address in [lo, hi) in [from, to].
-	within(lo, hi, from, to uint64) bool
+// referenceTimes tell which code samples refer to, and when.
+type referenceTimes interface {
+	// Within reports whether a sample may refer to an address in [lo, hi) in [from, to].
+	Within(lo, hi, from, to uint64) bool
 
-	// each calls f for ranges of addresses, in any order. Together they have all addresses
+	// Each calls f for ranges of addresses, in any order. Together they have all addresses
 	// that samples refer to in [from, to].
-	each(from, to uint64, f func(lo, hi uint64))
+	Each(from, to uint64, f func(lo, hi uint64))
 }
 
 // maxCrowded bounds the functions of all images of a crowded region, per function of the region.
@@ -54,7 +54,7 @@ func (b *bundler) placeCrowds(ctx context.Context, all []dumpRegions) error {
 		return nil
 	}
 	referenced, err := b.findReferenced(ctx, crowded)
-	var why unknowable
+	var why samplerefs.Unknowable
 	if err != nil && !errors.As(err, &why) {
 		return recording.Error(b.rec.In.Path, err)
 	}
@@ -82,7 +82,7 @@ func (b *bundler) placeCrowds(ctx context.Context, all []dumpRegions) error {
 // If referenced is nil, the references are unknown, and crowdedImages does not fail. Then an
 // image has all functions that exist when it begins and are not replaced while it is in force.
 // Once limit is reached, it has only the functions that come later.
-func (b *bundler) crowdedImages(list []int, limit int, referenced references) (images []image, ok bool) {
+func (b *bundler) crowdedImages(list []int, limit int, referenced referenceTimes) (images []image, ok bool) {
 	old, now, shown := b.newSeating(list), b.newSeating(list), b.newSeating(list)
 	began := uint64(0)
 	flush := func(time uint64) {
@@ -96,7 +96,7 @@ func (b *bundler) crowdedImages(list []int, limit int, referenced references) (i
 			}
 		}
 		if referenced != nil {
-			referenced.each(began, time, func(lo, hi uint64) { old.eachIn(lo, hi, show) })
+			referenced.Each(began, time, func(lo, hi uint64) { old.eachIn(lo, hi, show) })
 		} else {
 			for seat := old.next(0); seat >= 0 && limit >= here; seat = old.next(seat + 1) {
 				show(list[seat])
@@ -111,10 +111,10 @@ func (b *bundler) crowdedImages(list []int, limit int, referenced references) (i
 	for _, i := range b.byTime(list) {
 		r := &b.placedFunctions[i]
 		isReferenced := func(o int) bool {
-			return referenced.within(b.placedFunctions[o].lo, b.placedFunctions[o].hi, began, r.time)
+			return referenced.Within(b.placedFunctions[o].lo(), b.placedFunctions[o].hi(), began, r.first.Time)
 		}
 		if len(now.overlapping(i)) > 0 || referenced != nil && slices.ContainsFunc(old.overlapping(i), isReferenced) {
-			if flush(r.time); limit < 0 && referenced != nil {
+			if flush(r.first.Time); limit < 0 && referenced != nil {
 				return nil, false
 			}
 		}
@@ -130,36 +130,20 @@ func (b *bundler) crowdedImages(list []int, limit int, referenced references) (i
 // byTime returns placed functions in the order of their times.
 func (b *bundler) byTime(list []int) []int {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(i, j int) int { return cmp.Compare(b.placedFunctions[i].time, b.placedFunctions[j].time) })
+	slices.SortStableFunc(list, func(i, j int) int {
+		return cmp.Compare(b.placedFunctions[i].first.Time, b.placedFunctions[j].first.Time)
+	})
 	return list
 }
 
-// A referenceLog has the references to crowded regions, by any process. It implements references
-// with blocks of addresses and intervals of time.
-type referenceLog struct {
-	begin uint64 // the time at which the first interval begins
-	shift int    // an interval has 1<<shift nanoseconds
-	// blocks has a bit for each interval, by address/referenceBlock.
-	blocks   map[uint64]*[referenceIntervals / 64]uint64
-	inBlocks [referenceIntervals][]uint64 // the keys of blocks, by interval
-}
-
-const (
-	// referenceIntervals is the number of intervals of time in a log.
-	referenceIntervals = 2048
-
-	// referenceBlock is the number of addresses in a block.
-	referenceBlock = 16
-)
-
 // findReferenced returns the references to crowded regions. It walks the recording once more.
-func (b *bundler) findReferenced(ctx context.Context, crowded []*region) (*referenceLog, error) {
+func (b *bundler) findReferenced(ctx context.Context, crowded []*region) (*samplerefs.Log, error) {
 	ranges := make([]addrs.Range, len(crowded))
 	begin, end := ^uint64(0), uint64(0)
 	for n, r := range crowded {
 		ranges[n] = addrs.Range{Lo: b.lo(r), Hi: r.end}
 		for _, i := range r.placedFunctions {
-			begin, end = min(begin, b.placedFunctions[i].time), max(end, b.placedFunctions[i].time)
+			begin, end = min(begin, b.placedFunctions[i].first.Time), max(end, b.placedFunctions[i].first.Time)
 		}
 	}
 	slices.SortFunc(ranges, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
@@ -168,59 +152,15 @@ func (b *bundler) findReferenced(ctx context.Context, crowded []*region) (*refer
 		hi = max(hi, ranges[i].Hi)
 		ranges[i].Hi = hi // of all up to this one: addresses between regions cost little
 	}
-	l := &referenceLog{begin: begin, shift: max(0, bits.Len64(end-begin)-bits.Len64(referenceIntervals-1)), blocks: make(map[uint64]*[referenceIntervals / 64]uint64)}
-	err := eachReference(ctx, b.rec, func(uint32) (uint64, uint64, bool) { return lo, hi, true }, func(_ uint32, time, addr uint64) {
+	l := samplerefs.NewLog(begin, end)
+	err := samplerefs.Each(ctx, b.rec, func(uint32) (uint64, uint64, bool) { return lo, hi, true }, func(_ uint32, time, addr uint64) {
 		n, found := slices.BinarySearchFunc(ranges, addr, func(r addrs.Range, addr uint64) int { return cmp.Compare(r.Lo, addr) })
 		if !found {
 			n--
 		}
 		if n >= 0 && addr < ranges[n].Hi {
-			l.add(addr, time)
+			l.Add(addr, time)
 		}
 	})
 	return l, err
-}
-
-func (l *referenceLog) interval(time uint64) int {
-	if time <= l.begin {
-		return 0
-	}
-	return int(min((time-l.begin)>>l.shift, referenceIntervals-1))
-}
-
-func (l *referenceLog) add(addr, time uint64) {
-	block := l.blocks[addr/referenceBlock]
-	if block == nil {
-		block = new([referenceIntervals / 64]uint64)
-		l.blocks[addr/referenceBlock] = block
-	}
-	i := l.interval(time)
-	if bit := uint64(1) << (i % 64); block[i/64]&bit == 0 {
-		block[i/64] |= bit
-		l.inBlocks[i] = append(l.inBlocks[i], addr/referenceBlock)
-	}
-}
-
-func (l *referenceLog) each(from, to uint64, f func(lo, hi uint64)) {
-	for _, blocks := range l.inBlocks[l.interval(from) : l.interval(to)+1] {
-		for _, block := range blocks {
-			f(block*referenceBlock, (block+1)*referenceBlock)
-		}
-	}
-}
-
-func (l *referenceLog) within(lo, hi, from, to uint64) bool {
-	first, last := l.interval(from), l.interval(to)
-	for at := lo / referenceBlock; at <= (hi-1)/referenceBlock; at++ {
-		block := l.blocks[at]
-		if block == nil {
-			continue
-		}
-		for i := first; i <= last; i++ {
-			if block[i/64]&(1<<(i%64)) != 0 {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -7,6 +7,8 @@
 //	tables.go       the addresses of unwind tables
 //	referenced.go   with --sampled: what the recording refers to
 //	bundle.go       with --bundle: one object for each run of memory
+//	bundlerefs.go   what bundles must not cover: gaps and functions that samples refer to
+//	bundlekinds.go  what bundles must not mix: functions with lines and without
 //	regions.go      in recordings with copies of stacks: neighbours share an object
 //
 // # Regions

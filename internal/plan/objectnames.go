@@ -22,7 +22,7 @@ type indexes struct {
 
 // next returns the number of earlier objects with o's name, and counts o. objects must have all
 // objects of earlier calls.
-func (n *objectNames) next(o *model.Object, objects []model.Object) (repeat int) {
+func (n *objectNames) next(o *model.Object, objects []model.Object) (repeat int32) {
 	if n.last == nil || n.pid != o.PID {
 		if n.of == nil {
 			n.of = make(map[uint32]*indexes)
@@ -48,5 +48,5 @@ func (n *objectNames) next(o *model.Object, objects []model.Object) (repeat int)
 		}
 	}
 	x.counts[o.Index]++
-	return x.counts[o.Index] - 1
+	return int32(x.counts[o.Index] - 1)
 }

@@ -37,8 +37,8 @@ type Planner struct {
 type Dump struct {
 	*model.Dump
 	attribution *attribution
-	events      int   // number of events planned so far
-	objectOf    []int // index in the plan's objects, by function; -1 without object
+	events      int     // number of events planned so far
+	objectOf    []int32 // index in the plan's objects, by function; -1 without object
 	// repeats has the functions that are loaded where an equal one is; see findRepeats.
 	repeats     map[int]bool
 	places      *places // nil until code moves
@@ -130,6 +130,7 @@ func (p *Planner) Extend(d *Dump) {
 		}
 	}
 	p.Objects = slices.Grow(p.Objects, loads)
+	d.objectOf = slices.Grow(d.objectOf, loads)
 	for i := range events {
 		e := &events[i]
 		if e.Kind != jitcode.Load {
@@ -156,7 +157,7 @@ func (p *Planner) Extend(d *Dump) {
 			ds.InImages++
 			continue
 		}
-		d.objectOf[e.Function] = len(p.Objects)
+		d.objectOf[e.Function] = int32(len(p.Objects))
 		o := model.Object{Dump: d.Dump, Function: e.Function, PID: pid, Index: e.Index, Sent: e.Tables}
 		if !p.Bundling { // in bundles, few need one
 			o.Repeat = p.names.next(&o, p.Objects)
@@ -193,7 +194,7 @@ func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
 		d.attribution.share(e, func(pid, tid uint32) {
 			m := model.Mapping{Time: d.Clock(e.Time), PID: pid, TID: tid, Addr: e.Addr, Len: e.Size, Object: d.objectOf[e.Function]}
 			if d.places != nil {
-				o := d.places.of(pid, m.Time)
+				o := d.places.Of(pid, m.Time)
 				// without times, the function is at both addresses all the time
 				if e.Kind == jitcode.Move && add && d.Match.Kind != report.ClockNone {
 					p.leave(m, o.Owned(e.OldAddr, e.OldAddr+e.Size, e.Function))

@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/samplerefs"
 )
 
 // With Options.Sampled, only referenced functions are made, and the targets of their branches
@@ -25,17 +26,17 @@ import (
 // descendant. So all mappings of an address that perf may look up are kept, and perf gets the same
 // result.
 
-// DropUnreferenced drops the functions from the plan that the recording does not refer to. If the
+// DropUnreferenced drops the functions of some dumps from the plan that the recording does not refer to. If the
 // references are unknown, it keeps everything and adds a note with the reason. called calls its
 // function for the references of a call trace. Errors are ctx's or those of reading the
 // recording.
-func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each) error {
+func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each, of func(*model.Dump) bool) error {
 	if len(p.Mappings) == 0 {
 		return nil
 	}
 	t := newReferenced(p.rec, &p.Plan)
-	err := eachReference(ctx, p.rec, t.bounds, t.reference)
-	var why unknowable
+	err := samplerefs.Each(ctx, p.rec, t.bounds, t.reference)
+	var why samplerefs.Unknowable
 	if errors.As(err, &why) {
 		p.Found.Note(fmt.Sprintf("%s: which functions it touches cannot be told: %s; all of them are there", quote.Printable(p.rec.In.Path), why))
 		return nil
@@ -43,31 +44,34 @@ func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each) error
 	if err != nil {
 		return recording.Error(p.rec.In.Path, err)
 	}
-	jitted := func(pid uint32) bool { return t.spaces.get(pid) != nil }
+	jitted := func(pid uint32) bool { return t.spaces.Get(pid) != nil }
 	if err := called(ctx, jitted, t.reference); err != nil {
 		return err
 	}
 	if err := referenceTargets(ctx, &p.Plan, t, &p.Found); err != nil {
 		return err
 	}
-	p.keep(t)
+	p.keep(t, of)
 	return nil
 }
 
-// keep drops the mappings that are not referenced, and the objects without any other mapping.
-func (p *Planner) keep(t *referenced) {
+// keep drops the mappings of some dumps that are not referenced, and the objects without any other mapping.
+func (p *Planner) keep(t *referenced, of func(*model.Dump) bool) {
 	t.finish()
-	var mappings []model.Mapping
+	left, kept := 0, 0                   // how many of the mappings and objects
 	moved := make([]int, len(p.Objects)) // by object: 0, or 1 and its new index
 	for i := range p.Mappings {
-		if m := &p.Mappings[i]; t.isReferenced(m, p.Objects[m.Object].Room) {
-			mappings = append(mappings, *m)
+		if m := &p.Mappings[i]; !of(p.Objects[m.Object].Dump) || t.isReferenced(m, p.Objects[m.Object].Room()) {
+			p.Mappings[left] = *m
+			left++
+			kept += 1 - moved[m.Object]
 			moved[m.Object] = 1
 		} else if d := p.Objects[m.Object].Dump; p.Absent != nil && !m.Clear {
 			p.Absent[d] = append(p.Absent[d], addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
 		}
 	}
-	var objects []model.Object
+	mappings := append(make([]model.Mapping, 0, left), p.Mappings[:left]...)
+	objects := make([]model.Object, 0, kept)
 	functions := make([][]bool, len(p.Lines)) // by dump and function: it has an object
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -88,7 +92,7 @@ func (p *Planner) keep(t *referenced) {
 		}
 	}
 	for i := range mappings {
-		mappings[i].Object = moved[mappings[i].Object] - 1
+		mappings[i].Object = int32(moved[mappings[i].Object] - 1)
 	}
 	p.Mappings, p.Objects = mappings, objects
 }
@@ -96,9 +100,9 @@ func (p *Planner) keep(t *referenced) {
 // referenced records which jitted code of each process is referenced.
 type referenced struct {
 	rec    *recording.Recording
-	ignore uint64                 // bits of an address that are no part of the location
-	code   map[uint32]*pieces     // by process, from its own mappings
-	spaces descent[*addressSpace] // by process, with code inherited from ancestors
+	ignore uint64                           // bits of an address that are no part of the location
+	code   map[uint32]*pieces               // by process, from its own mappings
+	spaces recording.Descent[*addressSpace] // by process, with code inherited from ancestors
 	// seen caches recent addresses.
 	seen [1 << 12]seenReference
 }
@@ -119,7 +123,7 @@ type pieces struct {
 
 func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
 	t := &referenced{rec: rec, code: make(map[uint32]*pieces)}
-	t.spaces = descent[*addressSpace]{tree: &rec.ProcessTree, own: func(pid uint32) bool { return t.code[pid] != nil }, of: t.addressSpaceOf}
+	t.spaces = recording.Descent[*addressSpace]{Tree: &rec.ProcessTree, Own: func(pid uint32) bool { return t.code[pid] != nil }, Of: t.addressSpaceOf}
 	var last *model.Dump
 	for i := range p.Objects {
 		d := p.Objects[i].Dump
@@ -155,7 +159,7 @@ func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
 				t.code[pid] = of
 			}
 		}
-		r, n := t.ranges(m, p.Objects[m.Object].Room)
+		r, n := t.ranges(m, p.Objects[m.Object].Room())
 		for _, r := range r[:n] {
 			of.starts = append(of.starts, r.Lo, r.Hi)
 		}
@@ -202,7 +206,7 @@ func (t *referenced) reference(pid uint32, _, addr uint64) {
 		return
 	}
 	*s = seenReference{addr, pid}
-	f := t.spaces.get(pid)
+	f := t.spaces.Get(pid)
 	if f == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
 )
 
 // Each function of a region has a mapping of its own, from the image in force when it is loaded.
@@ -13,7 +14,7 @@ import (
 // A regionMapper follows the functions and images of each process.
 type regionMapper struct {
 	*bundler
-	states inherited[*regionState]
+	states recording.Inherited[*regionState]
 	tabled map[mappedBundle]bool // objects with mapped tables
 	add    func(model.Mapping)
 }
@@ -40,41 +41,41 @@ func (s *regionState) setImage(region, image int) {
 func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
 	return &regionMapper{
 		bundler: b, tabled: make(map[mappedBundle]bool), add: add,
-		states: inherited[*regionState]{
-			tree:  &b.rec.ProcessTree,
-			make:  func() *regionState { return &regionState{new(addrs.Owners), new(addrs.Owners)} },
-			clone: func(s *regionState) *regionState { return &regionState{s.images.Clone(), s.there.Clone()} },
+		states: recording.Inherited[*regionState]{
+			Tree:  &b.rec.ProcessTree,
+			Make:  func() *regionState { return &regionState{new(addrs.Owners), new(addrs.Owners)} },
+			Clone: func(s *regionState) *regionState { return &regionState{s.images.Clone(), s.there.Clone()} },
 		},
 	}
 }
 
 // show adds the mappings that show a placed function from m's time on.
 func (b *regionMapper) show(m model.Mapping, number int) {
-	s := b.states.of(m.PID, m.Time)
+	s := b.states.Of(m.PID, m.Time)
 	r := &b.placedFunctions[number]
 	region := b.regions[r.region]
 	if region.copied != (addrs.Range{}) {
-		if _, mapped := s.image(r.region); !mapped {
-			s.setImage(r.region, 0)
+		if _, mapped := s.image(int(r.region)); !mapped {
+			s.setImage(int(r.region), 0)
 			b.part(m, region, 0, number, region.copied.Lo, region.copied.Hi)
 		}
 		return
 	}
-	now, ok := s.image(r.region)
+	now, ok := s.image(int(r.region))
 	next := region.imageWith(b.bundler, number, now)
 	if !ok || next != now {
-		s.setImage(r.region, next)
+		s.setImage(int(r.region), next)
 		for _, i := range region.images[next].placedFunctions {
 			if i == number {
 				continue
 			}
-			for _, t := range s.there.Owned(b.placedFunctions[i].lo, b.placedFunctions[i].hi, i) {
+			for _, t := range s.there.Owned(b.placedFunctions[i].lo(), b.placedFunctions[i].hi(), i) {
 				b.part(m, region, next, i, t.Lo, t.Hi)
 			}
 		}
 	}
-	s.there.Place(r.lo, r.hi, number)
-	b.part(m, region, next, number, r.lo, r.hi)
+	s.there.Place(r.lo(), r.hi(), number)
+	b.part(m, region, next, number, r.lo(), r.hi())
 }
 
 // imageWith returns the first image with a placed function, from one on. Code that moves back
@@ -99,21 +100,21 @@ func (b *regionMapper) part(m model.Mapping, region *region, number, placed int,
 	if i < 0 {
 		return
 	}
-	m.Object = region.images[number].objects[i]
+	m.Object = int32(region.images[number].objects[i])
 	o := &b.planner.Objects[m.Object]
-	m.Addr, m.Len, m.Off, m.Tables = lo, hi-lo, lo-o.CodeAt, 0
+	m.Addr, m.Len, m.Off, m.Tables = lo, hi-lo, lo-o.Bundle.Region.Base(), 0
 	g := &b.rec.ProcessTree
 	if key := (mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), m.Object}); !b.tabled[key] {
 		b.tabled[key] = true
-		m.Tables = o.TablesAt
+		m.Tables = o.Placement.TablesAt
 	}
 	b.add(m)
 }
 
 // find returns the index of a placed function in an image, or -1.
 func (m *image) find(b *bundler, placed int) int {
-	i, ok := slices.BinarySearchFunc(m.placedFunctions, b.placedFunctions[placed].lo, func(i int, lo uint64) int {
-		switch at := b.placedFunctions[i].lo; {
+	i, ok := slices.BinarySearchFunc(m.placedFunctions, b.placedFunctions[placed].lo(), func(i int, lo uint64) int {
+		switch at := b.placedFunctions[i].lo(); {
 		case at < lo:
 			return -1
 		case at > lo:
@@ -129,5 +130,5 @@ func (m *image) find(b *bundler, placed int) int {
 
 // clear records that code has left a range.
 func (b *regionMapper) clear(m model.Mapping) {
-	b.states.of(m.PID, m.Time).there.Place(m.Addr, m.Addr+m.Len, nothing)
+	b.states.Of(m.PID, m.Time).there.Place(m.Addr, m.Addr+m.Len, nothing)
 }

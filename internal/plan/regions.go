@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
@@ -126,10 +127,10 @@ func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 // firstRegion returns the region of the first of some placed functions, not yet joined with
 // others.
 func (b *bundler) firstRegion(d *model.Dump, list []int) *region {
-	if copied := b.placedFunctions[list[0]].copied; copied != (addrs.Range{}) {
+	if copied := b.placedFunctions[list[0]].first.Copied; copied != (addrs.Range{}) {
 		n := b.fitting(list, copied)
 		r := &region{dump: d, placedFunctions: list[:n:n], images: []image{{placedFunctions: list[:n:n]}}, wanted: 1, copied: copied}
-		r.end = max(copied.Hi, b.placedFunctions[list[n-1]].hi)
+		r.end = max(copied.Hi, b.placedFunctions[list[n-1]].hi())
 		return r
 	}
 	n, end := b.near(list)
@@ -137,13 +138,13 @@ func (b *bundler) firstRegion(d *model.Dump, list []int) *region {
 }
 
 // lo returns the address of a region's first function.
-func (b *bundler) lo(r *region) uint64 { return b.placedFunctions[r.placedFunctions[0]].lo }
+func (b *bundler) lo(r *region) uint64 { return b.placedFunctions[r.placedFunctions[0]].lo() }
 
 // fitting returns how many of the placed functions, from the first on, lie in a copy of a file
 // and do not overlap.
 func (b *bundler) fitting(list []int, copied addrs.Range) int {
 	for n := 1; n < len(list); n++ {
-		if r := &b.placedFunctions[list[n]]; r.copied != copied || r.lo < b.placedFunctions[list[n-1]].hi {
+		if r := &b.placedFunctions[list[n]]; r.first.Copied != copied || r.lo() < b.placedFunctions[list[n-1]].hi() {
 			return n
 		}
 	}
@@ -153,13 +154,13 @@ func (b *bundler) fitting(list []int, copied addrs.Range) int {
 // near returns how many of the placed functions, from the first on, are near each other, and
 // where they end.
 func (b *bundler) near(list []int) (n int, end uint64) {
-	end = b.placedFunctions[list[0]].hi
+	end = b.placedFunctions[list[0]].hi()
 	for n = 1; n < len(list); n++ {
 		r := &b.placedFunctions[list[n]]
-		if r.lo >= end && (r.lo-end >= regionGap || r.hi-b.placedFunctions[list[0]].lo > maxSpan) || r.copied != (addrs.Range{}) {
+		if r.lo() >= end && (r.lo()-end >= regionGap || r.hi()-b.placedFunctions[list[0]].lo() > maxSpan) || r.first.Copied != (addrs.Range{}) {
 			return n, end
 		}
-		end = max(end, r.hi)
+		end = max(end, r.hi())
 	}
 	return n, end
 }
@@ -220,34 +221,51 @@ func (b *bundler) exactImages(list []int, limit int) (images []image, ok bool) {
 	return images, true
 }
 
-// layOutRegions adds the objects for the regions of a dump. In a plan with bundles, neighbouring
-// regions with a single image share an object, up to the limits of a bundle.
+// layOutRegions adds the objects for the regions of a dump. In a plan with bundles, it adds runs of
+// those regions that have a single image.
 func (b *bundler) layOutRegions(of *dumpRegions) {
-	d := of.dump
-	var simple []int
+	var simple []*region
+	var list []int // their functions
 	flush := func() {
 		for len(simple) > 0 {
-			n := b.span(simple, of.reserved, of.absent)
-			b.addObject(d, simple[:n])
-			simple = simple[n:]
+			n, count := 0, 0 // regions of a run, and their functions
+			for within := b.span(list, of.reserved, of.absent); n < len(simple) && count+len(simple[n].placedFunctions) <= within; n++ {
+				count += len(simple[n].placedFunctions)
+			}
+			if n == 0 { // something lies inside the region
+				b.addRegion(simple[0])
+				list, simple = list[len(simple[0].placedFunctions):], simple[1:]
+				continue
+			}
+			b.runs = append(b.runs, run{of.dump, list[:count:count], simple[:n:n]})
+			list, simple = list[count:], simple[n:]
 		}
 	}
+	cleared := b.clearedOf(of.dump)
+	moves := func(i int) bool { p := &b.placedFunctions[i]; return isWalled(cleared, p.lo(), p.hi()) }
 	for _, r := range of.regions {
-		if b.whole && len(r.images) == 1 && r.copied == (addrs.Range{}) {
-			simple = append(simple, r.placedFunctions...)
+		// In a run, a function that moves away is not mapped again when it comes back, and is in
+		// processes that are forked meanwhile.
+		if b.whole && len(r.images) == 1 && r.copied == (addrs.Range{}) && !slices.ContainsFunc(r.placedFunctions, moves) {
+			simple, list = append(simple, r), append(list, r.placedFunctions...)
 			continue
 		}
 		flush()
-		number := len(b.regions)
-		b.regions = append(b.regions, r)
-		for _, i := range r.placedFunctions {
-			b.placedFunctions[i].region = number
-		}
-		for i := range r.images {
-			b.addImage(r, i)
-		}
+		b.addRegion(r)
 	}
 	flush()
+}
+
+// addRegion adds the objects of a region.
+func (b *bundler) addRegion(r *region) {
+	number := int32(len(b.regions))
+	b.regions = append(b.regions, r)
+	for _, i := range r.placedFunctions {
+		b.placedFunctions[i].region = number
+	}
+	for i := range r.images {
+		b.addImage(r, i)
+	}
 }
 
 // addImage adds the objects of an image: one, unless the bytes of some functions are known and
@@ -274,7 +292,7 @@ func (b *bundler) addImage(r *region, number int) {
 			o.Bundle.Region.High = r.copied.Hi
 		}
 		for i := from; i < to; i++ {
-			m.objects[i] = b.placedFunctions[m.placedFunctions[i]].object
+			m.objects[i] = int(b.placedFunctions[m.placedFunctions[i]].object)
 		}
 		from = to
 	}

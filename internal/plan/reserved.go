@@ -35,7 +35,7 @@ func (b *bundler) reservedOf(d *model.Dump) (w reserved) {
 			}
 			seen[other] = true
 			for _, r := range b.dumps[other] {
-				w.code = append(w.code, addrs.Range{Lo: b.placedFunctions[r].lo, Hi: b.placedFunctions[r].hi})
+				w.code = append(w.code, addrs.Range{Lo: b.placedFunctions[r].lo(), Hi: b.placedFunctions[r].hi()})
 			}
 		}
 	}

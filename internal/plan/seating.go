@@ -17,7 +17,7 @@ type seating struct {
 // newSeating returns an empty set for functions of a region's list, and sets their seats.
 func (b *bundler) newSeating(list []int) *seating {
 	for seat, i := range list {
-		b.placedFunctions[i].seat = seat
+		b.placedFunctions[i].seat = int32(seat)
 	}
 	return &seating{b, list, make([]uint64, (len(list)+63)/64)}
 }
@@ -68,23 +68,23 @@ func (s *seating) list() []int {
 // addresses.
 func (s *seating) overlapping(placed int) (list []int) {
 	r := &s.b.placedFunctions[placed]
-	s.from(r.seat, r.lo, r.hi, func(i int) { list = append(list, i) })
+	s.from(int(r.seat), r.lo(), r.hi(), func(i int) { list = append(list, i) })
 	return list
 }
 
 // eachIn calls f for the functions that overlap [lo, hi), in the order of their addresses.
 func (s *seating) eachIn(lo, hi uint64, f func(placed int)) {
-	seat, _ := slices.BinarySearchFunc(s.all, lo, func(i int, lo uint64) int { return cmp.Compare(s.b.placedFunctions[i].lo, lo) })
+	seat, _ := slices.BinarySearchFunc(s.all, lo, func(i int, lo uint64) int { return cmp.Compare(s.b.placedFunctions[i].lo(), lo) })
 	s.from(seat, lo, hi, f)
 }
 
 // from does the same as eachIn. seat is the first seat of the list at lo or after it.
 func (s *seating) from(seat int, lo, hi uint64, f func(placed int)) {
-	if before := s.previous(seat - 1); before >= 0 && s.at(before).hi > lo {
+	if before := s.previous(seat - 1); before >= 0 && s.at(before).hi() > lo {
 		f(s.all[before])
 	}
 	for ; ; seat++ {
-		if seat = s.next(seat); seat < 0 || s.at(seat).lo >= hi {
+		if seat = s.next(seat); seat < 0 || s.at(seat).lo() >= hi {
 			return
 		}
 		f(s.all[seat])
@@ -132,8 +132,8 @@ func (b *bundler) hasOverlaps(list []int) bool {
 	end := uint64(0)
 	return slices.ContainsFunc(list, func(i int) bool {
 		r := &b.placedFunctions[i]
-		overlaps := r.lo < end
-		end = max(end, r.hi)
+		overlaps := r.lo() < end
+		end = max(end, r.hi())
 		return overlaps
 	})
 }

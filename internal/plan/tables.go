@@ -36,17 +36,17 @@ func (p *Planner) placeTables(m *model.Mapping, e *jitcode.Event, d *model.Dump,
 			m.Len = p.dumps[d.Number].neighbours.withTables(e)
 		}
 		return
-	case o.Placed && o.CodeAt == m.Addr: // in another process
-		m.Tables = o.TablesAt
+	case o.Placement != nil && o.Placement.CodeAt == m.Addr: // in another process
+		m.Tables = o.Placement.TablesAt
 		return
-	case o.Placed:
+	case o.Placement != nil:
 		copied := *o
 		copied.Repeat = p.names.next(&copied, p.Objects)
-		m.Object = len(p.Objects)
+		m.Object = int32(len(p.Objects))
 		p.Objects = append(p.Objects, copied)
 		o = &p.Objects[m.Object]
 	}
-	o.Placed, o.CodeAt, o.Room = true, m.Addr, tableRoom(e.Size, e.Tables)
-	o.TablesAt = p.gaps.take(d, m.Addr, o.Room, waiting)
-	m.Tables = o.TablesAt
+	room := tableRoom(e.Size, e.Tables)
+	m.Tables = p.gaps.take(d, m.Addr, room, waiting)
+	o.Placement = &model.Placement{CodeAt: m.Addr, TablesAt: m.Tables, Room: room}
 }

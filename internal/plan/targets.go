@@ -24,7 +24,7 @@ func referenceTargets(ctx context.Context, p *model.Plan, t *referenced, found *
 	t.finish()
 	var from []int // indexes of referenced mappings, grouped by object
 	for i := range p.Mappings {
-		if m := &p.Mappings[i]; !m.Clear && t.isReferenced(m, p.Objects[m.Object].Room) {
+		if m := &p.Mappings[i]; !m.Clear && t.isReferenced(m, p.Objects[m.Object].Room()) {
 			from = append(from, i)
 		}
 	}
@@ -32,7 +32,7 @@ func referenceTargets(ctx context.Context, p *model.Plan, t *referenced, found *
 	forkedChildren := t.forkedChildren()
 	readers := make(map[*model.Dump]source.FunctionReader)
 	var targets []int64 // targets of last's branches, from the start of its code
-	last := -1
+	last := int32(-1)
 	for _, i := range from {
 		m := &p.Mappings[i]
 		if m.Object != last {
@@ -81,8 +81,8 @@ func (t *referenced) referenceTarget(pid uint32, forkedChildren []*pieces, addr 
 func (t *referenced) forkedChildren() map[uint32][]*pieces {
 	forkedChildren := make(map[uint32][]*pieces)
 	for pid, own := range t.code {
-		parent, only := onlyParent(&t.rec.ProcessTree, pid)
-		if only && t.spaces.get(parent) == nil {
+		parent, only := t.rec.ProcessTree.OnlyParent(pid)
+		if only && t.spaces.Get(parent) == nil {
 			continue
 		}
 		for _, from := range t.rec.ProcessTree.Line(pid)[1:] {

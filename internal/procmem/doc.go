@@ -5,6 +5,6 @@
 // program, reads fail with [ErrEnded]: they never return the memory of another one. Nothing stops the
 // process, so two reads may see different states of it.
 //
-// Source: proc(5) and proc_pid_maps(5). The kernel allows reads to those who may attach a debugger:
-// see [AdviceAllowed].
+// Source: proc(5) and proc_pid_maps(5). A reader needs the permission to attach a debugger: see
+// [AdviceAllowed].
 package procmem

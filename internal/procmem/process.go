@@ -32,8 +32,8 @@ var (
 // AdviceAllowed is advice about ErrNotAllowed.
 const AdviceAllowed = "run jitinject as the user of the process, or as root; where /proc/sys/kernel/yama/ptrace_scope is not 0, only as root"
 
-// A Process is an open running process. Several goroutines may read it at once. What its methods
-// return must not be changed.
+// A Process is an open running process. Several goroutines may read it at once. Callers must not
+// change the slices that its methods return.
 type Process struct {
 	Class   elf.Class
 	Order   binary.ByteOrder
@@ -172,7 +172,7 @@ func (p *Process) Check() error {
 func (p *Process) ReadCode(addr uint64, b []byte) error {
 	for len(b) > 0 {
 		if addr > math.MaxInt64 {
-			return &elfcore.MissingError{Addr: addr}
+			return &elfcore.MissingError{Addr: addr, Running: true}
 		}
 		n, err := p.mem.ReadAt(b, int64(addr))
 		addr, b = addr+uint64(n), b[n:]
@@ -181,7 +181,7 @@ func (p *Process) ReadCode(addr uint64, b []byte) error {
 		case errors.Is(err, io.EOF):
 			return ErrEnded
 		case errors.Is(err, unix.EIO), errors.Is(err, unix.EFAULT):
-			return &elfcore.MissingError{Addr: addr}
+			return &elfcore.MissingError{Addr: addr, Running: true}
 		case err != nil:
 			return fmt.Errorf("memory at %#x: %w", addr, err)
 		}

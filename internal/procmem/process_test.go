@@ -1,12 +1,10 @@
 package procmem
 
 import (
-	"bufio"
 	"bytes"
 	"debug/elf"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,33 +19,10 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// startProcess starts cat or a shell, which ends with the test at the latest, and returns its standard
-// input.
-func startProcess(t *testing.T, name string, args ...string) (*exec.Cmd, io.WriteCloser) {
-	t.Helper()
-	cmd := exec.Command(testrec.Tool(t, name), args...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	fmt.Fprintln(in, "echo started") // cat repeats it, and sh runs it
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	return cmd, in
-}
-
 // Memory of a mapped file is that of the file, and of nothing else.
 func TestReadCode_MappedProgram(t *testing.T) {
-	cmd, _ := startProcess(t, "cat")
+	cmd := exec.Command(testrec.Tool(t, "cat"))
+	testrec.StartWaiting(t, cmd)
 	p, err := Open(uint32(cmd.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
@@ -90,8 +65,8 @@ func TestReadCode_MappedProgram(t *testing.T) {
 	}
 	for _, addr := range []uint64{0, 1<<63 - 8, 1 << 63, ^uint64(0)} {
 		var missing *elfcore.MissingError
-		if err := p.ReadCode(addr, make([]byte, 16)); !errors.As(err, &missing) {
-			t.Errorf("%#x: got error %v; want that no memory is there", addr, err)
+		if err := p.ReadCode(addr, make([]byte, 16)); !errors.As(err, &missing) || err.Error() != fmt.Sprintf("the process has no memory at %#x that can be read", missing.Addr) {
+			t.Errorf("%#x: got error %v; want that the process has no memory there", addr, err)
 		}
 	}
 }
@@ -100,7 +75,8 @@ func TestReadCode_MappedProgram(t *testing.T) {
 func TestReadCode_EndedProcess(t *testing.T) {
 	for _, c := range []struct{ name, line string }{{"ended", "exit"}, {"other program", "exec cat"}} {
 		t.Run(c.name, func(t *testing.T) {
-			cmd, in := startProcess(t, "sh")
+			cmd := exec.Command(testrec.Tool(t, "sh"))
+			in := testrec.StartWaiting(t, cmd)
 			p, err := Open(uint32(cmd.Process.Pid))
 			if err != nil {
 				t.Fatal(err)

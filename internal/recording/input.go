@@ -112,7 +112,7 @@ func openNamed(opts *config.Options) (*sys.File, error) {
 }
 
 // errNotOurs says that another user made the input.
-var errNotOurs = errors.New("it belongs neither to you nor to root; use " + report.Mentioned("Force", "") + " to read it all the same")
+var errNotOurs = errors.New("it belongs neither to you nor to root; use " + report.Mentioned("Force", "") + " to read it anyway")
 
 func (in *Input) open(f *sys.File, opts *config.Options) (err error) {
 	if in.Info, err = f.Stat(); err != nil {
@@ -175,7 +175,7 @@ func (in *Input) openFile(f *sys.File) error {
 func (in *Input) openDir() error {
 	d, err := perfdata.OpenDirFS(sys.DirFS(in.Path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("it is a directory, but none that perf record makes: there is no file called data in it")
+		return errors.New("it is a directory without a file called data, so perf record did not make it")
 	} else if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ type lineage struct {
 	rec     *Recording
 	markers int // the number of markers that dumps is right for
 	dumps   *Ancestry
-	files   map[uint32]bool   // processes of which the files are known
+	files   map[uint32]bool   // processes with known files
 	names   map[uint32]string // by process; see Recording.CommOf
 	steps   map[uint32]int    // forks between a process and the one whose name it has
 }

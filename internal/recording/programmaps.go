@@ -8,7 +8,7 @@ import (
 )
 
 // FileHistories has the executable mappings of processes in the order of their times. A process
-// shares those of its ancestors, of which there may be many.
+// shares those of its ancestors, which may be many.
 type FileHistories struct {
 	rec      *Recording
 	of       map[uint32]*fileHistory

@@ -7,10 +7,10 @@ import (
 	"github.com/jitinject/jitinject/internal/addrs"
 )
 
-// Starts say since when the addresses of a program may have code without a time.
+// Starts give, for an address of a program, the time from which it may have code without a time.
 //
-// A mapping for such code takes the place of anonymous memory, of which the result has no records.
-// All other records stay. Each hides what was mapped at its addresses before.
+// A mapping for such code replaces anonymous memory: the result has no records of that. All other
+// records stay. Each hides earlier mappings at its addresses.
 type Starts struct {
 	memory, kept record
 }

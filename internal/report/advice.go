@@ -67,7 +67,7 @@ func withAdvice(text, advice string) string {
 const (
 	AdviceClock     = "record again with perf record -k mono"
 	AdviceMonotonic = "have the runtime write CLOCK_MONOTONIC"
-	AdviceEnd       = "stop perf record with Ctrl-C, and see to it that it has room to write"
+	AdviceEnd       = "stop perf record with Ctrl-C, and give it enough disk space"
 )
 
 // These are pieces of advice for objects that cannot be written.

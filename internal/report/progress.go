@@ -14,9 +14,12 @@ const (
 	PhaseSurvey               // walking the recording; bytes of it
 	PhaseScan                 // walking one dump after the other; bytes of each
 	PhaseLogs                 // reading one log after the other, of V8; bytes of each
+	PhaseCode                 // reading code from core dumps, processes and files; no amount
 	PhaseSamples              // walking the recording again, for its samples; bytes of it
+	PhasePlan                 // planning objects and mappings; no amount
 	PhaseObjects              // making objects; functions
 	PhaseWrite                // writing the result; bytes of the recording, and of traces
+	PhaseSync                 // waiting until the files are on the disk; no amount
 	PhaseStream               // all of this at once, while a stream comes; bytes of it
 	PhaseUndo                 // removing what was made, because of an error; files
 )
@@ -35,18 +38,33 @@ func (p Phase) String() string {
 		return "reading dumps"
 	case PhaseLogs:
 		return "reading logs"
+	case PhaseCode:
+		return "reading code"
 	case PhaseSamples:
 		return "reading samples"
+	case PhasePlan:
+		return "planning objects"
 	case PhaseObjects:
 		return "making objects"
 	case PhaseWrite:
 		return "writing the result"
+	case PhaseSync:
+		return "waiting for the disk"
 	case PhaseStream:
 		return "injecting"
 	case PhaseUndo:
-		return "taking back what was made"
+		return "removing new files"
 	}
 	return "working"
+}
+
+// IsCounted reports whether the phase has an amount. Done and Total are 0 in others.
+func (p Phase) IsCounted() bool {
+	switch p {
+	case PhaseOpen, PhaseCode, PhasePlan, PhaseSync:
+		return false
+	}
+	return true
 }
 
 // A ProgressState says how far a phase is.

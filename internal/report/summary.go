@@ -33,6 +33,8 @@ type Summary struct {
 	AlreadyInjected int `json:"already_injected"`
 
 	Mappings int `json:"mappings"` // records added
+	// MostMappings is the number of these in the process that has most. It is 0 for streams.
+	MostMappings int `json:"most_mappings"`
 	// Tables counts the records added for unwind tables with addresses of their own.
 	Tables  int `json:"tables"`
 	Dropped int `json:"dropped"` // markers, and records of anonymous memory, left out
@@ -215,7 +217,7 @@ type Fix struct {
 // CutText says that a dump ends too early.
 func (d *DumpSummary) CutText() string {
 	if d.CutName != "" {
-		return fmt.Sprintf("it ends at offset %#x in front of the code of %q: its runtime could not read that, and wrote nothing more", d.Cut, quote.Printable(d.CutName))
+		return fmt.Sprintf("it ends at offset %#x, before the code of %q: the runtime could not read that code and stopped writing", d.Cut, quote.Printable(d.CutName))
 	}
 	return fmt.Sprintf("it ends inside a record, at offset %#x", d.Cut)
 }
@@ -228,7 +230,7 @@ func (d *DumpSummary) CutAdvice() string {
 	if d.CutName != "" {
 		return "record again, with another version of the runtime if there is one"
 	}
-	return "its process was killed, or still writes; inject again when it has ended"
+	return "its process was killed or is still writing; inject again when it has ended"
 }
 
 // dotnetStub begins the names of .NET's stubs (PerfMap::LogStubs of perfmap.cpp).

@@ -177,9 +177,9 @@ func (r *Copier) MappingsUpTo(time uint64) {
 		}
 		r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.Time, &r.Trailer)
 		r.Done.Mappings++
-		if m.Tables != 0 && o.Tables.Size > 0 {
+		if m.Tables != 0 && o.Placement.Tables.Size > 0 {
 			r.Done.Tables++
-			record.Addr, record.Len, record.PgOff = m.Tables, o.Tables.Size, o.Tables.Offset
+			record.Addr, record.Len, record.PgOff = m.Tables, o.Placement.Tables.Size, o.Placement.Tables.Offset
 			r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.Time, &r.Trailer)
 		}
 		if len(r.buf) > output.MaxHeld {

@@ -172,7 +172,7 @@ func (s *site) beside(ctx context.Context, p perf, f *family, ours []judge.Sampl
 	return result
 }
 
-// count counts samples whose own function is jitted code, and those with a name.
+// count counts samples with jitted code as their own function, and those with a name.
 func (m *measured) count(samples []judge.Sample) {
 	for i := range samples {
 		if len(samples[i].Frames) == 0 {

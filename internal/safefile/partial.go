@@ -276,6 +276,9 @@ func (p *Partial) Rename(name string) error {
 	return p.rename(name, func(dir int, from, to string) error { return sys.Renameat(dir, from, dir, to) })
 }
 
+// RenameNew gives the file its final name. It fails with EEXIST if another file has it.
+func (p *Partial) RenameNew(name string) error { return p.rename(name, renameNew) }
+
 // rename gives the file its final name by a call of do.
 func (p *Partial) rename(name string, do func(dir int, from, to string) error) error {
 	err := do(p.dir, p.Name, name)

@@ -174,7 +174,7 @@ func replaceOld(dir int, side, old, trash string) error {
 }
 
 // FinishOld finishes the steps that killed runs began with the earlier result. Otherwise the next
-// run would take the side name, or remove what has it.
+// run would take the side name, or remove the file of that name.
 func FinishOld(dir int, name string) error {
 	for i := range Guessed {
 		if err := finishOld(dir, name, strconv.Itoa(i)); err != nil && !errors.Is(err, unix.ENOENT) {

@@ -12,7 +12,7 @@ import (
 
 func main() {
 	r := &runner{}
-	only := flag.String("only", "", "run the sessions whose names have `WORD` in them")
+	only := flag.String("only", "", "run the sessions with `WORD` in their names")
 	flag.StringVar(&r.top, "top", ".", "the repository")
 	flag.StringVar(&r.bin, "bin", "bin", "where jitinject is")
 	// Not in /tmp, where perf takes objects for something special.

@@ -17,7 +17,7 @@ type Format struct {
 	// formats that Neighbours identify.
 	Begins func(head []byte) bool
 
-	// Show shows a file. An error is about the whole file, of which nothing was shown.
+	// Show shows a file. An error is about the whole file: nothing was shown.
 	Show func(v *Viewer) error
 
 	// HasCalls is whether files may record calls, for Options.Stats.
@@ -35,18 +35,18 @@ type Format struct {
 
 // A Directory is how a format shows a directory.
 type Directory struct {
-	What string // describes such a directory in messages, after "it is a directory, but none"
+	What string // describes such a directory in messages, after "known are those"
 
 	// Show shows a directory, or returns ErrOtherDirectory.
 	Show func(v *Viewer) error
 }
 
-// Neighbours are for formats of which several files in a directory belong together.
+// Neighbours are for formats with several files in a directory that belong together.
 type Neighbours struct {
 	// Identify reports whether a file has the format, by the files beside it.
 	Identify func(path string) bool
 
-	// Explain returns why a file whose name is one of the format does not have it; nil for other names.
+	// Explain returns why a file with a name of the format does not have it; nil for other names.
 	Explain func(path string) error
 
 	// Once returns paths without the files that are shown with others of them.
@@ -87,7 +87,7 @@ func noCalls(formats []Format) error {
 		}
 	}
 	slices.Reverse(names)
-	return fmt.Errorf("statistics are of calls, and this is neither %s", enumerate(names, "nor"))
+	return fmt.Errorf("--stats counts calls, and the file is neither %s", enumerate(names, "nor"))
 }
 
 // enumerate writes a list: "a, b or c", or without commas "a nor b".

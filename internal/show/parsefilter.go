@@ -77,7 +77,7 @@ func parseRange(s string, first, last func(string) (uint64, bool), wrong error) 
 	return r, nil
 }
 
-// ParseTime reads TIME or FIRST-LAST, either of which may be left out; perf's comma
+// ParseTime reads TIME or FIRST-LAST; either end may be left out; perf's comma
 // instead of the dash does as well. A time is in seconds, as perf script prints it, or
 // in nanoseconds with ns behind it. Seconds with fewer than nine decimals stand for all
 // times that begin like that.

@@ -40,7 +40,7 @@ type Options struct {
 // was written. Callers test for it with errors.Is.
 var ErrNoMatch = errors.New("it has no record that satisfies the filter")
 
-// Damaged is the error of a file of which something could not be read. What could was
+// Damaged is the error of a file with unreadable parts. What could was
 // shown, and so was each problem, where it is.
 type Damaged struct {
 	Problems int
@@ -213,7 +213,7 @@ func (v *Viewer) directory() error {
 		}
 		known = append(known, d.What)
 	}
-	return errors.New("it is a directory, but none " + strings.Join(known, ", nor one "))
+	return errors.New("it is a directory of an unknown kind; known are those " + strings.Join(known, ", and those "))
 }
 
 // Another shows another file with the same options. It returns what [File] returns.

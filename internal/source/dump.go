@@ -154,3 +154,14 @@ func (l *Listing) Problem(off int64, format string, args ...any) {
 	}
 	l.Problems = append(l.Problems, Problem{off, fmt.Sprintf(format, args...)})
 }
+
+// A Lined is a Dump that tells which functions may have lines without reading them.
+type Lined interface {
+	// MayHaveLines reports whether a function may have lines or inlined calls. If not, it has
+	// none.
+	MayHaveLines(function int) bool
+
+	// Inspect returns a reader for decisions about functions before their objects are made. It
+	// counts no fixes, and may leave out unwind tables.
+	Inspect() FunctionReader
+}

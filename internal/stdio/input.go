@@ -13,7 +13,7 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
-// patience is how long a recording may take to come before the user is told.
+// patience is the time without input after which a message tells the user about the wait.
 const patience = 3 * time.Second
 
 // The magic of recordings, in both byte orders.
@@ -36,7 +36,7 @@ func HasRecording(stdin *os.File, stderr io.Writer) (bool, error) {
 	return false, nil
 }
 
-// beginsRegular reports whether a regular file begins as a recording, whatever its offset is.
+// beginsRegular reports whether a regular file begins as a recording. The file's offset has no effect.
 func beginsRegular(f *os.File) (bool, error) {
 	var begin [len(magic)]byte
 	n, err := sys.Of(f).ReadAt(begin[:], 0)
@@ -65,7 +65,7 @@ func beginsPipe(f *os.File, kind Kind, stderr io.Writer) (bool, error) {
 		if n == len(begin) || !strings.HasPrefix(magic, string(begin[:n])) && !strings.HasPrefix(magicSwapped, string(begin[:n])) {
 			is := isMagic(begin[:n])
 			if !is {
-				fmt.Fprintf(stderr, "jitinject: standard input is no recording; reading perf.data\n")
+				fmt.Fprintf(stderr, "jitinject: standard input is not a recording; reading perf.data\n")
 			}
 			return is, nil
 		}

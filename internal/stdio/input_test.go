@@ -88,7 +88,7 @@ func TestHasRecording_Kinds(t *testing.T) {
 		{"empty file", fileOf(t, "", os.O_RDONLY), Regular, false, "", ""},
 		{"file for writing", fileOf(t, magic, os.O_WRONLY), Regular, false, "", ""},
 		{"pipe", pipeOf(t, magic+" rest"), FIFO, true, magic + " rest", ""},
-		{"list", pipeOf(t, "one\ntwo\n"), FIFO, false, "one\ntwo\n", "standard input is no recording"},
+		{"list", pipeOf(t, "one\ntwo\n"), FIFO, false, "one\ntwo\n", "standard input is not a recording"},
 		{"short pipe", pipeOf(t, "PERF"), FIFO, false, "PERF", ""},
 		{"empty pipe", pipeOf(t, ""), FIFO, false, "", ""},
 		{"socket", socketOf(t, magic+" rest"), Socket, true, magic + " rest", ""},

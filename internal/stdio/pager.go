@@ -31,6 +31,9 @@ func Paged(stdout *os.File, stderr io.Writer) (out *os.File, finish func()) {
 	if pager == "" || pager == "cat" || os.Getenv("TERM") == "dumb" && !set {
 		return stdout, none
 	}
+	if _, err := exec.LookPath(pager); err != nil && !set { // a small system, without less
+		return stdout, none
+	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return stdout, none
@@ -52,10 +55,22 @@ func Paged(stdout *os.File, stderr io.Writer) (out *os.File, finish func()) {
 	return w, func() {
 		w.Close()
 		if err := cmd.Wait(); exitCode(err) == 127 {
-			fmt.Fprintf(stderr, "jitinject: the pager %q cannot be run; name another in JITINJECT_PAGER, or use --no-pager\n", pager)
+			fmt.Fprintf(stderr, "jitinject: the pager %q cannot be run; name another in JITINJECT_PAGER; cat means none\n", pager)
 		}
 		signal.Reset(os.Interrupt)
 	}
+}
+
+// PrintPaged writes a text to standard output, through a pager as [Paged]. If that fails, it says so
+// on stderr and returns false. A user may leave the pager before the end.
+func PrintPaged(stdout *os.File, stderr io.Writer, text string) bool {
+	out, finish := Paged(stdout, stderr)
+	_, err := io.WriteString(out, text)
+	if out != stdout && IsClosed(err) {
+		err = nil
+	}
+	finish()
+	return !lost(stderr, err)
 }
 
 func exitCode(err error) int {

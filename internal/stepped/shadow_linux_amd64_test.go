@@ -22,12 +22,12 @@ type moment struct {
 }
 
 // A shadowFrame is a call: the return address, the address of the word that holds it, and
-// the caller's values of calleeSaved. from is the address of the call.
+// the caller's values of calleeSaved. from is the address of the call, to the one that it called.
 type shadowFrame struct {
 	slot, ra uint64
 	cfa      uint64 // the caller's stack pointer before the call, wherever the slot moves
 	regs     [6]uint64
-	from     uint64
+	from, to uint64
 	moved    bool // the slot has the return address no longer
 
 	// No call made the frame: code has pushed a return address. Either it is the one of the
@@ -67,7 +67,7 @@ func (s *shadow) update(from, to *moment) (returned *shadowFrame) {
 		for len(s.frames) > 0 && s.frames[len(s.frames)-1].slot <= to.regs.Rsp {
 			s.frames = s.frames[:len(s.frames)-1]
 		}
-		s.frames = append(s.frames, shadowFrame{slot: to.regs.Rsp, ra: to.top, cfa: to.regs.Rsp + 8, regs: savedOf(&to.regs), from: from.regs.Rip})
+		s.frames = append(s.frames, shadowFrame{slot: to.regs.Rsp, ra: to.top, cfa: to.regs.Rsp + 8, regs: savedOf(&to.regs), from: from.regs.Rip, to: to.regs.Rip})
 	case len(s.frames) > 0 && s.top().moved && to.regs.Rip == s.top().ra && jumped(from, to) && to.regs.Rsp > s.top().slot:
 		// It has popped the return address, and jumps there. HotSpot's interpreter returns so.
 		returned = s.top()

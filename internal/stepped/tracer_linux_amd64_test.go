@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -157,13 +158,36 @@ func (t *tracer) poke(at uintptr, v uint64) error {
 	return err
 }
 
-// pause lets the thread run for a while, then stops it.
+// pause lets the thread run for a time on a processor, and stops it. On a busy machine it
+// waits longer for that, but not for ever: the thread may be asleep.
 func (t *tracer) pause(d time.Duration) error {
+	ran := t.ran()
 	if err := unix.PtraceCont(t.tid, 0); err != nil {
 		return err
 	}
 	time.Sleep(d)
+	for range maxPauses {
+		if now := t.ran(); now == 0 || now-ran >= d {
+			break
+		}
+		time.Sleep(d)
+	}
 	return t.stop()
+}
+
+// maxPauses bounds a pause, in multiples of its length.
+const maxPauses = 50
+
+// ran returns how long the thread has run on processors, or 0 if that is unknown
+// [Documentation/scheduler/sched-stats.rst].
+func (t *tracer) ran() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/schedstat", t.pid, t.tid))
+	if err != nil {
+		return 0
+	}
+	ran, _, _ := strings.Cut(string(text), " ")
+	n, _ := strconv.ParseInt(ran, 10, 64)
+	return time.Duration(n)
 }
 
 // read returns the registers of the stopped thread and the word at its stack pointer.

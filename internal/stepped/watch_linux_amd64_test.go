@@ -14,7 +14,7 @@ type step struct {
 	regs  unix.PtraceRegs
 	home  uint64 // address of the instruction in the first mapping of its code; 0 if there is one only
 	frame shadowFrame
-	below shadowFrame // if frame.pushed, the one below it: it may be the true one
+	below shadowFrame // the one below it, if that is known: it may be the true one
 
 	// The stack from the address low on. The return address lies in it, at frame.slot. If
 	// frame.moved, the code has removed it, but returns to it later.
@@ -165,7 +165,7 @@ func (w *watch) burst(t *tracer, p *plan) error {
 			continue
 		}
 		st := step{time: now, regs: to.regs, frame: *f}
-		if n := len(s.frames); f.pushed && n >= 2 {
+		if n := len(s.frames); n >= 2 {
 			st.below = s.frames[n-2]
 		} else if f.pushed {
 			continue // the frame below is unknown: the burst began in it

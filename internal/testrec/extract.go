@@ -52,7 +52,12 @@ func Unpack(t testing.TB, name string) string {
 
 // UnpackTo unpacks a recording into a directory.
 func UnpackTo(name, dir string) error {
-	f, err := os.Open(Path("recordings", name+".tar.zst"))
+	return UnpackFile(Path("recordings", name+".tar.zst"), dir)
+}
+
+// UnpackFile unpacks an archive into a directory, without the archive's top directory.
+func UnpackFile(archive, dir string) error {
+	f, err := os.Open(archive)
 	if err != nil {
 		return err
 	}
@@ -71,6 +76,9 @@ func UnpackTo(name, dir string) error {
 			return err
 		}
 		_, path, _ := strings.Cut(filepath.Clean(h.Name), "/") // without the recording's name
+		if h.Typeflag == tar.TypeDir {
+			continue
+		}
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o755); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package testrec
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ func Symbolizers(t testing.TB) []Symbolizer {
 		{"addr2line -i", false, piped(gnu, "-a", "-i", "-f", "-e"), addr2lineStacks},
 		{"eu-addr2line -i", true, piped(elfutils, "-a", "-i", "-f", "-e"), addr2lineStacks},
 		{"llvm-symbolizer --inlines", true, piped(llvm, "--print-address", "--inlines", "--functions=linkage", "-e"), addr2lineStacks},
-		{"gdb", false, gdbRun(gdb), gdbStacks},
+		{"gdb", false, gdbRun(gdb), GDBStacks},
 	}
 }
 
@@ -112,63 +111,4 @@ func place(s string) (f Frame) {
 		f.Line, f.Column = numbers[1], numbers[0]
 	}
 	return f
-}
-
-// gdb tells functions by blocks around an address. A function's line and file are
-// those of its declaration, but for an inlined one those of the call.
-const gdbScript = `
-import gdb
-gdb.execute("file -readnow " + OBJECT, to_string=True)
-for address in ADDRESSES:
-    sal = gdb.find_pc_line(address)
-    file, line = sal.symtab.fullname() if sal.symtab else "??", sal.line
-    fields = [hex(address)]
-    block = gdb.block_for_pc(address)
-    while block and not block.is_static and not block.is_global:
-        if block.function:
-            fields += [block.function.name, file, str(line)]
-            file, line = block.function.symtab.fullname(), block.function.line
-        block = block.superblock
-    print("\t".join(fields))
-`
-
-func gdbRun(gdb string) func(testing.TB, string, []uint64) (string, error) {
-	return func(t testing.TB, object string, addrs []uint64) (string, error) {
-		var list []string
-		for _, a := range addrs {
-			list = append(list, fmt.Sprintf("%#x", a))
-		}
-		script := filepath.Join(t.TempDir(), "stacks.py")
-		text := fmt.Sprintf("OBJECT = %q\nADDRESSES = [%s]\n%s", object, strings.Join(list, ", "), gdbScript)
-		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
-			return "", err
-		}
-		cmd := Command(t, filepath.Dir(object), gdb, "-nx", "-iex", "set host-charset UTF-8", "-batch", "-x", script)
-		var errs bytes.Buffer
-		cmd.Stderr = &errs
-		out, err := cmd.Output()
-		if err == nil && strings.Contains(errs.String(), "Error") {
-			err = fmt.Errorf("%s", errs.String())
-		}
-		return string(out), err
-	}
-}
-
-func gdbStacks(out string, n int) (stacks [][]Frame, err error) {
-	for line := range strings.Lines(out) {
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if !strings.HasPrefix(line, "0x") || len(fields)%3 != 1 {
-			return nil, fmt.Errorf("%q", line)
-		}
-		var stack []Frame
-		for f := fields[1:]; len(f) > 0; f = f[3:] {
-			line, err := strconv.ParseUint(f[2], 10, 32)
-			if err != nil {
-				return nil, err
-			}
-			stack = append(stack, Frame{Function: f[0], File: f[1], Line: uint32(line)})
-		}
-		stacks = append(stacks, stack)
-	}
-	return stacks, whole(stacks, n, "")
 }

@@ -25,7 +25,7 @@ func MainOnDisk(m *testing.M) {
 	Main(m)
 }
 
-// insideMark is set for a process whose /tmp is private.
+// insideMark is set for a process with a private /tmp.
 const insideMark = "JITINJECT_PRIVATE_TMP"
 
 // PrivateTmp starts the test program again, in a mount namespace where /tmp is empty. The

@@ -1,6 +1,6 @@
 package testrec
 
-// frames swaps the entries of an .eh_frame section whose pointers have four bytes
+// frames swaps the entries of an .eh_frame section with pointers of four bytes
 // [LSB Core 10.6.1].
 func (s *swapper) frames() {
 	for len(s.b) >= 4 {

@@ -16,9 +16,10 @@ type Answer struct {
 	Wrong int // another line
 	None  int // no line
 	// Inner counts samples in an inlined call named by the mark: those whose answer has a
-	// frame for it, and all.
-	Inner, InnerAll int
-	Instead         map[string]int // wrong answers, FILE:LINE, and their numbers
+	// frame for it, and all. Without a frame, a sample may be in code that the compiler made
+	// without inlining, or beside the call; at the marked line it cannot: Bare counts these.
+	Inner, InnerAll, Bare int
+	Instead               map[string]int // wrong answers, FILE:LINE, and their numbers
 }
 
 // A Verdict is the result for one function.
@@ -147,6 +148,8 @@ func (a *Answer) add(m *Mark, function *Name, places []Place, n int) {
 		a.InnerAll += n
 		if len(places) > 1 && hasWord(places[0].Function, function.Inner) {
 			a.Inner += n
+		} else if len(places) > 0 && places[0].File == m.File && places[0].Line == m.Line {
+			a.Bare += n
 		}
 	}
 	switch {
@@ -164,12 +167,13 @@ func (a *Answer) add(m *Mark, function *Name, places []Place, n int) {
 type Total struct {
 	Functions int // marked functions
 	Seen      int // functions named in samples of objects
-	Lines     int // functions whose line all tools show
+	Lines     int // functions with lines that all tools show
 	Right     int // right answers of all tools
 	Wrong     int
 	None      int
 	Inner     int // answers with a frame for the inlined call
 	InnerAll  int // answers that should have one
+	Bare      int // answers with the line of the inlined call, and no frame for it
 }
 
 // Sum adds verdicts up. A function is seen if it has at least the given number of samples.
@@ -184,7 +188,7 @@ func Sum(verdicts []Verdict, least int) (t Total) {
 		good := len(v.Answers) > 0
 		for _, a := range v.Answers {
 			t.Right, t.Wrong, t.None = t.Right+a.Right, t.Wrong+a.Wrong, t.None+a.None
-			t.Inner, t.InnerAll = t.Inner+a.Inner, t.InnerAll+a.InnerAll
+			t.Inner, t.InnerAll, t.Bare = t.Inner+a.Inner, t.InnerAll+a.InnerAll, t.Bare+a.Bare
 			good = good && a.Lines()
 		}
 		if good {

@@ -104,6 +104,19 @@ func TestCheck_RealToolsAgree(t *testing.T) {
 	}
 }
 
+// A frame is missing at the marked line, at a line beside it, and not at all.
+func TestCheck_InlinedCalls(t *testing.T) {
+	m := &Mark{File: "a.c", Line: 2, Names: []Name{{Function: "outer", Inner: "inner"}}}
+	a := Answer{Instead: make(map[string]int)}
+	a.add(m, &m.Names[0], []Place{{"inner", "a.c", 2}, {"outer", "a.c", 5}}, 3)
+	a.add(m, &m.Names[0], []Place{{"outer", "a.c", 2}}, 5)
+	a.add(m, &m.Names[0], []Place{{"outer", "a.c", 5}}, 7)
+	a.add(m, &m.Names[0], nil, 11)
+	if got := []int{a.Inner, a.InnerAll, a.Bare}; !reflect.DeepEqual(got, []int{3, 26, 5}) {
+		t.Errorf("got %v with a frame, of all, and at the line without a frame; want [3 26 5]", got)
+	}
+}
+
 // With a mark that is one line off, every tool is wrong, and reports its line.
 func TestCheck_WrongLines(t *testing.T) {
 	path, marks := object(t)

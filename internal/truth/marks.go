@@ -16,7 +16,7 @@ type Mark struct {
 	Names []Name // at least one
 }
 
-// A Name is one function whose samples are on a marked line.
+// A Name is a function with samples on a marked line.
 type Name struct {
 	Function string // a word of the symbol that perf shows
 	Inner    string // the inlined function that has the line, or ""

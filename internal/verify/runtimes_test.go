@@ -31,40 +31,40 @@ type known struct {
 // knowns explain every complaint about the recordings of testdata.
 var knowns = []known{
 	{"Node.js 20 (V8)", "dump/pad", "V8 writes 0xdeadbeef into the field.", "Write 0."},
-	{"Node.js 20 (V8)", "dump/header-time", "`LinuxPerfJitLogger::LogWriteHeader` takes the time of the day, in microseconds since 1970.", "Take the time that the records get, `GetTimestamp()`. Nobody reads the field, so nothing is lost."},
-	{"Node.js 20 (V8)", "dump/lines-skewed", "V8 adds 0x40, the size of an ELF header, to every address, which perf needed up to Linux 5.8. perf inject shows each line 64 bytes too late; jitinject notices and moves them back.", "Write the address as it is."},
-	{"Node.js 20 (V8)", "dump/lines-bytecode", "Code of the baseline compiler, Sparkplug, has the source positions of its bytecode: offsets in that are written where addresses belong. jitinject leaves these functions without lines.", "Walk the bytecode offset table of the baseline code and write addresses, or leave the record out."},
-	{"Node.js 20 (V8)", "dump/file-freed", "The names of script files are written from memory that has been freed: the allocator's links, with NULs in them, are in the first 16 bytes. perf inject reads garbage from there on; jitinject finds the name in the function's own.", "Keep the memory of the name until the record is written."},
+	{"Node.js 20 (V8)", "dump/header-time", "`LinuxPerfJitLogger::LogWriteHeader` writes the time of the day, in microseconds since 1970.", "Write the clock of the records, `GetTimestamp()`. No reader uses the field, so nothing is lost."},
+	{"Node.js 20 (V8)", "dump/lines-skewed", "V8 adds 0x40, the size of an ELF header, to every address. perf needed this up to Linux 5.8. Now perf inject shows each line 64 bytes too late. jitinject moves them back.", "Write the address as it is."},
+	{"Node.js 20 (V8)", "dump/lines-bytecode", "Code of the baseline compiler, Sparkplug, has the source positions of its bytecode. V8 writes offsets in the bytecode instead of addresses. jitinject leaves these functions without lines.", "Walk the bytecode offset table of the baseline code and write addresses, or leave the record out."},
+	{"Node.js 20 (V8)", "dump/file-freed", "The names of script files are written from freed memory. Their first 16 bytes have the allocator's links, with NULs in them. perf inject reads garbage from there. jitinject finds the name in the function's own.", "Keep the memory of the name until the record is written."},
 	{"Erlang/OTP 25 (BeamAsm)", "dump/load-tid", "The tid is the handle of a pthread, and no number of the kernel.", "Write `gettid()`."},
 	{"Erlang/OTP 25 (BeamAsm)", "dump/line-zero", "The last entry of each function has line 0 and the address of its end.", "Leave the entry out; a function ends where its size says."},
-	{"Erlang/OTP 25 (BeamAsm)", "dump/lines-outside", "The first entry is at the function's header (its name, arity and breakpoint), up to 0x37 bytes in front of code_addr.", "Give the first entry the address of the code."},
-	{"CPython 3.14", "dump/header-time", "`perf_map_jit_write_header` takes `gettimeofday`, in microseconds since 1970.", "Take `get_current_monotonic_ticks()`, as the records do."},
+	{"Erlang/OTP 25 (BeamAsm)", "dump/lines-outside", "The first entry is at the function's header (its name, arity and breakpoint), up to 0x37 bytes before code_addr.", "Give the first entry the address of the code."},
+	{"CPython 3.14", "dump/header-time", "`perf_map_jit_write_header` writes `gettimeofday`, in microseconds since 1970.", "Write `get_current_monotonic_ticks()`, as the records do."},
 	{"CPython 3.15", "dump/header-time", "As 3.14.", "As 3.14."},
-	{"CPython 3.15", "dump/code-salted", "`perf_map_jit_write_entry_with_name` replaces the last 8 bytes of the copy, so that objects of perf inject of Linux 6.17 do not share a build id. jitinject shows these bytes as (bad): the true ones are unknown.", "Write the code as it is."},
+	{"CPython 3.15", "dump/code-salted", "`perf_map_jit_write_entry_with_name` replaces the last 8 bytes of the copy. So objects of perf inject of Linux 6.17 do not share a build id. But jitinject shows these bytes as (bad): the true ones are unknown.", "Write the code as it is."},
 	{"LLVM 14 (lli, MCJIT)", "dump/vma", "`PerfJITEventListener` leaves vma 0.", "Write code_addr."},
-	{"LLVM 14 (lli, MCJIT)", "dump/line-zero", "LLVM's line tables have line 0 for code that comes from no line, and the listener passes it on.", "Leave such entries out, unless they end a line that came before: readers take line 0 for none."},
+	{"LLVM 14 (lli, MCJIT)", "dump/line-zero", "LLVM's line tables have line 0 for code that comes from no line, and the listener passes it on.", "Leave such entries out, unless they end an earlier line: readers treat line 0 as no line."},
 	{"LLVM 14 (lli, MCJIT)", "dump/lines-skewed", "The listener adds 0x40, as V8 does. ORC's `PerfSupportPlugin` does so, too.", "Write the address as it is."},
 	{"LLVM 19 (ORC, llvm-jitlink)", "dump/pad", "`FillMachine` of `JITLoaderPerf.cpp` leaves the field uninitialised, up to LLVM 21.", "Initialise the header, as LLVM 22 does."},
 	{"LLVM 19 (ORC, llvm-jitlink)", "dump/flags", "The same. perf inject refuses the dump; jitinject finds the clock by the times.", "The same."},
 	{"LLVM 19 (ORC, llvm-jitlink)", "dump/line-zero", "As LLVM 14.", "As LLVM 14."},
 	{"LLVM 19 (ORC, llvm-jitlink)", "dump/lines-skewed", "`PerfSupportPlugin` adds 0x40, as V8 does.", "Write the address as it is."},
-	{"LLVM 19 (ORC, llvm-jitlink)", "dump/lines-order", "The records of an object file are written kind by kind: unwinding, debug information, loads. perf gives the last debug record to the first load; jitinject goes by the addresses.", "Write the records of one function after the other."},
-	{"LLVM 19 (ORC, llvm-jitlink)", "dump/unwind-order", "The specification has the header first; perf reads it last. jitinject takes both.", "Write .eh_frame first."},
-	{"LLVM 19 (ORC, llvm-jitlink)", "dump/unwind-shared", "One record has the .eh_frame of an object file. jitinject finds each function's FDE by the address that the header gives.", "Write an unwinding record for each function."},
-	{"Mono's log profiler of 2010", "mono/pid", "`dump_header` writes nothing behind the size of pointers.", "Write `getpid()`, as later versions do."},
-	{"Mono's log profiler of 2010", "mono/twice", "A method that is implemented in the runtime is told of twice, with the same name and address, the second time for its wrapper.", "Tell of it once."},
+	{"LLVM 19 (ORC, llvm-jitlink)", "dump/lines-order", "The records of an object file are written kind by kind: unwinding, debug information, loads. So perf gives the last debug record to the first load. jitinject matches them by address.", "Write the records of one function after the other."},
+	{"LLVM 19 (ORC, llvm-jitlink)", "dump/unwind-order", "The specification has the header first; perf reads it last. jitinject reads both.", "Write .eh_frame first."},
+	{"LLVM 19 (ORC, llvm-jitlink)", "dump/unwind-shared", "One record has the .eh_frame of an object file. jitinject finds each function's FDE by the address in the header.", "Write an unwinding record for each function."},
+	{"Mono's log profiler of 2010", "mono/pid", "`dump_header` writes nothing after the size of pointers.", "Write `getpid()`, as later versions do."},
+	{"Mono's log profiler of 2010", "mono/twice", "A method that is implemented in the runtime is logged twice, with the same name and address, the second time for its wrapper.", "Log it once."},
 	{"XRay of LLVM 5", "xray/payload", "`handleCustomEvent` copies the data but does not step over them.", "Step over them, as LLVM 8 does."},
 	{"XRay of LLVM 5", "xray/unfinished", "Functions that an exception leaves have no exit.", "Write one when the stack is unwound."},
-	{"XRay of LLVM 5", "xray/reserved", "Records are written without clearing what they do not use.", "Clear them."},
+	{"XRay of LLVM 5", "xray/reserved", "Records are written without clearing their unused fields.", "Clear them."},
 	{"XRay of LLVM 6", "xray/arguments", "Entries that arguments follow are plain ones.", "Write the action for entries with arguments, as LLVM 8 does."},
 	{"XRay of LLVM 6", "xray/unfinished", "As LLVM 5.", "As LLVM 5."},
-	{"XRay of LLVM 14", "xray/clock", "The machine does not say how fast its counter is, so CLOCK_REALTIME is taken.", "Take CLOCK_MONOTONIC, which does not jump."},
+	{"XRay of LLVM 14", "xray/clock", "The machine does not say how fast its counter is, so CLOCK_REALTIME is used.", "Use CLOCK_MONOTONIC, which does not jump."},
 	{"XRay of LLVM 14", "xray/extents", "The markers of typed events are not counted in the size of the buffer.", "Count them."},
 	{"XRay of LLVM 14", "xray/exit-unknown", "The entries were in records that are missing because of the markers.", "Count them."},
 	{"XRay of LLVM 14", "xray/unfinished", "As LLVM 5.", "As LLVM 5."},
 	{"XRay of LLVM 14", "xray/reserved", "As LLVM 5.", "As LLVM 5."},
-	{"Mono 6.8", "mono/size-zero-calls", "In modes with other events than JIT's, a method that a thread is about to enter is told of before its code is registered.", "Look the code up when the event is written, as happens with `nodefaults,jit`."},
-	{vectors, "j9/site-monitors", "Monitor masks are random bytes.", "Set isSameReceiver where a mask has a bit, as OpenJ9 does, which looks at no mask without it."},
+	{"Mono 6.8", "mono/size-zero-calls", "In modes with other events than JIT's, a method that a thread is about to enter is logged before its code is registered.", "Look the code up when the event is written, as happens with `nodefaults,jit`."},
+	{vectors, "j9/site-monitors", "Monitor masks are random bytes.", "Set isSameReceiver if a mask has a bit, as OpenJ9 does. It reads no mask without it."},
 	{vectors, "j9/monitor-mask", "The same, and live monitors too.", "Leave the bit 0: there is no slot for it."},
 	{vectors, "j9/exception-method", "Methods of handlers are drawn from all methods, not only those that are inlined.", "Take a method that is inlined, or the compiled one."},
 	{vectors, "j9/map-debug", "Maps share others' in a body that was compiled for full-speed debug, too.", "Give each map its own, as OpenJ9 does then."},
@@ -208,7 +208,7 @@ func TestRuntimes(t *testing.T) {
 // aboutRecording are complaints that depend on how a recording was made, and not on the
 // runtime.
 var aboutRecording = map[string]string{
-	"recording/not-injected": "They are as perf record left them.",
+	"recording/not-injected": "They are the output of perf record.",
 	"recording/no-clock":     "Made without `-k mono` on purpose.",
 	"dump/recording-clock":   "The same, as seen from the dump.",
 }
@@ -231,12 +231,20 @@ func document(counts map[told]int) []byte {
 
     jitinject verify FILE...
 
-checks dumps, logs of Mono's profiler, traces of XRay, logs of V8, perf maps, OpenJ9's metadata in dumps, captures and directories of them, recordings and the objects that
-they refer to, ELF objects by themselves, and, in core dumps, what the process registered for debuggers. A recording among the FILEs is held beside the dumps, logs, maps and traces; a dump, beside the logs of V8. This page is made from the table of rules in internal/verify and from the recordings in testdata
-(` + "`go test ./internal/verify -run Runtimes -update`" + `); ` + "`jitinject verify --explain RULE`" + ` prints what it says of a rule.
+` + "`jitinject verify`" + ` checks files against the rules below:
 
-An **error** costs names, lines or stacks, or makes them false, in some tool that people use. A **warning** is a departure that
-readers cope with. A **note** is something to know.
+- dumps, with OpenJ9's metadata in them, and captures of such metadata
+- logs of Mono's profiler and of V8, traces of XRay, perf maps
+- recordings and their objects, and ELF objects by themselves
+- in core dumps, the objects that the process registered for debuggers
+
+A recording among the FILEs is compared with the dumps, logs, maps and traces. A dump is compared with
+the logs of V8. ` + "`jitinject verify --explain RULE`" + ` prints one rule. This page is generated from the
+rules in internal/verify and the recordings in testdata:
+` + "`go test ./internal/verify -run Runtimes -update`" + `.
+
+An **error** costs names, lines or stacks, or makes them false, in some common tool. Readers handle a
+**warning**. A **note** is information.
 `)
 	for _, kind := range []struct{ prefix, title string }{
 		{"dump/", "Rules for dumps"}, {"mono/", "Rules for logs of Mono"}, {"xray/", "Rules for traces of XRay"}, {"v8log/", "Rules for logs of V8"}, {"perfmap/", "Rules for perf maps"}, {"j9/", "Rules for OpenJ9's metadata"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"}, {"core/", "Rules for core dumps"},
@@ -251,16 +259,16 @@ readers cope with. A **note** is something to know.
 	b.WriteString(`
 ## What real runtimes get
 
-The recordings of testdata, each dump held beside its recording. What jitinject makes of them gets no complaint at all, in any
-mode; a test holds that, too.
+These are the recordings of testdata, each dump compared with its recording. jitinject's results get no
+diagnostics, in any mode; a test checks this.
 
-| recording | runtime | complaints |
+| recording | runtime | diagnostics |
 |---|---|---|
 `)
 	for _, r := range runtimes {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.name, r.runtime, complaintsOf(counts, r.name, r.runtime))
 	}
-	b.WriteString("\nLogs, maps and captures by themselves:\n\n| log, map or capture | runtime | complaints |\n|---|---|---|\n")
+	b.WriteString("\nLogs, maps and captures by themselves:\n\n| log, map or capture | runtime | diagnostics |\n|---|---|---|\n")
 	for _, l := range logs {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", l.name, l.runtime, complaintsOf(counts, l.name, l.runtime))
 	}
@@ -270,7 +278,7 @@ mode; a test holds that, too.
 			runtime = k.runtime
 			fmt.Fprintf(&b, "\n### %s\n\n", runtime)
 		}
-		fmt.Fprintf(&b, "- **%s**: %s What it should do: %s\n", k.rule, k.why, k.should)
+		fmt.Fprintf(&b, "- **%s**: %s Fix: %s\n", k.rule, k.why, k.should)
 	}
 	b.WriteString("\n### All recordings\n\n")
 	var rules []string
@@ -285,7 +293,7 @@ mode; a test holds that, too.
 	for _, p := range perfs {
 		fmt.Fprintf(&b, "- **%s**: %s\n", p.rule, p.why)
 	}
-	return b.Bytes()
+	return []byte(folded(b.String()))
 }
 
 // TestResults: what jitinject makes gets no complaint.
@@ -355,13 +363,13 @@ func checkResult(t *testing.T, dir string, opts inject.Options) {
 // perfs are the complaints that results of perf inject get, and why.
 var perfs = []struct{ rule, why string }{
 	{"recording/over-file", "With `--call-graph dwarf`: V8's embedded builtins are mapped over node's own text. perf with libdw (7.x) then loses the stacks."},
-	{"recording/build-id-missing", "In pipes and with perf 7: nothing in the recording says which objects it is about."},
+	{"recording/build-id-missing", "In pipes and with perf 7: nothing in the recording identifies its objects."},
 	{"object/sh-info", "It is 0; readelf warns."},
-	{"object/base", "PT_LOAD begins at 0x80 with an alignment of 8: outside of /tmp, libdw looks for frames 0x80 bytes off."},
+	{"object/base", "PT_LOAD begins at 0x80 with an alignment of 8: outside /tmp, libdw searches frames 0x80 bytes off."},
 	{"object/note-segment", "There is no PT_NOTE."},
-	{"object/frame-segment", "There is no PT_GNU_EH_FRAME, where there are tables."},
+	{"object/frame-segment", "There are tables, but no PT_GNU_EH_FRAME."},
 	{"object/unit", "The unit has no DW_AT_low_pc: only binutils finds the lines."},
-	{"object/lines", "The sequence ends at the last entry, whose line is lost; with V8 and LLVM, rows are 0x40 too late and may lie behind the code."},
+	{"object/lines", "The sequence ends at the last entry, so its line is lost. With V8 and LLVM, rows are 0x40 too late and may lie after the code."},
 }
 
 // TestPerf: the verifier finds in results of perf inject what is known to be wrong with

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A Verifier checks files of some formats.
@@ -127,6 +129,9 @@ func (v *Verifier) sideFormat(src io.ReaderAt, path string) *Format {
 
 // unknown says that a file has none of the formats, and what it lacks.
 func (v *Verifier) unknown(path string) error {
+	if st, err := sys.Stat(path); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
+		return errors.New("it is empty")
+	}
 	text := fmt.Sprintf("it is neither %s, nor %s", strings.Join(namesOf(v.side), ", "), strings.Join(namesOf(v.others), " or "))
 	for i := range v.side {
 		if v.side[i].Lacks == nil {

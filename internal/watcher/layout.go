@@ -49,5 +49,5 @@ var state = shared{
 
 	noThreads: "jitinject: no thread or process can be started; raise the limit of the user (ulimit -u) or of the cgroup (pids.max), or end other programs; files of this run may be left, and the next run with the same output removes or uses them\n",
 	noMemory:  "jitinject: there is too little memory; raise the limit (ulimit -v, memory.max of the cgroup), or end other programs; files of this run may be left, and the next run with the same output removes or uses them\n",
-	unknown:   "jitinject: it has crashed, and so has the process that was to remove its files and say why; perhaps there is too little memory (ulimit -v, memory.max of the cgroup), or the limit of open files (ulimit -n) or of CPU time (ulimit -t) is too low; files of this run may be left, and the next run with the same output removes or uses them\n",
+	unknown:   "jitinject: it has crashed, and so has the process that removes its files and reports the cause; perhaps there is too little memory (ulimit -v, memory.max of the cgroup), or the limit of open files (ulimit -n) or of CPU time (ulimit -t) is too low; files of this run may be left, and the next run with the same output removes or uses them\n",
 }

@@ -128,7 +128,7 @@ func (b *Buffer) Prefixed32(f func()) {
 	f()
 	n := len(b.Data) - at - 4
 	if uint64(n) > math.MaxUint32 && b.err == nil {
-		b.err = fmt.Errorf("%d bytes do not fit behind a 32-bit length", n)
+		b.err = fmt.Errorf("%d bytes do not fit after a 32-bit length", n)
 	}
 	b.Order().PutUint32(b.Data[at:], uint32(n))
 }

@@ -13,7 +13,9 @@ import (
 // them.
 func TestError_FieldsAreDocumented(t *testing.T) {
 	var want []string
-	for f := range reflect.TypeFor[Error]().Fields() {
+	fields := reflect.TypeFor[Error]()
+	for i := range fields.NumField() {
+		f := fields.Field(i)
 		want = append(want, f.Name+" "+f.Type.String())
 	}
 	field := regexp.MustCompile(`(?m)^//\t(\w+) +(\w+) +//`)

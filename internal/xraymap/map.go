@@ -77,7 +77,7 @@ func (m *Map) Address(id uint32) (addr uint64, ok bool) {
 	return addr, addr != 0
 }
 
-// Bias returns how far above its own addresses a program lies, of which the bytes from off
+// Bias returns how far above its own addresses a program lies; its bytes from off
 // on are mapped at addr. ok is false if that is no place of executable code in it. A kernel
 // maps whole pages, so off may be a little before where code begins in the file.
 func (m *Map) Bias(addr, off uint64) (bias uint64, ok bool) {

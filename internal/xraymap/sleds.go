@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// sleds are the entries of xray_instr_map, of which only the functions matter.
+// sleds are the entries of xray_instr_map; only their functions matter.
 type sleds struct {
 	addr, end uint64   // of the section, in the program's address space
 	size      uint64   // of an entry

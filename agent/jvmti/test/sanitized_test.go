@@ -48,17 +48,7 @@ func (b busy) run(t *testing.T, s *sanitizer, so, classes string) (dump, stderr 
 	cmd := s.command(t, ctx, b.vm, append(args, "-cp", classes, "Busy", fmt.Sprint(b.milliseconds), fmt.Sprint(b.classes), end)...)
 	var out, errs bytes.Buffer
 	cmd.Dir, cmd.Stderr = dir, &errs
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin, stdout := testrec.Start(t, cmd)
 	// It says this when it has worked long enough.
 	const done = "done true"
 	if _, err := io.CopyN(&out, stdout, int64(len(done))); err == nil {

@@ -267,19 +267,7 @@ func TestAgent_AttachedThreeTimes(t *testing.T) {
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
+	stdin, stdout := testrec.Start(t, cmd)
 	// It says so when it has run long enough to be compiled.
 	if _, err := io.ReadFull(stdout, make([]byte, len("done true"))); err != nil {
 		t.Fatal(err)
@@ -295,6 +283,7 @@ func TestAgent_AttachedThreeTimes(t *testing.T) {
 	io.Copy(io.Discard, stdout)
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
+	var err error
 	select {
 	case err = <-done:
 	case <-time.After(time.Minute):

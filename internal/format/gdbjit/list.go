@@ -3,6 +3,7 @@ package gdbjit
 import (
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 )
 
@@ -23,7 +24,7 @@ const (
 )
 
 const (
-	// MaxEntries bounds how many entries of a list are read.
+	// MaxEntries bounds the entries of a list that are read.
 	MaxEntries = 1 << 18
 
 	// MaxSymfile is the size of the largest symfile, in bytes.
@@ -39,13 +40,16 @@ type Memory interface {
 	ReadCode(addr uint64, p []byte) error
 }
 
-// An Error says what is wrong with the list, and where.
+// ErrCycle says that a list leads back to one of its entries. Programs that follow it never end.
+var ErrCycle = errors.New("it is a circle")
+
+// An Error is a fault of the list, with its place.
 type Error struct {
 	Record string // descriptor or entry
 	Field  string // name in GDB's manual; "" for the whole record
 	Addr   uint64 // of the record in memory
-	Text   string // what is wrong
-	Err    error  // of reading the memory, or nil
+	Text   string // the fault
+	Err    error  // of reading the memory, ErrCycle, or nil
 }
 
 // Error returns the fault with its place.
@@ -57,7 +61,7 @@ func (e *Error) Error() string {
 	return s + e.Text
 }
 
-// Unwrap returns the error of reading the memory, or nil.
+// Unwrap returns the error of reading the memory, ErrCycle, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
 // A Layout is how a machine stores the structures.
@@ -141,7 +145,7 @@ type List struct {
 	Descriptor
 	Entries []Entry // in the order of the list, the latest one first as a rule
 
-	// Problems are what is wrong with the list. Entries are those that could be reached.
+	// Problems are the faults of the list. Entries are those that could be reached.
 	Problems []error
 	Dropped  int // number of problems beyond those in Problems
 }
@@ -177,7 +181,7 @@ func (list *List) read(mem Memory, l Layout) {
 	for at := list.First; at != 0; {
 		switch {
 		case seen[at]:
-			list.problem(&Error{Record: "entry", Field: "next_entry", Addr: prev, Text: fmt.Sprintf("%#x was in the list already: it is a circle", at)})
+			list.problem(&Error{Record: "entry", Field: "next_entry", Addr: prev, Text: fmt.Sprintf("%#x was in the list already: %v", at, ErrCycle), Err: ErrCycle})
 			return
 		case len(list.Entries) == MaxEntries:
 			list.problem(&Error{Record: "entry", Addr: at, Text: fmt.Sprintf("the list has more than %d entries; the others are not read", MaxEntries)})
@@ -214,7 +218,7 @@ func ReadSymfile(mem Memory, e *Entry) ([]byte, error) {
 	if string(magic[:]) != elf.ELFMAG {
 		return fail("symfile_addr", nil, "% x at %#x does not begin an ELF object", magic, e.Symfile)
 	}
-	// Probe the end before allocating what the size promises.
+	// Probe the end before the allocation: the size may be false.
 	if err := mem.ReadCode(e.Symfile+e.Size-1, magic[:1]); err != nil {
 		return fail("symfile_size", err, "%v", err)
 	}

@@ -97,7 +97,7 @@ func ReadCapture(path string) (*Capture, error) {
 	c := &Capture{Path: bin, JSONPath: description, Mode: fs.ModePerm}
 	text, err := c.read(description, maxCaptureJSON)
 	if err != nil {
-		return nil, captureError(description, missing(err, "it says of "+strconv.Quote(filepath.Base(bin))+" what the metadata itself cannot, base and startPC at least"))
+		return nil, captureError(description, missing(err, "it must describe "+strconv.Quote(filepath.Base(bin))+", base and startPC at least"))
 	}
 	if c.Metadata, err = c.read(bin, maxCapture); err != nil {
 		return nil, captureError(bin, missing(err, "it has the bytes that "+strconv.Quote(filepath.Base(description))+" describes"))

@@ -134,11 +134,11 @@ func TestCapture_Errors(t *testing.T) {
 		{"epoch of another machine", `{"base": 1, "startPC": 1, "machine": "arm", "epoch": 216}`, "X.json: epoch: the struct has 216 bytes with pointers of 8 bytes, and those of arm have 4"},
 		{"order", `{"base": 1, "startPC": 1, "byte_order": "middle"}`, `X.json: byte_order: "middle" is neither`},
 		{"order of another machine", `{"base": 1, "startPC": 1, "machine": "s390x", "byte_order": "little"}`, "X.json: byte_order: it is little-endian, and s390x is not"},
-		{"machine", `{"base": 1, "startPC": 1, "machine": "vax"}`, `X.json: machine: "vax" is none that is known; there are x86_64,`},
+		{"machine", `{"base": 1, "startPC": 1, "machine": "vax"}`, `X.json: machine: "vax" is unknown; known are x86_64,`},
 		{"method", `{"base": 1, "startPC": 1, "methods": [{"name": "f"}]}`, `X.json: methods[0] has no "method"`},
 		{"method twice", `{"base": 1, "startPC": 1, "methods": [{"method": 7}, {"method": "7"}]}`, `X.json: methods[1] is method 0x7, as methods[0] is`},
 		{"NUL", `{"base": 1, "startPC": 1, "methods": [{"method": 7, "name": "a\u0000b"}]}`, `X.json: methods[0].name is no name`},
-		{"lines", `{"base": 1, "startPC": 1, "methods": [{"method": 7, "lines": [[4, 1], [4, 2]]}]}`, `X.json: methods[0].lines[1]: bytecode index 4 stands behind 4`},
+		{"lines", `{"base": 1, "startPC": 1, "methods": [{"method": 7, "lines": [[4, 1], [4, 2]]}]}`, `X.json: methods[0].lines[1]: bytecode index 4 comes after 4`},
 		{"code elsewhere", `{"base": 1, "startPC": 1, "code": "../../etc/shadow"}`, `X.json: code: "../../etc/shadow" is not the name of a file beside the capture`},
 		{"code above", `{"base": 1, "startPC": 1, "code": ".."}`, `X.json: code: ".." is not the name`},
 		{"a number too many", `{"base": 1, "startPC": 1, "methods": [{"method": 7, "lines": [[4, 1], [5, 2, 3]]}]}`, `X.json: methods[0].lines[1]: 3 numbers; lines are pairs`},
@@ -160,7 +160,7 @@ func TestCapture_FileMissing(t *testing.T) {
 	dir := captureFiles(t, nil, `{"base": 1, "startPC": 1}`)
 	for _, test := range []struct{ remove, read, want string }{
 		{"", "X.dat", "it is no capture of OpenJ9's metadata, which is a file X.bin with X.json beside it"},
-		{"X.json", "X.bin", `X.json: there is no such file; it says of "X.bin" what the metadata itself cannot`},
+		{"X.json", "X.bin", `X.json: there is no such file; it must describe "X.bin", base and startPC`},
 		{"X.bin", "X.bin", "X.json: there is no such file"},
 	} {
 		if test.remove != "" {

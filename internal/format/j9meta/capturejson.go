@@ -73,7 +73,7 @@ func (c *Capture) take(d *captureJSON) error {
 				return fmt.Errorf("methods[%d].lines[%d]: %d numbers; lines are pairs of a bytecode index and a line, [5, 1501]", i, j, len(l))
 			}
 			if j > 0 && l[0] <= m.Lines[j-1][0] {
-				return fmt.Errorf("methods[%d].lines[%d]: bytecode index %d stands behind %d; indexes grow", i, j, l[0], m.Lines[j-1][0])
+				return fmt.Errorf("methods[%d].lines[%d]: bytecode index %d comes after %d; indexes must increase", i, j, l[0], m.Lines[j-1][0])
 			}
 			method.Lines[j] = CaptureLine{l[0], l[1]}
 		}

@@ -59,7 +59,7 @@ func (c *Capture) layout(d *captureJSON) error {
 			for _, m := range captureMachines {
 				names = append(names, m.names[0])
 			}
-			return fmt.Errorf("machine: %q is none that is known; there are %s", d.Machine, strings.Join(names, ", "))
+			return fmt.Errorf("machine: %q is unknown; known are %s", d.Machine, strings.Join(names, ", "))
 		}
 		m := &captureMachines[i]
 		l.Machine, l.PointerSize, l.Order = m.machine, m.size, m.order
@@ -105,7 +105,7 @@ func (c *Capture) layout(d *captureJSON) error {
 	return c.inferLayout()
 }
 
-// inferLayout finds out what nobody said, by where startPC is; in a body without it, 64 bits and
+// inferLayout infers what the capture does not state from the place of startPC; in a body without it, 64 bits and
 // little-endian.
 func (c *Capture) inferLayout() error {
 	l := &c.Layout

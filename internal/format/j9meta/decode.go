@@ -87,7 +87,7 @@ func (d *decoder) decode() error {
 }
 
 // headerSize sees to it that the size of the header is known: sections begin
-// behind it and the exception table, the size of which is known.
+// after it and the exception table, which has a known size.
 func (d *decoder) headerSize(stub bool) error {
 	h := &d.body.Header
 	exceptions, size := d.layout.exceptionsSize(h), len(d.blob)
@@ -154,7 +154,7 @@ func (d *decoder) findSections() error {
 			return err
 		}
 		if p.offset < start {
-			return d.errorAt(p.record, p.field, p.at, "points to offset %#x, expected %#x or more, behind what comes before %s", p.offset, start, p.kind)
+			return d.errorAt(p.record, p.field, p.at, "points to offset %#x, expected %#x or more, after the part before %s", p.offset, start, p.kind)
 		}
 		start = p.offset
 	}

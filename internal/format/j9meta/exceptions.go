@@ -52,7 +52,7 @@ func (l Layout) exceptionSize(h *Header) int {
 // exceptionsSize is the size of the exception table.
 func (l Layout) exceptionsSize(h *Header) int { return h.ExceptionCount() * l.exceptionSize(h) }
 
-// exceptions reads the table, of which c has all.
+// exceptions reads the table; c has all of it.
 func (d *decoder) exceptions(c *wire.Cursor) []Exception {
 	h := &d.body.Header
 	list := make([]Exception, h.ExceptionCount())

@@ -47,7 +47,7 @@ func decodeGPU(c *wire.Cursor, l Layout, base uint64) *GPUInfo {
 	g.CUModuleArray = word(c, l, "cuModuleArray")
 	here := func(field string, pointer uint64) {
 		if at := l.address(base, int(c.Offset())); pointer != at {
-			c.Fail(field, "%#x is pointed to, expected %#x, behind what comes before", pointer, at)
+			c.Fail(field, "%#x is pointed to, expected %#x, after the part before", pointer, at)
 		}
 	}
 	here("methodSignature", g.MethodSignature)

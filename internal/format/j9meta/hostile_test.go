@@ -166,7 +166,7 @@ func TestDecode_PointersElsewhere(t *testing.T) {
 		{"beyond the blob", atlas, v.base + uint64(len(v.blob)), "J9JITExceptionTable: gcStackAtlas at offset 0x70: 0x7e00000003ec is outside the 1004 bytes from 0x7e0000000000 on"},
 		{"far away", osr, 0x1234, "J9JITExceptionTable: osrInfo at offset 0xa8: 0x1234 is outside"},
 		{"into the header", osr, v.base + 8, "osrInfo at offset 0xa8: points to offset 0x8, expected 0x"},
-		{"against the order", calls, get(osr), "gcStackAtlas at offset 0x70: points to offset 0x16c, expected 0x3a4 or more, behind what comes before Stack Atlas"},
+		{"against the order", calls, get(osr), "gcStackAtlas at offset 0x70: points to offset 0x16c, expected 0x3a4 or more, after the part before Stack Atlas"},
 		{"into the section before", osr, get(osr) - 1, "; the next section, OSR Info, begins at offset"},
 		{"sites without an atlas", atlas, 0, "inlinedCalls at offset 0x78: "},
 	} {

@@ -35,7 +35,7 @@ func pinningArrays(c *wire.Cursor, size int) (list []PinningArray, extra []byte)
 	start := c.Pos()
 	list = pinningList(c, size)
 	if n := size - (c.Pos() - start); n > 0 && c.Err() == nil {
-		extra = c.Bytes("bytes behind pinning arrays", uint64(n))
+		extra = c.Bytes("bytes after pinning arrays", uint64(n))
 	}
 	return list, extra
 }

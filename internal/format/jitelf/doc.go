@@ -21,7 +21,7 @@
 // are linkage names, as in addr2line -f. Calls lose code that is outside their callers or in other
 // calls, and the loss is a problem.
 //
-// No object is believed. Memory and time are bounded by the size of the object: by some hundred
+// Objects are not trusted. Memory and time are bounded by the size of the object: by some hundred
 // bytes for each byte, and a constant. See units.go for the limits of debug/dwarf. Sections that
 // are too large after decompression, types of DWARF (.debug_types) and other files (.dwo) are not
 // read.

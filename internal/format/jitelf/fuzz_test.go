@@ -10,8 +10,8 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// Whatever the bytes are, nothing panics, functions do not overlap, and lines and inlined calls
-// keep the rules of jitcode.
+// Arbitrary bytes cause no panic. Functions do not overlap, and lines and inlined calls keep the
+// rules of jitcode.
 func FuzzDescribe(f *testing.F) {
 	paths, err := filepath.Glob(filepath.Join("testdata", "*.[eo]*"))
 	if err != nil || len(paths) < 7 {

@@ -23,7 +23,7 @@ type described struct {
 	frames     bool  // it has unwind tables
 }
 
-// maxShared bounds how many functions describe each inlined call, on average: functions with their
+// maxShared bounds the number of functions that describe each inlined call, on average: functions with their
 // code at several places share a tree.
 const maxShared = 16
 

@@ -70,8 +70,8 @@ func (r *Reader) inlines(s int32, fn *jitcode.Function) (problem error) {
 	return nil
 }
 
-// maxReused is how many entries a map may have had to be used again. To clear a larger one takes
-// longer than to make one.
+// maxReused bounds the entries of a map that is cleared and used again. Clearing a larger one takes
+// longer than making a new one.
 const maxReused = 1024
 
 // call returns an inlined call with code from first on.
@@ -174,7 +174,7 @@ func (n *inliner) inside(t *tree, spans []span) []span {
 	return n.inner
 }
 
-// maxChain bounds how many entries describe one function together. Compilers need three: of the
+// maxChain bounds the entries that describe one function together. Compilers need three: of the
 // code, of the definition and of the declaration.
 const maxChain = 8
 

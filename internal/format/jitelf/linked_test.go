@@ -1,6 +1,7 @@
 package jitelf_test
 
 import (
+	"bytes"
 	"debug/dwarf"
 	"debug/elf"
 	"fmt"
@@ -37,31 +38,46 @@ func compiled(t *testing.T, compiler string, flags ...string) (object, linked st
 	return object, linked
 }
 
+// readObject returns the bytes of an object, and their headers.
+func readObject(t *testing.T, path string) (image []byte, f *elf.File) {
+	t.Helper()
+	image, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err = elf.NewFile(bytes.NewReader(image)); err != nil {
+		t.Fatal(err)
+	}
+	return image, f
+}
+
+// load sets the load address of a section in the image of f.
+func load(image []byte, f *elf.File, section int, addr uint64) {
+	if f.Class == elf.ELFCLASS32 {
+		shoff := uint64(f.ByteOrder.Uint32(image[32:]))
+		f.ByteOrder.PutUint32(image[shoff+uint64(section)*40+12:], uint32(addr))
+		return
+	}
+	shoff := f.ByteOrder.Uint64(image[40:])
+	f.ByteOrder.PutUint64(image[shoff+uint64(section)*64+16:], addr)
+}
+
 // registered returns an object as a JIT registers it: with the load addresses of sections, which
 // are those in the linked file, and without relocation.
 func registered(t *testing.T, object, linked string) []byte {
 	t.Helper()
-	image, err := os.ReadFile(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.Open(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	image, f := readObject(t, object)
 	symbols, err := f.Symbols()
 	if err != nil {
 		t.Fatal(err)
 	}
 	addrs := addresses(t, linked)
-	shoff := f.ByteOrder.Uint64(image[40:])
 	for _, s := range symbols {
 		addr, ok := addrs[s.Name]
 		if !ok || s.Name == "" || int(s.Section) >= len(f.Sections) || elf.ST_TYPE(s.Info) == elf.STT_SECTION || elf.ST_TYPE(s.Info) == elf.STT_FILE {
 			continue
 		}
-		f.ByteOrder.PutUint64(image[shoff+uint64(s.Section)*64+16:], addr-s.Value)
+		load(image, f, int(s.Section), addr-s.Value)
 	}
 	return image
 }

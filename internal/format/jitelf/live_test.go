@@ -106,46 +106,19 @@ while entry:
 // stacks returns the functions at addresses, the innermost first, as gdb finds them.
 func (j jitted) stacks(t *testing.T, addrs []uint64) [][]testrec.Frame {
 	t.Helper()
-	const script = `
-import gdb
-for address in [%s]:
-    sal = gdb.find_pc_line(address)
-    file, line = sal.symtab.fullname() if sal.symtab else "??", sal.line
-    fields = [hex(address)]
-    block = gdb.block_for_pc(address)
-    while block and not block.is_static and not block.is_global:
-        if block.function:
-            fields += [block.function.name, file, str(line)]
-            file, line = block.function.symtab.fullname(), block.function.line
-        block = block.superblock
-    print("\t".join(fields))
-`
-	var list []string
-	for _, a := range addrs {
-		list = append(list, fmt.Sprintf("%#x", a))
-	}
-	out, err := j.gdb(t, fmt.Sprintf(script, strings.Join(list, ", ")))
+	out, err := j.gdb(t, testrec.GDBScript(addrs))
 	if err != nil {
-		t.Fatalf("got gdb's error %v; want the symfiles or stacks\n%s", err, out)
+		t.Fatalf("got gdb's error %v; want the stacks\n%s", err, out)
 	}
-	var stacks [][]testrec.Frame
-	for line := range strings.Lines(out) {
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if !strings.HasPrefix(line, "0x7") || len(fields) < 4 {
-			continue
+	var answers strings.Builder
+	for line := range strings.Lines(out) { // gdb also prints the place where the program stopped
+		if strings.HasPrefix(line, "0x") && strings.Contains(line, "\t") {
+			answers.WriteString(line)
 		}
-		var stack []testrec.Frame
-		for f := fields[1:]; len(f) >= 3; f = f[3:] {
-			line, err := strconv.ParseUint(f[2], 10, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
-			stack = append(stack, testrec.Frame{Function: f[0], File: f[1], Line: uint32(line)})
-		}
-		stacks = append(stacks, stack)
 	}
-	if len(stacks) != len(addrs) {
-		t.Fatalf("got %d stacks for %d addresses\n%s", len(stacks), len(addrs), out)
+	stacks, err := testrec.GDBStacks(answers.String(), len(addrs))
+	if err != nil {
+		t.Fatalf("got %v from gdb; want stacks\n%s", err, out)
 	}
 	return stacks
 }

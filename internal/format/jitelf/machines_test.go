@@ -1,9 +1,7 @@
 package jitelf_test
 
 import (
-	"debug/elf"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,25 +14,10 @@ import (
 // loadedAt returns a copy of an object with the load address of its .text.
 func loadedAt(t *testing.T, object string, addr uint64) []byte {
 	t.Helper()
-	image, err := os.ReadFile(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.Open(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	image, f := readObject(t, object)
 	for i, s := range f.Sections {
-		if s.Name != ".text" {
-			continue
-		}
-		if f.Class == elf.ELFCLASS32 {
-			shoff := uint64(f.ByteOrder.Uint32(image[32:]))
-			f.ByteOrder.PutUint32(image[shoff+uint64(i)*40+12:], uint32(addr))
-		} else {
-			shoff := f.ByteOrder.Uint64(image[40:])
-			f.ByteOrder.PutUint64(image[shoff+uint64(i)*64+16:], addr)
+		if s.Name == ".text" {
+			load(image, f, i, addr)
 		}
 	}
 	return image

@@ -187,10 +187,10 @@ func (o *Object) findFunctions() {
 		found = append(found, f)
 	}
 	if unloaded > 0 {
-		o.problem(fmt.Errorf("%s: %d functions are in sections without a load address; they are left out", FormatName, unloaded))
+		o.problem(fmt.Errorf("%s: functions in sections without a load address are left out: %d", FormatName, unloaded))
 	}
 	if odd > 0 {
-		o.problem(fmt.Errorf("%s: %d functions extend beyond their section; they are left out", FormatName, odd))
+		o.problem(fmt.Errorf("%s: functions that extend beyond their section are left out: %d", FormatName, odd))
 	}
 	o.functions = distinct(found)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// Limits for debug/dwarf, which believes its input. Its time and memory are not bounded by the size
+// Limits for debug/dwarf, which trusts its input. Its time and memory are not bounded by the size
 // of the input: an attribute copies its string, an abbreviation may have any number of attributes
 // without bytes, and tables of abbreviations may overlap. Its line reader panics on file numbers
 // from 2^63 on, so package jitelf has its own; see lines.go. (Go 1.26)

@@ -309,7 +309,7 @@ func TestReader_BadHeader(t *testing.T) {
 		{6, 18, "data version at offset 0x6: is 18: versions 1 to 17 are known"},
 		{7, 5, "ptrsize at offset 0x7: is 5, expected 4 or 8"},
 		{28, 1, "flags at offset 0x1c: is 0x1, expected 0"},
-		{41, 0x7f, "args size at offset 0x26: is 2130706436: more than 1048576 bytes are never meant"},
+		{41, 0x7f, "args size at offset 0x26: is 2130706436; the limit is 1048576 bytes"},
 		{40, 1, "args at offset 0x2a: the log ends in it"},
 	} {
 		log := bytes.Clone(out.Bytes())

@@ -6,7 +6,7 @@
 // 1 to 17, are read and written. All fixed integers are little endian; the file may be compressed by
 // gzip as a whole.
 //
-// A log is a header, whose layout goes by the profiler's major version,
+// A log is a header, with a layout by the profiler's major version,
 //
 //	size
 //	 4    id              01 5a 50 4d
@@ -117,7 +117,7 @@
 //		}
 //	}
 //
-// A [Reader] has a window of fixed size, whatever lengths and counts a log claims, and needs no memory
+// A [Reader] has a window of fixed size for any claimed lengths and counts, and needs no memory
 // for an event: it reads some 400 MB/s. A value that a version does not have ends the buffer, as the
 // document demands. A buffer is left by its length, unless the header of another begins before; bytes
 // that are no header are searched for the next one. A log that ends in the middle of something, since

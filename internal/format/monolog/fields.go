@@ -201,7 +201,7 @@ func (r *Reader) str(field string) []byte {
 			b = b[:i]
 		}
 		if len(r.text)+len(b) > maxText {
-			r.failAt(off, field, "names of more than %d bytes in one event are never meant", maxText)
+			r.failAt(off, field, "the names of one event have more than %d bytes, the limit", maxText)
 			return nil
 		}
 		r.text = append(r.text, b...)

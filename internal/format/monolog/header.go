@@ -74,7 +74,7 @@ func (r *Reader) readHeader() error {
 	h.TimerOverhead = r.u32("timer overhead")
 	at := r.pos
 	if h.Flags = r.u32("flags"); h.Flags != 0 && r.err == nil {
-		return r.headerError("flags", int64(at), "is %#x, expected 0: what it changes is not known", h.Flags)
+		return r.headerError("flags", int64(at), "is %#x, expected 0: other values are unknown", h.Flags)
 	}
 	h.PID = r.u32("pid")
 	h.Port = r.u16("port")
@@ -104,7 +104,7 @@ func (r *Reader) headerString(field string) string {
 		return ""
 	}
 	if n > maxHeaderString {
-		r.failAt(off, field+" size", "is %d: more than %d bytes are never meant", n, maxHeaderString)
+		r.failAt(off, field+" size", "is %d; the limit is %d bytes", n, maxHeaderString)
 		return ""
 	}
 	return string(bytes.TrimSuffix(r.bytes(field, int(n)), []byte{0}))

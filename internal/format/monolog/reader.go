@@ -49,7 +49,7 @@ type Reader struct {
 
 const (
 	windowSize       = 128 << 10
-	smallWindowSize  = 16 << 10 // of readers of which there may be one for each thread
+	smallWindowSize  = 16 << 10 // for readers of single threads
 	bufferHeaderSize = 48
 )
 
@@ -97,7 +97,7 @@ func ReadBufferAt(src io.ReaderAt, h *Header, off int64) (*Reader, error) {
 	return r, nil
 }
 
-// SeekBuffer makes the next NextBuffer give the buffer whose header is at an offset of src,
+// SeekBuffer makes the next NextBuffer give the buffer with its header at an offset of src,
 // an unpacked log with the reader's header.
 func (r *Reader) SeekBuffer(src io.ReaderAt, off int64) error {
 	if off < 0 {

@@ -56,7 +56,7 @@ func (r *Reader) skip(at int64) error {
 			if err == io.EOF {
 				r.cut = at
 			}
-			return &wire.Error{Format: "perf map", Record: "line", Offset: at, Text: fmt.Sprintf("it has %d bytes, and %d are the most", r.offset-at, MaxLine)}
+			return &wire.Error{Format: "perf map", Record: "line", Offset: at, Text: fmt.Sprintf("it has %d bytes; the limit is %d", r.offset-at, MaxLine)}
 		default:
 			return err
 		}

@@ -52,7 +52,7 @@ func TestReader_Lines(t *testing.T) {
 		{"7f0000001000,40,name", `0: perf map: line: start at offset 0x0: it is not a hexadecimal number`},
 		{"10000000000000000 40 name", `0: perf map: line: start at offset 0x0: the number has more than 64 bits`},
 		{"0000000000000000007f000 40 name", `0: 7f000 40 "name"`},
-		{"1000 40 " + strings.Repeat("x", MaxLine), `0: perf map: line at offset 0x0: it has 65545 bytes, and 65536 are the most`},
+		{"1000 40 " + strings.Repeat("x", MaxLine), `0: perf map: line at offset 0x0: it has 65545 bytes; the limit is 65536`},
 	} {
 		// In one read and in many, with a damaged line before and a good one after it.
 		for _, src := range []io.Reader{strings.NewReader(c.line + "\n1 2 x\n"), iotest.OneByteReader(strings.NewReader(c.line + "\n1 2 x\n"))} {
@@ -75,7 +75,7 @@ func TestReader_LastLineWithoutNewline(t *testing.T) {
 		"\n \n":                             {"", -1},
 		"1 2 a\n\n3 4 b":                    {`0: 1 2 "a"` + "\n" + `7: 3 4 "b"`, 7},
 		"1 2 a\n3 4":                        {`0: 1 2 "a"` + "\n" + `6: perf map: line: name at offset 0x9: it has no name`, 6},
-		"1 2 " + strings.Repeat("x", 1<<17): {"0: perf map: line at offset 0x0: it has 131076 bytes, and 65536 are the most", 0},
+		"1 2 " + strings.Repeat("x", 1<<17): {"0: perf map: line at offset 0x0: it has 131076 bytes; the limit is 65536", 0},
 	} {
 		r := NewReader(strings.NewReader(in))
 		if got := strings.Join(all(t, r), "\n"); got != want.texts || r.Cut() != want.cut {
@@ -123,7 +123,7 @@ func TestReader_MapsOfRuntimes(t *testing.T) {
 	}
 }
 
-// FuzzReader: whatever the bytes are, lines cover them in order, and each line alone is read alike.
+// FuzzReader: lines cover arbitrary bytes in order, and each line alone is read alike.
 func FuzzReader(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*.map")
 	for _, path := range paths {

@@ -84,7 +84,7 @@ func Read(src io.ReaderAt, size int64) (*Map, error) {
 }
 
 // errNotMap is the error for other files.
-var errNotMap = errors.New("source map: this is none (no JSON object with version 3)")
+var errNotMap = errors.New("source map: not a source map (no JSON object with version 3)")
 
 // Lines returns how many lines of the generated file the map describes, at least.
 func (m *Map) Lines() uint32 {

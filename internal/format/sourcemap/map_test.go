@@ -140,7 +140,7 @@ func TestRead_Damage(t *testing.T) {
 		`{"version":3,"mappings":"AA"}`:          "source map: mappings at character 2, of generated line 1: a segment has 2 numbers",
 		`{"version":3,"mappings":"AAAAAA"}`:      "source map: mappings at character 5, of generated line 1: a segment has more than 5 numbers",
 		`{"version":3,"mappings":"gggggggggA"}`:  "source map: mappings at character 7, of generated line 1: a number has more than 7 digits",
-		`{"version":3,"mappings":"D"}`:           "source map: mappings at character 1, of generated line 1: the column -1 cannot be",
+		`{"version":3,"mappings":"D"}`:           "source map: mappings at character 1, of generated line 1: the column -1 is invalid",
 		`{"version":3,"sections":[{}]}`:          "source map: offset 0x1b: a section has no map",
 		`{"version":3,"sections":[{"url":"x"}]}`: "source map: offset 0x1f: a section is in another file",
 		`{"version":3,"sections":[{"offset":{"line":-1}}]}`: "source map: offset 0x2d: this is no number from 0 to 2147483647",

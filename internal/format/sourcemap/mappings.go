@@ -57,12 +57,12 @@ func (d *decoder) next() (bool, error) {
 	}
 	d.generated += values[0]
 	if d.generated < 0 || d.generated > math.MaxInt32 {
-		return false, d.fail("the column %d cannot be", d.generated)
+		return false, d.fail("the column %d is invalid", d.generated)
 	}
 	sum := func(v *int32, i int) error {
 		s := int64(*v) + values[i]
 		if s < math.MinInt32 || s > math.MaxInt32 {
-			return d.fail("the number %d cannot be", s)
+			return d.fail("the number %d is invalid", s)
 		}
 		*v = int32(s)
 		return nil

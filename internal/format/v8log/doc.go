@@ -39,6 +39,6 @@
 // The last line of a killed process may be cut. Isolates that share a file, as with node's workers
 // and --no-logfile-per-isolate, overwrite each other's lines; lines that are damaged have errors.
 //
-// A [Reader] needs a constant amount of memory, whatever the size of the log and of its lines: a
+// A [Reader] needs a constant amount of memory for any size of the log and of its lines: a
 // text has the length of a program. Large fields are left as a [Span] of the file.
 package v8log

@@ -14,12 +14,12 @@ const (
 // error was found while 3 was in use, so that 3 occurs with and without it.
 const lastOverwriting = 3
 
-// event decodes the marker of an event, whose data is d, and finds its payload.
+// event decodes the marker of an event with the data d, and finds its payload.
 func (r *Reader) event(d []byte, to state) (*Record, error) {
 	rec, o := &r.rec, r.header.Order
 	size := int32(o.Uint32(d))
 	if size < 0 || size > maxPayload {
-		return r.fail(r.bad(rec.Kind.String(), "event_size", 1, "is %d; 0 to %d can be believed", size, maxPayload))
+		return r.fail(r.bad(rec.Kind.String(), "event_size", 1, "is %d; 0 to %d are plausible", size, maxPayload))
 	}
 	rec.PayloadSize = uint32(size)
 	// The layouts behind the size:

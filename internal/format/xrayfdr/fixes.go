@@ -30,10 +30,10 @@ const (
 	LateEndOfBuffer
 	// NoPID: a block of version 3 or later without PidEntry.
 	NoPID
-	// CutRecord: a block whose last record is not whole, as its extents are too
+	// CutRecord: a block with an incomplete last record, as its extents are too
 	// small.
 	CutRecord
-	// TypedExtents: a block whose extents do not count the markers of its typed
+	// TypedExtents: a block with extents that do not count the markers of its typed
 	// events (LLVM 14), so that its last 16 bytes for each are not in the file. It
 	// is noticed where that cuts a record, and believed of all later blocks with
 	// typed events. See Reader.Missing.

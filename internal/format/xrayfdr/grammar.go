@@ -69,6 +69,6 @@ var versions = [numKinds]struct{ first, last uint16 }{
 var expected = [numStates]string{
 	"a block begins with BufferExtents or NewBuffer", "NewBuffer has to follow BufferExtents",
 	"WallTimeMarker has to follow NewBuffer", "NewCPUId or PidEntry has to follow WallTimeMarker", "NewCPUId has to follow PidEntry",
-	"only what a body consists of may follow", "only arguments and what a body consists of may follow",
-	"only arguments and what a body consists of may follow", "nothing may follow EndOfBuffer",
+	"only records of a body may follow", "only arguments and records of a body may follow",
+	"only arguments and records of a body may follow", "nothing may follow EndOfBuffer",
 }

@@ -70,7 +70,7 @@ func (r *Reader) errNoBlock(at, next int64) error {
 	if next < r.size {
 		return r.bad("NewBuffer", "", 0, "%s; the next one is %d bytes further", text, next-at)
 	}
-	return r.bad("NewBuffer", "", 0, "%s, nor behind: %d bytes are not read", text, next-at)
+	return r.bad("NewBuffer", "", 0, "%s, and no later block: %d bytes are not read", text, next-at)
 }
 
 var errTooMany = fmt.Errorf("%s: more than %d blocks", FormatName, maxBlocks)

@@ -23,7 +23,7 @@ const HeaderSize = 32
 // to 22 write it.
 const MaxVersion = 5
 
-// EmulatedFrequency is the cycle frequency of a trace whose time stamps are no
+// EmulatedFrequency is the cycle frequency of a trace with time stamps that are no
 // TSC but nanoseconds of CLOCK_REALTIME: the runtime found no TSC, or not its
 // rate.
 const EmulatedFrequency = 1_000_000_000
@@ -46,7 +46,7 @@ type Header struct {
 	// BufferSize is the size of a thread's buffer in bytes: in version 1 of every
 	// block of the file, from version 2 on what no block exceeds.
 	BufferSize uint64
-	Reserved   [8]byte // real runtimes write whatever was on their stack
+	Reserved   [8]byte // real runtimes write leftovers of their stack
 }
 
 // Emulated says whether TSC counts nanoseconds of CLOCK_REALTIME.

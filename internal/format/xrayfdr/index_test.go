@@ -22,7 +22,9 @@ func TestReader_ThreadsSideBySide(t *testing.T) {
 		got := make([][]Record, len(threads))
 		var wg sync.WaitGroup
 		for i, blocks := range threads {
-			wg.Go(func() {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
 				r := ReadBlocks(src, x.Header, blocks)
 				for range blocks {
 					records, err := readBlock(r)
@@ -31,7 +33,7 @@ func TestReader_ThreadsSideBySide(t *testing.T) {
 					}
 					got[i] = append(got[i], records...)
 				}
-			})
+			}()
 		}
 		wg.Wait()
 		for i, records := range got {

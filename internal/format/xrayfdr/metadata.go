@@ -1,6 +1,6 @@
 package xrayfdr
 
-// metadata decodes the metadata record in b, whose kind is in r.rec already,
+// metadata decodes the metadata record in b; its kind is in r.rec already,
 // and steps over it.
 func (r *Reader) metadata(b []byte, to state) (*Record, error) {
 	rec, o, d := &r.rec, r.header.Order, b[1:metadataSize]

@@ -36,7 +36,7 @@ type Reader struct {
 	other   bool // rec is no function record
 
 	payloads payloads
-	reported payloads // of the last block whose records could tell
+	reported payloads // of the last block with records that showed it
 	probe    *Reader
 	carried  map[int64]Block // blocks without NewCPUId, by offset
 
@@ -86,7 +86,7 @@ func (r *Reader) Header() *Header { return r.header }
 // Fixes returns how often the reader has set something right so far.
 func (r *Reader) Fixes() Fixes { return r.fixes }
 
-// NextBlock goes to the next block, whatever is left of the one before, and
+// NextBlock goes to the next block, also from inside the one before, and
 // returns what its first records say. The block belongs to the reader and is
 // valid until the next call. After the last block NextBlock returns io.EOF.
 //

@@ -14,7 +14,7 @@ const (
 	TailExit              // it jumps into another instead of returning
 	EnterArgs             // a function begins; CallArgument records follow
 
-	NewBuffer    // a block begins: of which thread
+	NewBuffer    // a block begins: its thread
 	EndOfBuffer  // version 1: the rest of the block means nothing
 	NewCPU       // the thread runs on another CPU: CPU and TSC
 	TSCWrap      // TSC anew
@@ -23,7 +23,7 @@ const (
 	CallArgument // of the Enter in front
 	Extents      // version 2: how many bytes the block has
 	TypedEvent   // version 3: as CustomEvent, with a type
-	PID          // version 3: of which process
+	PID          // version 3: its process
 
 	numKinds
 )

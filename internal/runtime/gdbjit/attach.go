@@ -98,6 +98,15 @@ func adviceVerify(path string) string {
 	return report.AdviceVerify(path)
 }
 
+// adviceCycle is adviceVerify for a list that leads back to itself. gdb follows such a list for ever, and
+// its gcore with it.
+func adviceCycle(path string) string {
+	if strings.HasPrefix(path, "/proc/") {
+		return "for the likely cause: make a core dump without gdb, which follows such a list for ever (kill -ABRT PID ends the process and makes one: coredumpctl dump PID), and jitinject verify it"
+	}
+	return adviceVerify(path)
+}
+
 // shareProcess reports whether two dumps are of one process.
 func shareProcess(a, b *model.Dump) bool {
 	for _, m := range a.Markers {

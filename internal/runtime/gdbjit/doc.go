@@ -8,9 +8,9 @@
 //
 // # Times
 //
-// The list says what was registered when it was read, and not since when. So functions count from the
-// start of the program on. Code that had gone by then is missing. What contradicts a function drops it:
-// memory that is not executable, a file of the recording at its address, another function there.
+// The list has no times: it has the code that was registered when it was read. So functions count from
+// the start of the program on. Code that was removed before is missing. A function is dropped if its
+// memory is not executable, or if the recording has a file or another function at its address.
 //
 // # Combination with dumps
 //

@@ -17,7 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// realObjects returns what the process of the real core registered.
+// realObjects returns the process of the real core, and the objects that it registered.
 func realObjects(t testing.TB) (*registered.Process, *registered.Registered) {
 	t.Helper()
 	core, err := elfcore.Open(bytes.NewReader(testrec.Gunzip(t, "testdata/lli.core.gz")))
@@ -71,7 +71,7 @@ func names(t *testing.T, d *Objects) (list []string) {
 	return list
 }
 
-// What contradicts a function drops it.
+// A function is dropped if a file or another function is at its address.
 func TestObjects_Contradictions(t *testing.T) {
 	p, r := realObjects(t)
 	o := r.Objects[0]
@@ -105,7 +105,7 @@ func TestObjects_NotExecutable(t *testing.T) {
 	}
 }
 
-// writable is memory of which nothing could be executed.
+// writable is memory without the permission to execute.
 type writable struct{ registered.Memory }
 
 func (w writable) Segments() []elfcore.Segment {
@@ -116,7 +116,7 @@ func (w writable) Segments() []elfcore.Segment {
 	return segments
 }
 
-// Of two cores of a process, the second one adds functions, and what contradicts the first is dropped
+// The second of two cores of a process adds functions. Functions that contradict each other are dropped
 // from both.
 func TestAttach_TwoCores(t *testing.T) {
 	p, r := realObjects(t)
@@ -167,7 +167,7 @@ type otherDump struct {
 
 func (d *otherDump) Scanned() *source.Listing { return &d.Listing }
 
-// Whatever a core has, reading all that it registered ends without a panic.
+// Reading the registered objects of an arbitrary core ends without a panic.
 func FuzzObjects(f *testing.F) {
 	f.Add(testrec.Gunzip(f, "testdata/lli.core.gz"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -2,9 +2,11 @@ package gdbjit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/format/gdbjit"
@@ -17,7 +19,7 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
-// maxReported bounds how many faults of one process's list are reported one by one.
+// maxReported bounds the faults of one process's list that are reported one by one.
 const maxReported = 5
 
 // Find reads the registered objects in the cores and processes that the user names, and makes markers
@@ -61,14 +63,22 @@ func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
 	if len(r.Objects) > 0 || len(r.Problems) > 0 {
 		file.Use()
 	}
+	if len(r.Objects)+len(r.Problems) == 0 {
+		if pid, _, err := codebytes.Owner(f.Rec, file); err == nil {
+			file.SetIdle(pid)
+		}
+	}
 	if len(r.Objects) == 0 {
 		return
 	}
 	pid, note, err := codebytes.Owner(f.Rec, file)
 	if err != nil {
-		found.Problem(report.Problem{File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; what it has registered for debuggers (%s) is not used", err, counted(len(r.Objects), "object")),
+		found.Problem(report.Problem{File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; the code that it has registered for debuggers (%s) is not used", err, counted(len(r.Objects), "object")),
 			Advice: "name a core dump of the process that was recorded"})
 		return
+	}
+	if r.Repeated > 0 {
+		found.Note(fmt.Sprintf("%s: of the entries in its list of registered objects, %d name an object that another one names; it counts once", quote.Printable(file.Path), r.Repeated))
 	}
 	if note != "" {
 		found.Note(quote.Printable(file.Path) + ": " + note)
@@ -108,12 +118,16 @@ func reportFaults(path string, r *registered.Registered, found *report.Findings)
 			faults = append(faults, fmt.Errorf("object at %#x: %w", r.Objects[i].Symfile, err))
 		}
 	}
+	advice := adviceVerify(path)
+	if slices.ContainsFunc(faults, func(err error) bool { return errors.Is(err, gdbjit.ErrCycle) }) {
+		advice = adviceCycle(path)
+	}
 	for i, err := range faults {
 		text := err.Error()
 		if i == maxReported {
 			text = fmt.Sprintf("%d more faults of registered objects", len(faults)-maxReported)
 		}
-		found.Problem(report.Problem{File: path, Offset: -1, Text: text, Advice: adviceVerify(path)})
+		found.Problem(report.Problem{File: path, Offset: -1, Text: text, Advice: advice})
 		if i == maxReported {
 			break
 		}

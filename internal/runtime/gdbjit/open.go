@@ -7,7 +7,7 @@ import (
 	"github.com/jitinject/jitinject/internal/runtime/gdbjit/registered"
 )
 
-// maxOpen bounds how many objects are open at once: each keeps its decoded debugging information.
+// maxOpen bounds the number of open objects: each keeps its decoded debugging information.
 const maxOpen = 64
 
 // openObjects are the objects that were opened last, for all readers of a dump. Readers go through the

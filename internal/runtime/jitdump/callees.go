@@ -58,7 +58,7 @@ func (d *Dump) collectCallees() {
 
 // codeOf returns the code of the i-th function, valid until the next call.
 func (r *Reader) codeOf(i int) ([]byte, error) {
-	at := r.d.parts[i].load
+	at := r.d.parts[i].load.span()
 	if err := r.window.hold(r.d.src, at); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ const loadFields = 16 + 2*4 + 4*8
 // maxCutName bounds the names that nameAtEnd looks for, in bytes.
 const maxCutName = 64 << 10
 
-// nameAtEnd returns the name of a function whose load begins at an offset. The file must end with
+// nameAtEnd returns the name of the function of the load at an offset. The file must end with
 // the name's NUL, without any code; otherwise nameAtEnd returns "". .NET 10.0 up to 10.0.11 ends
 // dumps so: it writes a block of stubs that is not in memory yet, writev(2) fails, and it closes
 // the dump (perfjitdump.cpp).

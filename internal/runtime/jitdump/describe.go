@@ -92,7 +92,7 @@ func (r *Reader) describedFiles(fn *jitcode.Function, info *jitdump.DebugInfo2, 
 		default:
 			if at = slices.Index(r.texts, number); at < 0 {
 				at = len(fn.Files)
-				fn.Files = append(fn.Files, r.intern(name))
+				fn.Files = append(fn.Files, r.names.of(name).path.path)
 			}
 		}
 		if len(r.texts) < len(fn.Files) {
@@ -131,7 +131,7 @@ func (d *Dump) OptimizedLoads() iter.Seq2[V8Load, error] {
 			if e.Kind != jitcode.Load {
 				continue
 			}
-			span := d.parts[e.Function].load
+			span := d.parts[e.Function].load.span()
 			l, err := w.load(d, span)
 			if err != nil {
 				if !yield(V8Load{}, err) {

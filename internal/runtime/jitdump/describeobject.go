@@ -66,6 +66,6 @@ func (d *Dump) NewCodeReader() *CodeReader { return &CodeReader{d: d} }
 // Code returns the name and the code of a function, valid until the next call. It fails if the record
 // cannot be read again.
 func (r *CodeReader) Code(function int) (name, code []byte, err error) {
-	l, err := r.w.load(r.d, r.d.parts[function].load)
+	l, err := r.w.load(r.d, r.d.parts[function].load.span())
 	return l.Name, l.Code, err
 }

@@ -24,30 +24,40 @@ type Reader struct {
 	window   window
 	code     []byte // of fn, if it is not in the window
 	rows     []row
+	bare     bool // of rows, only addresses are used, except in functions from a script
 	exact    bool // the rows count from the start of the function: no quirk of addresses applies
 	whole    bool // the lines of fn come from an object
+	inspects bool // see Inspect
 	info2    jitdump.DebugInfo2
 	files    []int             // index in fn.Files of each file of a record
 	listings []source.MadeText // of the function
 	embedded embedded
 	texts    []int // numbers of the sources of fn.Files, or -1; may be shorter
 	frames   cfi.Synthesizer
-	trees    TreeSource        // nil before the first
-	objects  ObjectSource      // nil before the first
-	aside    *Reader           // reads called functions; nil before the first
-	names    map[string]string // see intern
-	places   map[string]int    // index in fn.Files, by file name
-
-	nameBytes int // total length of names, in bytes
+	trees    TreeSource   // nil before the first
+	objects  ObjectSource // nil before the first
+	aside    *Reader      // reads called functions; nil before the first
+	names    fileNames
 }
 
 // Reader returns a new reader for one goroutine.
 func (d *Dump) Reader() *Reader {
-	return &Reader{d: d, fixes: &d.fixes, names: make(map[string]string), places: make(map[string]int)}
+	return &Reader{d: d, fixes: &d.fixes}
 }
 
 // Functions is Reader for the interface source.Dump.
 func (d *Dump) Functions() source.FunctionReader { return d.Reader() }
+
+// MayHaveLines reports whether a record, a log or an object describes lines of function i.
+func (d *Dump) MayHaveLines(i int) bool {
+	p := d.partsOf(i)
+	return p.debug.Size != 0 || p.inline.Size != 0 || d.isDescribed != nil && d.isDescribed(i) || d.objects.Has != nil && d.objects.Has(i)
+}
+
+// Inspect returns a reader that counts no fixes and leaves out unwind tables.
+func (d *Dump) Inspect() source.FunctionReader {
+	return &Reader{d: d, fixes: new(fixes), inspects: true}
+}
 
 // TakeProblems returns Problems and empties it.
 func (r *Reader) TakeProblems() []source.Problem {
@@ -74,6 +84,9 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 	r.useOriginals(fn)
 	if !r.whole {
 		fn.Lines = r.inside(fn.Lines[:0], fn.Size)
+	}
+	if r.inspects {
+		return fn, nil
 	}
 	r.addEmbedded(fn)
 	if err := r.addUnwind(fn); err != nil {
@@ -112,10 +125,12 @@ func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 	for at := range r.rows {
 		r.rows[at].off -= h.skew
 	}
-	if h.skew != 0 {
+	switch {
+	case r.inspects:
+	case h.skew != 0:
 		r.fixes.skew.Add(1)
 		d.given.moved.Add(1)
-	} else {
+	default:
 		d.given.asWritten.Add(1)
 	}
 	r.fixFiles(fn)
@@ -123,7 +138,7 @@ func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 
 // FunctionAt returns the number of the function with its load at an offset of the dump.
 func (d *Dump) FunctionAt(offset int64) (int, bool) {
-	return slices.BinarySearchFunc(d.parts, offset, func(p parts, offset int64) int { return cmp.Compare(p.load.Off, offset) })
+	return slices.BinarySearchFunc(d.parts, offset, func(p packedParts, offset int64) int { return cmp.Compare(p.load.span().Off, offset) })
 }
 
 // rawRows reads the i-th function. It leaves the entries of its debug record in r.rows, sorted,
@@ -132,9 +147,9 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	r.function = i
 	r.rows, r.exact, r.whole = r.rows[:0], false, false
 	r.listings, r.texts = nil, r.texts[:0]
-	clear(r.places)
-	p := &r.d.parts[i]
-	if err := r.window.hold(r.d.src, p.load, p.debug, p.inline, r.d.ownUnwinding(p)); err != nil {
+	r.names.begin()
+	p := r.d.partsOf(i)
+	if err := r.window.hold(r.d.src, p.load, p.debug, p.inline, r.d.ownUnwinding(&p)); err != nil {
 		return nil, err
 	}
 	raw, err := r.window.record(p.load, r.d.order())
@@ -178,26 +193,4 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	}
 	r.table(&r.fn, &info)
 	return &r.fn, nil
-}
-
-// maxInterned and maxInternedBytes bound the file names that a reader remembers between functions,
-// in number and in bytes.
-const (
-	maxInterned      = 10000
-	maxInternedBytes = 4 << 20
-)
-
-// intern returns name as a string, the same string each time.
-func (r *Reader) intern(name []byte) string {
-	if s, ok := r.names[string(name)]; ok {
-		return s
-	}
-	if len(r.names) >= maxInterned || r.nameBytes > maxInternedBytes {
-		clear(r.names)
-		r.nameBytes = 0
-	}
-	s := fileName(name)
-	r.nameBytes += len(name) + len(s)
-	r.names[string(name)] = s
-	return s
 }

@@ -40,13 +40,13 @@ func (d *Dump) SetMachine(machine source.Machine) {
 // HeaderFixes returns the fixes of the header. They are the last in [Dump.Fixes].
 func (d *Dump) HeaderFixes() (list []source.Fix) {
 	if d.header.Flags.Unknown() != 0 {
-		list = append(list, source.Fix{Name: "unknown-flags", Count: 1, Text: "header with flags that no version of the format has, so that none is believed; the clock was found by the times"})
+		list = append(list, source.Fix{Name: "unknown-flags", Count: 1, Text: "header with unknown flags; they were ignored, and the clock was found from the times"})
 	}
 	if d.assumed {
 		list = append(list, source.Fix{Name: "no-machine", Count: 1, Text: "header without elf_mach; the machine is the recording's"})
 	}
 	if n := d.replaced(); n > 0 {
-		list = append(list, source.Fix{Name: "salted-code", Count: n, Text: "functions whose last 8 bytes of code the runtime has replaced in the dump; shown as (bad), as the true ones are unknown"})
+		list = append(list, source.Fix{Name: "salted-code", Count: n, Text: "functions with their last 8 bytes of code replaced by the runtime; shown as (bad), as the original bytes are unknown"})
 	}
 	return list
 }

@@ -41,6 +41,16 @@ type row struct {
 func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 	names := nameTable{reader: r, fn: fn}
 	_, names.v8 = r.d.v8Name(fn.Name)
+	if r.bare && !names.v8 {
+		for e, err := range info.Entries() {
+			if err != nil {
+				break
+			}
+			r.rows = append(r.rows, row{off: int64(r.d.codeStart(e.Addr) - fn.Addr)})
+		}
+		r.sortRows()
+		return
+	}
 	err := r.entries(fn, info, func(e jitdump.DebugEntry) {
 		line := e.Line
 		if line > maxLine {
@@ -54,7 +64,7 @@ func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 		r.rows = append(r.rows, row{int64(r.d.codeStart(e.Addr) - fn.Addr), line, e.Discrim, max(file, 0)})
 	})
 	if err != nil {
-		r.problem(r.d.parts[r.function].debug.Off, "%v; the lines before it are used", err)
+		r.problem(r.d.parts[r.function].debug.span().Off, "%v; the lines before it are used", err)
 	}
 	r.sortRows()
 }
@@ -143,18 +153,17 @@ func (t *nameTable) index(name []byte) int {
 
 // file returns the index of a file name in fn.Files, or -1 for garbage.
 func (r *Reader) file(fn *jitcode.Function, name []byte, inUTF8 bool) int {
-	if isGarbled(name, inUTF8) {
+	known := r.names.of(name)
+	if known.garbled || inUTF8 && known.invalid {
 		r.fixes.garbled.Add(1)
 		return -1
 	}
-	file := r.intern(name)
-	i, ok := r.places[file]
-	if !ok {
-		i = len(fn.Files)
-		fn.Files = append(fn.Files, file)
-		r.places[file] = i
+	p := known.path
+	if p.function != r.names.function {
+		p.function, p.index = r.names.function, len(fn.Files)
+		fn.Files = append(fn.Files, p.path)
 	}
-	return i
+	return p.index
 }
 
 // FileName returns the path for a file name or a URL of V8, as files of functions have it.

@@ -152,7 +152,7 @@ func (d *Dump) j9Code(m *jitdump.OpenJ9Metadata, name []byte, size uint64) (*met
 // makeListings returns the listings of the i-th function, which has metadata. They replace source
 // files.
 func (d *Dump) makeListings(i int, w *window) ([]source.MadeText, error) {
-	p := &d.parts[i]
+	p := d.partsOf(i)
 	if err := w.hold(d.src, p.load, p.inline); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"debug/elf"
+	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -26,27 +27,27 @@ type fixes struct {
 func (d *Dump) Fixes() []source.Fix {
 	r := &d.fixes
 	all := []source.Fix{
-		{Name: "skewed-lines", Count: r.skew.Load(), Text: "functions whose source lines were moved back to the code they belong to"},
+		{Name: "skewed-lines", Count: r.skew.Load(), Text: "functions with source lines moved back to their code"},
 		{Name: "contradictory-lines", Count: r.contradictory.Load(), Text: "functions without lines, because the dump's line tables contradict each other"},
 		{Name: "misplaced-lines", Count: r.misfitting.Load(), Text: "functions without lines, because theirs are not at starts of instructions, unlike those of other functions"},
 		{Name: "undecided-lines", Count: r.withheld.Load(), Text: "functions without lines, loaded before the right addresses of lines were known"},
-		{Name: "bytecode-offsets", Count: r.bytecode.Load(), Text: "functions whose line table holds bytecode offsets instead of addresses; left without lines"},
-		{Name: "freed-file-names", Count: r.fileNames.Load(), Text: "functions whose source file name had been overwritten; taken from their own name"},
-		{Name: "garbled-file-names", Count: r.garbled.Load(), Text: "source lines whose file name is garbage; left out"},
+		{Name: "bytecode-offsets", Count: r.bytecode.Load(), Text: "functions with bytecode offsets instead of addresses in their line table; the lines were left out"},
+		{Name: "freed-file-names", Count: r.fileNames.Load(), Text: "functions with an overwritten source file name; the name was taken from the function's name"},
+		{Name: "garbled-file-names", Count: r.garbled.Load(), Text: "source lines with garbage as file name; left out"},
 		{Name: "lines-outside", Count: r.outside.Load(), Text: "functions with source lines outside their code; cut to it"},
 		{Name: "foreign-lines", Count: r.foreign.Load(), Text: "functions with lines of code inlined from other files, which V8 writes under the name of the function's own file; left out, except about 1 in 70"},
-		{Name: "late-file-names", Count: r.lateNames.Load(), Text: "functions with code inlined from other files, whose names V8 writes one entry too late; fixed"},
+		{Name: "late-file-names", Count: r.lateNames.Load(), Text: "functions with code inlined from other files; V8 writes the files' names one entry too late; fixed"},
 		{Name: "unplaced-lines", Count: r.unplaced.Load(), Text: "functions with code that V8 places in line 1, column 1, for lack of a position; such lines were left out"},
-		{Name: "unchecked-lines", Count: r.unchecked.Load(), Text: "optimized functions whose lines may include lines of other files: the dump has no line table of their baseline code, or grew while it was read"},
+		{Name: "unchecked-lines", Count: r.unchecked.Load(), Text: "optimized functions that may have lines of other files: the dump has no line table of their baseline code, or grew while it was read"},
 		{Name: "unsorted-lines", Count: r.unsorted.Load(), Text: "functions with source lines out of order; sorted"},
 		{Name: "absurd-lines", Count: r.absurdLines.Load(), Text: "source lines with an impossible number; left out"},
-		{Name: "unusable-unwind-tables", Count: r.unwind.Load(), Text: "functions with unwind tables that no reader can follow; left without"},
-		{Name: source.DisplacedTables, Count: r.displaced.Load(), Text: "functions with unwind tables that perf could not have used: in another order, or for another place; put right"},
-		{Name: "broken-inline-trees", Count: r.trees.Load(), Text: "functions whose inlined calls cannot be used; left without"},
-		{Name: "interleaved-trees", Count: int64(d.interleaved), Text: "functions whose inlined calls were told from others' by their names, as threads wrote into each other's records"},
+		{Name: "unusable-unwind-tables", Count: r.unwind.Load(), Text: "functions with unreadable unwind tables; the tables were left out"},
+		{Name: source.DisplacedTables, Count: r.displaced.Load(), Text: "functions with unwind tables in another order or for another place, which perf cannot use; fixed"},
+		{Name: "broken-inline-trees", Count: r.trees.Load(), Text: "functions with unusable inlined calls; the calls were left out"},
+		{Name: "interleaved-trees", Count: int64(d.interleaved), Text: "functions with inlined calls assigned by name, as threads wrote into each other's records"},
 		{Name: "missized-records", Count: r.missized.Load(), Text: "line tables with a wrong size, which hides the next record; read by their entries"},
 		{Name: "orphaned-lines", Count: int64(d.Orphans()), Text: "line tables that belong to no function of the dump; left out"},
-		{Name: "absurd-tids", Count: r.tids.Load(), Text: "functions with a thread id that Linux does not give out; the process id stands for it"},
+		{Name: "absurd-tids", Count: r.tids.Load(), Text: "functions with an impossible thread id; the process id is used instead"},
 	}
 	all = slices.DeleteFunc(all, func(r source.Fix) bool { return r.Count == 0 })
 	return append(all, d.HeaderFixes()...)
@@ -62,30 +63,11 @@ func (d *Dump) findQuirks(ctx context.Context) error {
 	if d.constraints.functions == len(d.parts) {
 		return nil
 	}
+	if err := d.readTables(ctx, tablesAtOnce, runtime.GOMAXPROCS(0)); err != nil {
+		return err
+	}
 	r := d.Reader()
 	r.fixes = new(fixes) // count no fixes here
-	v8 := d.header.Pad == v8Pad
-	for ; d.constraints.functions < len(d.parts); d.constraints.functions++ {
-		i := d.constraints.functions
-		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if d.parts[i].debug.Size == 0 {
-			continue
-		}
-		fn, err := r.rawRows(i)
-		if err != nil || r.exact || len(r.rows) == 0 {
-			continue
-		}
-		name, ok := d.v8Name(fn.Name)
-		d.constraints.add(d.Target(), i, fn, r.rows, ok && name.tier == tierBaseline)
-		if ok && v8 && name.isOptimized() {
-			d.optimized++
-		}
-		if ok && v8 && !d.positions.partial {
-			d.positions.add(i, &name, fn, r.rows)
-		}
-	}
 	d.positions.decide(func(i int32) (*jitcode.Function, []row) {
 		fn, err := r.rawRows(int(i))
 		if err != nil {

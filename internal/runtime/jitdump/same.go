@@ -19,7 +19,7 @@ func (d *Dump) Same() func(i, j int) bool {
 		}
 		var all [2]parts
 		for k, f := range [2]int{i, j} {
-			p := d.parts[f]
+			p := d.partsOf(f)
 			if in[k].hold(d.src, p.load, p.debug, p.inline, d.ownUnwinding(&p)) != nil {
 				return false
 			}

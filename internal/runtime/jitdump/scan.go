@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"syscall"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
@@ -26,7 +27,7 @@ type Dump struct {
 
 	header      *jitdump.Header
 	src         io.ReaderAt
-	size        int64 // of the file when it was opened, in bytes; 0 if unknown
+	size        int64 // of the file when it was opened, in bytes, without holes; 0 if unknown
 	reader      *jitdump.Reader
 	lost        bool // the rest of the file is unreadable
 	pairing     pairing
@@ -42,7 +43,8 @@ type Dump struct {
 	callees     callees           // used if derive is set
 	traces      bool              // code runs in an interpreter frame
 	interpreter *jitcode.FrameRow // that frame, or nil
-	parts       []parts           // of each function
+	parts       []packedParts     // of each function
+	others      []otherParts      // of functions with inlined calls or unwind tables
 	fixes       fixes
 	assumed     bool   // the machine is the recording's
 	high        uint64 // highest end address of code
@@ -63,11 +65,6 @@ type Dump struct {
 	embedDescribed bool           // functions have these texts
 	originals      OriginalSource // nil without
 	given          givenAway      // functions with lines
-}
-
-// parts has the spans of a function's records.
-type parts struct {
-	load, debug, inline, unwind source.Span
 }
 
 func spanOf(raw *jitdump.Raw) source.Span {
@@ -94,21 +91,28 @@ func OpenFile(src io.ReaderAt) (*Dump, error) {
 	if f, ok := src.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		if st, err := f.Stat(); err == nil {
 			d.size = st.Size()
+			if u, ok := st.Sys().(*syscall.Stat_t); ok {
+				d.size = min(d.size, 512*u.Blocks)
+			}
 		}
 	}
 	return d, nil
 }
 
 // grown returns a list with space for another element. It estimates their total from the number up
-// to offset at, to avoid repeated copying. The estimate is bounded: a sparse file must not cost
-// memory.
+// to offset at, to avoid repeated copying and spare space. The estimate is bounded until there are
+// some: the first records may be shorter than the others.
 func grown[T any](list []T, at, size int64) []T {
 	n := len(list)
 	if n < cap(list) {
 		return list
 	}
+	most := 4*float64(n) + 256
+	if n > 1024 {
+		most = 256 * float64(n)
+	}
 	guess := 1.0625 * float64(n) * float64(size) / float64(max(at, 1))
-	return slices.Grow(list, int(min(max(guess, 2*float64(n), 256), 4*float64(n)+256))-n)
+	return slices.Grow(list, int(min(max(guess, 1.25*float64(n), 256), most))-n)
 }
 
 // Scan reads the records that were written since the last call. A damaged part is dropped and
@@ -237,7 +241,7 @@ func (d *Dump) record(raw *jitdump.Raw) error {
 			break
 		}
 		if isGarbled(s.Name, false) || !d.sources.Add(fileName(s.Name), len(s.Text), spanOf(raw), len(d.parts)) {
-			d.Problem(raw.Offset, "%s at offset %#x: its name is none that a file has; it is left out", raw.ID, raw.Offset)
+			d.Problem(raw.Offset, "%s at offset %#x: its name is not a valid file name; it is left out", raw.ID, raw.Offset)
 		}
 	case jitdump.IDOpenJ9:
 		d.j9Metadata(raw)
@@ -281,7 +285,7 @@ func (d *Dump) load(raw *jitdump.Raw, l *jitdump.Load) {
 		Kind: jitcode.Load, Function: len(d.parts), Time: raw.Timestamp, PID: l.PID, TID: d.thread(l.PID, l.TID),
 		Index: l.CodeIndex, Addr: d.codeStart(l.CodeAddr), Size: l.CodeSize, Tables: tables,
 	})
-	d.parts = append(grown(d.parts, raw.Offset, d.size), p)
+	d.addParts(&p, raw.Offset)
 	if ok {
 		d.addListings(len(d.parts) - 1)
 	}

@@ -45,8 +45,7 @@ type lineConstraints struct {
 	baseline   int // tables of V8's baseline compiler
 	functions  int // checked so far, including those without tables
 
-	starts disasm.Starts // of the current function
-	fits   []bool        // whether it fits, by hypothesis
+	fits []bool // whether the current function fits, by hypothesis
 }
 
 // A hypothesis is that a producer added a skew to all addresses of lines.
@@ -56,12 +55,12 @@ type hypothesis struct {
 	starts  int   // of these, rows at the start of an instruction
 	outside int   // rows before or after the code
 	inside  int   // rows in the code that would be outside as written
-	first   int   // tables whose lowest row is at the first byte of the code
+	first   int   // tables with their lowest row at the first byte of the code
 	only    int   // tables that fit this hypothesis and not the first
 	either  int   // tables that fit both
 	neither int   // tables that fit neither
 
-	failed         []int32 // functions whose table does not fit, in order
+	failed         []int32 // functions with a table that does not fit, in order
 	failedBaseline int     // tables of V8's baseline compiler that do not fit
 }
 
@@ -78,8 +77,8 @@ const (
 	maxOdd     = 4
 )
 
-// add counts the rows of a function, sorted, with the offsets of the dump.
-func (e *lineConstraints) add(t jitcode.Target, i int, fn *jitcode.Function, rows []row, baseline bool) {
+// add counts the rows of a function, sorted, with the offsets of the dump. It reuses starts.
+func (e *lineConstraints) add(t jitcode.Target, starts *disasm.Starts, i int, fn *jitcode.Function, rows []row, baseline bool) {
 	if e.hypotheses == nil {
 		e.hypotheses = []hypothesis{{}}
 		for _, skew := range skewsOf(elf.Machine(t.Machine)) {
@@ -87,13 +86,13 @@ func (e *lineConstraints) add(t jitcode.Target, i int, fn *jitcode.Function, row
 		}
 		e.fits = make([]bool, len(e.hypotheses))
 	}
-	e.starts.Sweep(t, fn.Code)
+	starts.Sweep(t, fn.Code)
 	size := int64(fn.Size)
 	if baseline {
 		e.baseline++
 		for h := range e.hypotheses {
 			hypothesis := e.hypotheses[h] // its counts are for other tables
-			if fits, known := hypothesis.addTable(&e.starts, rows, size); !fits || known == 0 {
+			if fits, known := hypothesis.addTable(starts, rows, size); !fits || known == 0 {
 				e.hypotheses[h].failedBaseline++
 			}
 		}
@@ -103,7 +102,7 @@ func (e *lineConstraints) add(t jitcode.Target, i int, fn *jitcode.Function, row
 	e.rows += len(rows)
 	all := true
 	for h := range e.hypotheses {
-		e.fits[h], _ = e.hypotheses[h].addTable(&e.starts, rows, size)
+		e.fits[h], _ = e.hypotheses[h].addTable(starts, rows, size)
 		all = all && e.fits[h]
 	}
 	if all {

@@ -12,7 +12,7 @@ type TreeReader struct{ r Reader }
 
 // NewTreeReader returns a TreeReader.
 func NewTreeReader() *TreeReader {
-	return &TreeReader{Reader{fixes: new(fixes), names: make(map[string]string), places: make(map[string]int)}}
+	return &TreeReader{Reader{fixes: new(fixes)}}
 }
 
 // Begin starts a function of size bytes at addr, and returns it. It is valid until the next call.
@@ -24,7 +24,7 @@ func (t *TreeReader) Begin(addr, size uint64) *jitcode.Function {
 		Origins: fn.Origins[:0], Inlines: fn.Inlines[:0], Ranges: fn.Ranges[:0],
 	}
 	t.r.rows = t.r.rows[:0]
-	clear(t.r.places)
+	t.r.names.begin()
 	return fn
 }
 

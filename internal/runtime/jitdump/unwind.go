@@ -43,7 +43,7 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 	if len(fn.Unwind.Sent.FDEs) > 0 { // from an object
 		return nil
 	}
-	if at := r.d.parts[r.function].unwind; at.Size != 0 {
+	if at := r.d.partsOf(r.function).unwind; at.Size != 0 {
 		if err := r.sentTables(fn, at); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (r *Reader) sentTables(fn *jitcode.Function, at source.Span) error {
 	if err != nil {
 		instead := "the function is left without unwind tables"
 		if r.d.derive {
-			instead = "what the code shows is used instead"
+			instead = "tables derived from the code are used instead"
 		}
 		r.problem(at.Off, "%s at offset %#x: %v; %s", jitdump.IDUnwinding, at.Off, err, instead)
 		r.fixes.unwind.Add(1)

@@ -40,7 +40,7 @@ type v8Positions struct {
 	byFile   [][]uint64 // sorted by decide
 	compiled map[v8Start]struct{}
 	others   []v8Table // of optimized functions that may lack a table of Sparkplug
-	several  []int32   // optimized functions whose rows name several files
+	several  []int32   // optimized functions with rows of several files
 	named    [2]bool   // by tier: has functions in several
 	late     bool      // names come one row late
 	count    int
@@ -104,45 +104,77 @@ func (p *v8Positions) number(file string) int32 {
 	return n
 }
 
-// add adds the rows of function i, which is from a script.
-func (p *v8Positions) add(i int, name *v8Name, fn *jitcode.Function, rows []row) {
-	first, several := filesOf(rows)
-	optimized := name.isOptimized()
-	if optimized && several {
-		p.named[tierIndex(name.tier)] = true
-		p.several = append(p.several, int32(i))
-	}
-	if first < 0 || several || p.full || name.script == nil || !optimized && name.tier != tierBaseline {
-		return
-	}
-	start := v8Start{p.number(fn.Files[first]), name.line, name.column}
-	if optimized {
-		p.others = append(p.others, v8Table{int32(i), name.tier, start})
-		return
-	}
-	p.addRows(start, rows)
-	if !p.full {
-		p.compiled[start] = struct{}{}
-	}
+// A v8Lines has the lines of a function from a script, as far as the positions need them.
+type v8Lines struct {
+	function     int32
+	tier         byte
+	several      bool     // the rows name several files; the fields below are not set
+	file         string   // of the rows
+	line, column uint32   // start of the function
+	rows         int      // number of rows, if tier is the baseline compiler's
+	positions    []uint64 // of these rows, and of the start
 }
 
-// addRows records positions of a file.
-func (p *v8Positions) addRows(start v8Start, rows []row) {
-	if p.count += len(rows) + 1; p.count > maxPositions {
-		*p = v8Positions{full: true, named: p.named, several: p.several}
-		return
+// v8LinesOf returns the lines of function i, with its rows. ok is false if the positions do not
+// need them.
+func v8LinesOf(i int, name *v8Name, fn *jitcode.Function, rows []row) (l v8Lines, ok bool) {
+	first, several := filesOf(rows)
+	optimized := name.isOptimized()
+	l = v8Lines{function: int32(i), tier: name.tier, several: several}
+	if optimized && several {
+		return l, true
 	}
-	column := start.column
+	if first < 0 || several || name.script == nil || !optimized && name.tier != tierBaseline {
+		return l, false
+	}
+	l.file, l.line, l.column = fn.Files[first], name.line, name.column
+	if !optimized {
+		l.rows, l.positions = len(rows), positionsOf(l.line, l.column, rows)
+	}
+	return l, true
+}
+
+// positionsOf returns the positions of rows, and of the start of their function.
+func positionsOf(line, column uint32, rows []row) []uint64 {
 	if column == 0 {
 		column = anyColumn
 	}
-	list := append(p.byFile[start.file], position(start.line, column))
+	list := append(make([]uint64, 0, len(rows)+1), position(line, column))
 	for _, w := range rows {
 		if w.line != 0 {
 			list = append(list, position(w.line, w.column))
 		}
 	}
-	p.byFile[start.file] = list
+	return list
+}
+
+// add adds the lines of a function. Functions are added in order.
+func (p *v8Positions) add(l *v8Lines) {
+	if l.several {
+		p.named[tierIndex(l.tier)] = true
+		p.several = append(p.several, l.function)
+	}
+	if l.several || p.full {
+		return
+	}
+	start := v8Start{p.number(l.file), l.line, l.column}
+	if l.tier != tierBaseline {
+		p.others = append(p.others, v8Table{l.function, l.tier, start})
+		return
+	}
+	p.addRows(start, l.positions, l.rows)
+	if !p.full {
+		p.compiled[start] = struct{}{}
+	}
+}
+
+// addRows adds the positions of a number of rows.
+func (p *v8Positions) addRows(start v8Start, positions []uint64, rows int) {
+	if p.count += rows + 1; p.count > maxPositions {
+		*p = v8Positions{full: true, named: p.named, several: p.several}
+		return
+	}
+	p.byFile[start.file] = append(p.byFile[start.file], positions...)
 }
 
 // decide completes the positions after the tables of all functions were added. read returns a
@@ -152,7 +184,7 @@ func (p *v8Positions) decide(read func(i int32) (*jitcode.Function, []row)) {
 	for _, t := range p.others {
 		if _, ok := p.compiled[t.start]; !ok && !p.full && !p.named[tierIndex(t.tier)] {
 			_, rows := read(t.function)
-			p.addRows(t.start, rows)
+			p.addRows(t.start, positionsOf(t.start.line, t.start.column, rows), len(rows))
 		}
 	}
 	p.others = nil
@@ -250,7 +282,7 @@ func (r *Reader) shiftFiles(fn *jitcode.Function) {
 	}
 }
 
-// dropForeign removes the lines of rows whose position is not in their file.
+// dropForeign removes the lines of rows with a position outside of their file.
 func (r *Reader) dropForeign(fn *jitcode.Function, name *v8Name, file string) {
 	p := &r.d.positions
 	n, ok := p.files[file]

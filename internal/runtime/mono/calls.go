@@ -105,7 +105,7 @@ func (t *Trace) Report(c calls.Counts, found *report.Findings) {
 	}
 	text := fmt.Sprintf("calls in it are as deep as Mono logs them, which is %d", limit)
 	if !given {
-		text += " if it is not told"
+		text += " by default"
 	}
 	found.Note(fmt.Sprintf("%s: %s; those that they made are not in it: record with log:calls,calldepth=N, N larger than any stack", quote.Printable(t.Path()), text))
 }

@@ -16,7 +16,7 @@ func TestMonoLog_CallDepth(t *testing.T) {
 		want    string
 	}{
 		{"log:calls,output=a.mlpd", 100, ""},
-		{"log:calls,output=a.mlpd", 101, "which is 100 if it is not told;"},
+		{"log:calls,output=a.mlpd", 101, "which is 100 by default;"},
 		{"log:calls,calldepth=5,output=a.mlpd", 5, ""},
 		{"log:calls,calldepth=5,output=a.mlpd", 6, "which is 5;"},
 		{"log:output='calldepth=5,',calls", 101, "which is 100"},

@@ -37,7 +37,7 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 		return false
 	case !loaded && anyProfiler(rec) != 0:
 		r.Kind = report.ReasonFlagMissing
-		r.Text = fmt.Sprintf("%s, and did not load Mono's log profiler, as process %d did: each mono must be told", who, anyProfiler(rec))
+		r.Text = fmt.Sprintf("%s, and did not load Mono's log profiler, as process %d did: each mono needs the option", who, anyProfiler(rec))
 		r.Advice = how.Advice()
 	case !loaded:
 		r.Text = fmt.Sprintf("%s, but Mono did not load its profiler (%s.so is not in the recording), so it wrote no log", began, Profiler)
@@ -45,7 +45,7 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 	case len(outputs) == 0:
 		r.Text = fmt.Sprintf("%s; Mono's profiler was in it and wrote a log, but the recording does not say what that is called, and none of the files *.mlpd* in %s is of this process", who, logPlaces(f))
 	case outputs[0].Gone:
-		r.Text = began + ", and its log went to no file that is known"
+		r.Text = began + ", and the file of its log is unknown"
 		r.Advice = "record with output=FILE among the options of Mono's profiler; or if you have its log: " + r.Advice
 	default:
 		r.Text = fmt.Sprintf("%s, and its log %s is not in %s", began, quote.Printable(strings.NewReplacer("[0-9]*", "*", `\`, "").Replace(outputs[0].Pattern)), logPlaces(f))

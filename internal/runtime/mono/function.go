@@ -35,6 +35,12 @@ type functionReader struct {
 // Functions returns a new reader of the log's functions.
 func (m *Log) Functions() source.FunctionReader { return &functionReader{m: m} }
 
+// MayHaveLines returns false: logs have no lines.
+func (m *Log) MayHaveLines(int) bool { return false }
+
+// Inspect is Functions.
+func (m *Log) Inspect() source.FunctionReader { return m.Functions() }
+
 // Function returns the i-th function, valid until the next call.
 func (r *functionReader) Function(i int) (*jitcode.Function, error) {
 	e := &r.m.Events[i]

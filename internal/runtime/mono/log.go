@@ -148,7 +148,7 @@ func (m *Log) buffer(ctx context.Context, thread uint64) error {
 			return nil
 		}
 		if err != nil {
-			m.damaged(err, "; what stands behind it in its buffer is left out")
+			m.damaged(err, "; the rest of its buffer is left out")
 			return nil
 		}
 		switch e.Kind {

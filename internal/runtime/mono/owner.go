@@ -30,7 +30,7 @@ func ownerOf(rec *recording.Recording, log *Log) (uint32, error) {
 		if p := rec.Processes[log.PID()]; p != nil && !apart(rec, log.PID(), log.Header().StartupTime, log.Header().StartupTime) {
 			return log.PID(), nil
 		}
-		return 0, errors.New("there is nothing in it that says whose it is")
+		return 0, errors.New("it does not name its process")
 	}
 	var owners []owner
 	for _, pid := range rec.PIDs() {
@@ -120,18 +120,18 @@ func cannotOwn(rec *recording.Recording, pid uint32, log *Log) error {
 	if log.PID() == 0 || log.PID() == pid || p == nil || len(p.Memory) == 0 || len(log.Events) == 0 {
 		return nil
 	}
-	whose := fmt.Sprintf("it says that it is of process %d", log.PID())
+	claimed := fmt.Sprintf("it says that it is of process %d", log.PID())
 	if rec.Processes[log.PID()] == nil {
-		whose += ", which is not in the recording"
+		claimed += ", which is not in the recording"
 	}
 	if inside, _ := codeOf(rec, pid, recording.LatestTime, log); inside == 0 {
-		return fmt.Errorf("%s, and none of its code is where process %d had executable memory: it is the log of another run", whose, pid)
+		return fmt.Errorf("%s, and none of its code is where process %d had executable memory: it is the log of another run", claimed, pid)
 	}
 	if _, err := log.Clock(); err != nil {
 		return nil
 	}
 	if first, last := log.Span(); apart(rec, pid, first, first) && apart(rec, pid, last, last) {
-		return fmt.Errorf("%s, and all that is in it happened before or after the time of process %d: it is the log of another run", whose, pid)
+		return fmt.Errorf("%s, and all that is in it happened before or after the time of process %d: it is the log of another run", claimed, pid)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (m *Log) Span() (first, last uint64) {
 // with a clock that counts something else. Their events have no usable times.
 func (m *Log) Clock() (source.Clock, error) {
 	if m.header.StartupTime == 0 && m.latest < minMonoTime {
-		return 0, fmt.Errorf("its times are no times, the latest is %d: it was recorded with time=null or time=fast, in the options of Mono's profiler; leave that out", m.latest)
+		return 0, fmt.Errorf("its times are not real times, the latest is %d: it was recorded with time=null or time=fast; record without that option of Mono's profiler", m.latest)
 	}
 	return source.MonotonicClock, nil
 }

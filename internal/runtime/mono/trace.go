@@ -93,7 +93,7 @@ func (t *LogTrace) Close() error { return nil }
 func (t *LogTrace) Problems() []calls.Problem {
 	problems := slices.Clone(t.problems)
 	if n := len(t.unknown); n > 0 {
-		problems = append(problems, calls.Problem{Offset: -1, Text: fmt.Sprintf("of %d methods there are calls, and nothing says what they are; these calls are left out", n), Advice: "let the program end, so that Mono writes the whole log"})
+		problems = append(problems, calls.Problem{Offset: -1, Text: fmt.Sprintf("it has calls of %d methods that it does not describe; these calls are left out", n), Advice: "let the program end, so that Mono writes the whole log"})
 	}
 	return problems
 }
@@ -182,7 +182,7 @@ func (t *threadReader) Next(s *calls.Step) error {
 		}
 		if e.Time+timeSlack < t.from || e.Time > t.to+timeSlack {
 			t.within = false
-			t.t.problem(e.Offset, fmt.Sprintf("the %s there is of a time that cannot be, %d ns behind the beginning of its buffer; what follows in the buffer is left out", e.Kind, int64(e.Time-t.from)), "let the program end, and copy its log again")
+			t.t.problem(e.Offset, fmt.Sprintf("the %s there has an impossible time, %d ns after the start of its buffer; the rest of the buffer is left out", e.Kind, int64(e.Time-t.from)), "let the program end, and copy its log again")
 			return t.gap(s)
 		}
 		t.last = e.Time
@@ -216,7 +216,7 @@ func (t *threadReader) open() error {
 	}
 	buffer, err := t.reader.NextBuffer()
 	if err == nil && buffer.Thread != t.self {
-		err = fmt.Errorf("%s: the buffer at offset %#x is of another thread now; has the log changed?", monolog.FormatName, at)
+		err = fmt.Errorf("%s: the buffer at offset %#x belongs to another thread now; has the log changed?", monolog.FormatName, at)
 	}
 	t.within = err == nil
 	return err

@@ -192,7 +192,7 @@ func TestMonoTrace_DamagedLog(t *testing.T) {
 	l.thread(0x99, jitEvents)
 	l.thread(0x10, "10+1 20+9 30-9 40-1")
 	got, trace, _ = l.told(l.log())
-	if p := trace.Problems(); got != "40:1:M1=30" && got != "40:2:M1=30" || len(p) != 1 || !strings.Contains(p[0].Text, "of 1 methods there are calls") {
+	if p := trace.Problems(); got != "40:1:M1=30" && got != "40:2:M1=30" || len(p) != 1 || !strings.Contains(p[0].Text, "it has calls of 1 methods that it does not describe") {
 		t.Errorf("got %s, %v", got, p)
 	}
 }
@@ -233,7 +233,7 @@ func TestMonoTrace_ImpossibleTime(t *testing.T) {
 	if want := "20:1:M1.M5=0~ 20:1:M1=10~ 55:1:M6=5"; got != want || c.Backward != 0 || c.Gaps != 1 {
 		t.Errorf("got  %s\nwant %s\n%+v", got, want, c)
 	}
-	if p := trace.Problems(); len(p) != 1 || !strings.Contains(p[0].Text, "a time that cannot be, 4999999990 ns") || p[0].Advice == "" {
+	if p := trace.Problems(); len(p) != 1 || !strings.Contains(p[0].Text, "an impossible time, 4999999990 ns") || p[0].Advice == "" {
 		t.Errorf("problems %v", p)
 	}
 }

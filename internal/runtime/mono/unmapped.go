@@ -26,7 +26,7 @@ func DropUnmapped(rec *recording.Recording, d *model.Dump, found *report.Finding
 	}
 	d.Unmapped = unmappedOf(rec, log, d.Markers)
 	n := log.Astray + len(d.Unmapped)
-	text := fmt.Sprintf("of %d methods it does not say where they really are: nothing could be executed there; they are left out", n)
+	text := fmt.Sprintf("it has wrong addresses of %d methods, in memory that is not executable; they are left out", n)
 	switch {
 	case n == 0:
 	case float64(n) <= maxUnmapped*float64(log.Astray+len(log.Events)):

@@ -50,7 +50,7 @@ func unnamedLogs(ctx context.Context, f *locate.Finder) error {
 				continue
 			}
 		}
-		if err := foundLog(ctx, f, path, "found by what is in it"); err != nil {
+		if err := foundLog(ctx, f, path, "found by its contents"); err != nil {
 			return err
 		}
 		pids = slices.DeleteFunc(pids, f.Rec.HasDump)

@@ -42,7 +42,7 @@ func (r *bodyReader) read(raw *j9meta.Capture, p *part) {
 		return
 	}
 	if stated, proven := raw.Layout.HeaderSize, code.Body.Layout.HeaderSize; stated != 0 && stated != proven {
-		r.problem(-1, "its JSON says that the struct has %d bytes (epoch), and its sections say %d, which counts", stated, proven)
+		r.problem(-1, "its JSON says that the struct has %d bytes (epoch), and its sections say %d, which is used", stated, proven)
 	}
 	lines, err := code.Lines()
 	r.tree.Read(lines.Info, err, offsetOf(err))

@@ -77,7 +77,7 @@ func HasCaptures(dir string) bool {
 }
 
 // FindCaptures returns the captures in a directory. alone has metadata files that lack the JSON of
-// a capture. A code file that a capture names is neither, whatever its name.
+// a capture. A code file that a capture names is neither, with any name.
 func FindCaptures(dir string) (bins, alone []string, err error) {
 	if bins, err = j9meta.FindCaptures(dir); err == nil {
 		alone, err = j9meta.FindLoneMetadata(dir)
@@ -124,7 +124,7 @@ func OpenCapture(path, machine string, order binary.ByteOrder) (*Capture, error)
 	c.CodeErrors = raw.CodeErrors
 	for _, p := range c.parts {
 		if p.addr < source.MinCode || p.addr > source.MaxCodeAddr-p.size {
-			return fail("its code would be at %#x, where no program has any", p.addr)
+			return fail("its code would be at %#x, outside of user space", p.addr)
 		}
 	}
 	// Collect all problems here, once: the capture is read several times.

@@ -92,9 +92,9 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen
 		}
 		switch {
 		case len(paths) == 0 && len(alone) > 0:
-			return nil, fmt.Errorf("%s: there is no capture in it, which is a file X.bin with X.json beside it; without are %s", option, namesOf(alone))
+			return nil, fmt.Errorf("%s: it has no capture (X.bin and X.json); without are %s", option, namesOf(alone))
 		case len(paths) == 0:
-			return nil, fmt.Errorf("%s: there is no capture in it, which is a file X.bin with X.json beside it", option)
+			return nil, fmt.Errorf("%s: it has no capture (X.bin and X.json)", option)
 		case len(alone) > 0:
 			f.Left.Captures += len(alone)
 			found.Problem(withoutJSON(n.Path, alone))
@@ -145,9 +145,9 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen
 func withoutJSON(dir string, bins []string) report.Problem {
 	p := report.Problem{File: dir, Offset: -1, Advice: "add the JSON, or put what is no metadata of OpenJ9 into another directory"}
 	if len(bins) == 1 {
-		p.Text = fmt.Sprintf("%s is left out: there is no JSON beside it that would make it a capture", namesOf(bins))
+		p.Text = fmt.Sprintf("%s is left out: a capture needs a JSON file beside it", namesOf(bins))
 	} else {
-		p.Text = fmt.Sprintf("%d files are left out, as there is no JSON beside them that would make them captures: %s", len(bins), namesOf(bins))
+		p.Text = fmt.Sprintf("%d files are left out, as each capture needs a JSON file beside it: %s", len(bins), namesOf(bins))
 	}
 	return p
 }
@@ -170,7 +170,7 @@ func markCaptures(f *locate.Finder, pid uint32, captures []*Capture, found *repo
 	d := NewCaptures(captures, f.Rec.Machine)
 	f.Left.Captures += len(d.Clashes)
 	for _, x := range d.Clashes {
-		found.Problem(report.Problem{File: x.Capture.Path, Offset: -1, Text: fmt.Sprintf("its code is where that of %s is, and it does not say since when; it is left out", quote.Printable(x.Other.Path)),
+		found.Problem(report.Problem{File: x.Capture.Path, Offset: -1, Text: fmt.Sprintf("it overlaps code of %s and has no time; it is left out", quote.Printable(x.Other.Path)),
 			Advice: `give both a "time" in their JSON`})
 	}
 	for _, c := range d.Captures() {

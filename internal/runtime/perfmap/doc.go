@@ -2,8 +2,7 @@
 // functions. Recordings do not mention them. [Find] looks where perf looks for them.
 //
 // A map has no times. A function counts from the time on that its memory was mapped. Where an
-// address was used again, the later line counts, for the whole recording: the map does not say since
-// when.
+// address was used again, the later line counts, for the whole recording.
 //
 // A map has no code either. Core dumps and mapped files may have it.
 package perfmap

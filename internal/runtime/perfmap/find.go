@@ -17,15 +17,19 @@ import (
 )
 
 // Find finds perf maps, and makes markers for their processes. Maps that the user names come first.
-// Then it looks for maps of processes that made code and have no other source. The error is ctx's,
-// or that of unusable options.
+// Then it looks for maps of processes that made code and have no other source. Objects that a process
+// registered for debuggers may describe a part of its code, so its map counts as well. The error is
+// ctx's, or that of unusable options.
 func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	if f.Rec.In.Once { // see ErrOnce
 		return nil
 	}
 	var pids []uint32
 	for _, pid := range f.Rec.PIDs() {
-		if pid != 0 && len(f.Rec.Processes[pid].Memory) > 0 && !f.Rec.HasDump(pid) {
+		if pid == 0 || len(f.Rec.Processes[pid].Memory) == 0 {
+			continue
+		}
+		if _, all := f.Registered(pid); all || !f.Rec.HasDump(pid) {
 			pids = append(pids, pid)
 		}
 	}

@@ -41,6 +41,12 @@ type functionReader struct {
 // Functions returns a new reader of the functions.
 func (m *Map) Functions() source.FunctionReader { return &functionReader{m: m} }
 
+// MayHaveLines returns false: maps have no lines.
+func (m *Map) MayHaveLines(int) bool { return false }
+
+// Inspect is Functions.
+func (m *Map) Inspect() source.FunctionReader { return m.Functions() }
+
 // Function returns the i-th function, valid until the next call. It fails if the map has changed
 // since it was scanned.
 func (r *functionReader) Function(i int) (*jitcode.Function, error) {

@@ -39,8 +39,8 @@ func shown(t *testing.T, m *Map) (texts []string) {
 	return texts
 }
 
-// Whatever overlaps, each address has the name of the last line with a size that has it, or else of
-// the last line without one that begins there. No two functions overlap.
+// Each address has the name of the last line with a size that covers it, or else of the last line
+// without a size that begins there. No two functions overlap.
 func TestMap_LastLineCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

@@ -71,3 +71,34 @@ func (l line) key() line {
 	l.offset, l.length = 0, 0
 	return l
 }
+
+// giveWay leaves out addresses that other dumps of the process describe better. taken is sorted by
+// address, without overlaps. It must not be called after the map was marked.
+func (m *Map) giveWay(taken []jitcode.Event) {
+	parts, events := m.parts, m.Events
+	m.parts, m.Events = nil, nil
+	for i, e := range events {
+		next, end := e.Addr, e.Addr+e.Size
+		keep := func(hi uint64) {
+			if next >= hi {
+				return
+			}
+			p, e := parts[i], e
+			p.whole = p.whole && hi-next == e.Size
+			e.Function, e.Index = len(m.parts), uint64(len(m.parts))
+			e.Addr, e.Size = next, hi-next
+			m.parts, m.Events = append(m.parts, p), append(m.Events, e)
+		}
+		from, _ := slices.BinarySearchFunc(taken, e.Addr, func(t jitcode.Event, addr uint64) int {
+			if t.Addr+t.Size <= addr {
+				return -1
+			}
+			return 1
+		})
+		for ; from < len(taken) && taken[from].Addr < end; from++ {
+			keep(taken[from].Addr)
+			next = taken[from].Addr + taken[from].Size
+		}
+		keep(end)
+	}
+}

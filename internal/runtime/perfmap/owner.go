@@ -18,8 +18,8 @@ import (
 )
 
 // The process of a map is in its name only. Another process may have had that pid, in another run
-// or in a container. A map cannot be of a process that began after the last write to it, or whose
-// executable memory has none of its functions.
+// or in a container. A map cannot be of a process that began after the last write to it, or that has
+// none of its functions in executable memory.
 
 // tmpName returns the path of a process's map. The pid is that of its own pid namespace.
 func tmpName(pid uint32) string { return fmt.Sprintf("/tmp/perf-%d.map", pid) }
@@ -38,7 +38,7 @@ func pidOf(path string) uint32 {
 // isForeign returns the reason why a file that was found cannot be the map of a process, or nil.
 func isForeign(rec *recording.Recording, pid uint32, path string, info fs.FileInfo) error {
 	if !safefile.OwnedByUserOrRoot(info) && os.Geteuid() != 0 { // root records the processes of all users
-		return report.Advise(errors.New("it belongs to another user, who may have put anything there"), "if it is right, name it with %s, or run jitinject as root", naming(pid, path))
+		return report.Advise(errors.New("it belongs to another user, so its names cannot be trusted"), "if it is right, name it with %s, or run jitinject as root", naming(pid, path))
 	}
 	if info.Size() == 0 {
 		return errEmpty
@@ -47,7 +47,7 @@ func isForeign(rec *recording.Recording, pid uint32, path string, info fs.FileIn
 	written := info.ModTime()
 	if ok && written.Year() > 1970 && written.Add(tolerance).Before(began) {
 		err := fmt.Errorf("it was written last at %s, and process %d began at %s: it is of another run", written.Format(time.DateTime), pid, began.Format(time.DateTime))
-		return report.Advise(err, "if it is right all the same, name it with %s", naming(pid, path))
+		return report.Advise(err, "if it is the right one nevertheless, name it with %s", naming(pid, path))
 	}
 	return nil
 }
@@ -147,9 +147,17 @@ func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 	return 0, errors.New("no process of the recording had executable memory where its functions are: it is of another run")
 }
 
-// mark makes a marker for the process of a map. From the start of its program on, anonymous memory
-// counts as JIT code.
+// mark makes a marker for the process of a map, if it has functions that the process has not
+// registered. From the start of its program on, anonymous memory counts as JIT code.
 func mark(f *locate.Finder, pid uint32, s *locate.SideFile, m *Map, says string) {
+	registered, _ := f.Registered(pid)
+	for _, d := range registered {
+		m.giveWay(d.Scanned().Events)
+	}
+	if len(registered) > 0 && len(m.Events) == 0 {
+		s.Taken = true
+		return
+	}
 	m.SetPID(pid)
 	start := f.Rec.ProgramStart(pid, 0)
 	if start > 0 && start == f.Rec.ProcessTree.Born(pid, start) {

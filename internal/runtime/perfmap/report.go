@@ -41,10 +41,26 @@ func DropElsewhere(rec *recording.Recording, d *model.Dump, _ *report.Findings) 
 func (m *Map) Report(path string, s *report.DumpSummary) (found report.Findings) {
 	s.Repeated, s.Overwritten, s.Elsewhere = s.Repeated+m.Repeated, m.Replaced, m.Elsewhere
 	if m.Replaced > 0 {
-		found.Note(fmt.Sprintf("%s: %s of %d have addresses that later lines have as well; a map does not say since when, so the later ones count, for the whole recording", path, functions(m.Replaced), m.Lines))
+		found.Note(fmt.Sprintf("%s: %s of %d have addresses that later lines have as well; a perf map has no times, so the later lines are used for the whole recording", path, functions(m.Replaced), m.Lines))
+	}
+	if m.isLarge() {
+		found.Note(fmt.Sprintf("%s: it has %s; those that no sample refers to get no object, as with %s", path, functions(len(m.parts)-m.Elsewhere), report.Mentioned("Sampled", "")))
 	}
 	return found
 }
+
+// maxObjects is the largest number of functions of a map that get an object each. A line of twenty bytes
+// becomes a file, and any user may write a map.
+const maxObjects = 1 << 16
+
+// IsLarge reports whether a dump is a map of so many functions that only those that the recording refers
+// to get objects.
+func IsLarge(d *model.Dump) bool {
+	m, ok := d.Source.(*Map)
+	return ok && m.isLarge()
+}
+
+func (m *Map) isLarge() bool { return len(m.parts)-m.Elsewhere > maxObjects }
 
 // functions returns a number of functions in words.
 func functions(n int) string {
@@ -96,7 +112,7 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 			r.Advice = how.Advice()
 		}
 	case path != "":
-		r.Text = fmt.Sprintf("%s; there is %s, whose names perf report reads by itself while the file is there", who, quote.Printable(path))
+		r.Text = fmt.Sprintf("%s; perf report reads names from %s by itself, while the file is there", who, quote.Printable(path))
 		r.Advice = "to keep them, record into a file"
 	default:
 		return false

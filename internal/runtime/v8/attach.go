@@ -21,7 +21,7 @@ import (
 const Kind = "v8log"
 
 // ErrOnce is the error for a named log with a stream that can be read only once.
-var ErrOnce = report.Advise(errors.New("a log of V8 describes functions of a whole dump, which takes a recording that can be read twice"), "record into a file")
+var ErrOnce = report.Advise(errors.New("using a log of V8 reads the recording twice, and a pipe can be read only once"), "record into a file")
 
 // Identify reports whether a file begins as a log of V8.
 func Identify(src io.ReaderAt, _ string) bool { return v8log.IsLog(src) }

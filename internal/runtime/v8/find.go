@@ -118,7 +118,7 @@ func (a *attacher) list(dir string) map[uint32][]string {
 		if in := (*fs.PathError)(nil); errors.As(err, &in) {
 			err = in.Err
 		}
-		a.Found.Problem(report.Problem{File: dir, Offset: -1, Text: fmt.Sprintf("it could not be read, and may have logs of V8: %v", err), Advice: "see to it that it can be read, and inject again"})
+		a.Found.Problem(report.Problem{File: dir, Offset: -1, Text: fmt.Sprintf("it could not be read, and may have logs of V8: %v", err), Advice: "make it readable, and inject again"})
 	}
 	logs := make(map[uint32][]string)
 	for _, e := range entries {
@@ -135,7 +135,8 @@ func (a *attacher) isNamed(dir string) bool {
 	return slices.ContainsFunc(a.opts.DumpDirs, func(named string) bool { return a.canonical(named) == dir })
 }
 
-// largestFirst sorts the paths of logs: of two copies, the larger one has more texts.
+// largestFirst sorts the paths of logs, in place: of two copies, the larger one has more texts. Only the
+// logs of one process are examined, because a directory may have thousands of others.
 func largestFirst(paths []string) []string {
 	size := make(map[string]int64)
 	for _, path := range paths {
@@ -180,102 +181,10 @@ func (a *attacher) candidate(path string, pid uint32) error {
 	set := a.set(setKey{pid: pid, uid: owner}, a.byPID[pid], file)
 	if len(set.targets) == 0 {
 		file.Close()
-		a.unusable(path, errors.New("another user than the dump's made it"), "if it is right, name it on the command line")
+		a.unusable(path, errors.New("it belongs to another user than the dump"), "if it is right, name it on the command line")
 		return nil
 	}
 	return a.use(file, path, set, false)
-}
-
-// isOwnersOf reports whether a log may be used without being named: its owner is that of the dump,
-// the user or root. Anyone can put a file into /tmp.
-func isOwnersOf(log, dump *sys.File) bool {
-	l, err := log.Stat()
-	if err != nil {
-		return false
-	}
-	if safefile.OwnedByUserOrRoot(l) {
-		return true
-	}
-	var a, b unix.Stat_t
-	return sys.Fstat(log.Fd(), &a) == nil && sys.Fstat(dump.Fd(), &b) == nil && a.Uid == b.Uid
-}
-
-// A setKey identifies a dumpSet.
-type setKey struct {
-	named bool
-	pid   uint32 // 0: any
-	uid   int64  // owner of the log, or anyone
-}
-
-// anyone is the owner of a log that was named.
-const anyone = -1
-
-// A dumpSet is dumps that a log may be of.
-type dumpSet struct {
-	targets []*target
-	wanted  map[place]int       // number of loads
-	at      map[place][]*target // those with loads at a place, maxSharing at most; nil for one target
-}
-
-// maxSharing bounds the dumps that have code of a size at an address, to which a log is compared.
-// Addresses are random, unless that is switched off.
-const maxSharing = 16
-
-// set returns the dumpSet for a key. If there is none yet, it has those of the targets that log may
-// be used for, or all if log is nil.
-func (a *attacher) set(key setKey, of []*target, log *sys.File) *dumpSet {
-	if s := a.sets[key]; s != nil {
-		return s
-	}
-	s := new(dumpSet)
-	a.sets[key] = s
-	for _, t := range of {
-		if log == nil || isOwnersOf(log, t.dump.File) {
-			a.prepare(t)
-			s.targets = append(s.targets, t)
-		}
-	}
-	if len(s.targets) == 1 {
-		s.wanted = s.targets[0].wanted
-		return s
-	}
-	s.wanted, s.at = make(map[place]int), make(map[place][]*target)
-	for _, t := range s.targets {
-		for at, n := range t.wanted {
-			s.wanted[at] += n
-			if len(s.at[at]) < maxSharing {
-				s.at[at] = append(s.at[at], t)
-			}
-		}
-	}
-	return s
-}
-
-// maxTried bounds the dumps that a log is paired with, to find the right one.
-const maxTried = 8
-
-// likely returns the dumps of the set that a log may be of: those with the most of its places first.
-func (s *dumpSet) likely(x *index) []*target {
-	if len(s.targets) == 1 {
-		return s.targets
-	}
-	hits := make(map[*target]int)
-	for i := range x.objects {
-		for _, t := range s.at[place{x.objects[i].addr, x.objects[i].size}] {
-			hits[t]++
-		}
-	}
-	var list []*target
-	for _, t := range s.targets {
-		if hits[t] > 0 {
-			list = append(list, t)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b *target) int { return hits[b] - hits[a] })
-	if len(list) == 0 {
-		list = s.targets[:1] // its refusal says that nothing fits
-	}
-	return list[:min(len(list), maxTried)]
 }
 
 // maxUnnamed bounds the messages about logs that no option names.

@@ -76,7 +76,7 @@ func newIdentities(functions *functionList) identities {
 // slotOf returns the slot of an address, or else the slot where it would be added.
 func (m *identities) slotOf(sfi uint64) (slot int, found bool) {
 	mask := len(m.slots) - 1
-	slot = int(maphash.Comparable(seed, sfi)) & mask // whoever made the log cannot choose equal slots
+	slot = int(maphash.Comparable(seed, sfi)) & mask // the author of a log cannot choose equal slots
 	gone := -1
 	for ; m.slots[slot] != freeSlot; slot = (slot + 1) & mask {
 		if v := m.slots[slot]; v == goneSlot {

@@ -32,7 +32,7 @@ func (e *endless) ReadAt(b []byte, off int64) (int, error) {
 	return len(b), nil
 }
 
-// Reading stops with the first read after ctx is done, whatever line it is in.
+// Reading stops with the first read after ctx is done, in any line.
 func TestReading_CancelledInLine(t *testing.T) {
 	const head = "v8-version,11,3,244,8,0\n"
 	for _, line := range []string{

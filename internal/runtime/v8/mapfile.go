@@ -97,7 +97,7 @@ func (t *target) openMapFile(script, name string) (*sys.File, error) {
 		return nil, err
 	}
 	if !isOwnersOf(file, t.dump.File) && !isOwnersOfScript(file, script) {
-		err = errors.New("another user than the dump's made it")
+		err = errors.New("it belongs to another user than the dump")
 	} else if !isReadableBy(file, t.dump.File) {
 		err = errors.New("the dump's user may not read it")
 	}

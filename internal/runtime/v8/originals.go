@@ -146,7 +146,7 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 		return nil, nil
 	}
 	if m.Damaged > 0 {
-		l.Found.Problem(report.Problem{File: s.url, Offset: -1, Text: fmt.Sprintf("%d places in its source map cannot be; they are not mapped", m.Damaged)})
+		l.Found.Problem(report.Problem{File: s.url, Offset: -1, Text: fmt.Sprintf("%d places in its source map are invalid; they are not mapped", m.Damaged)})
 	}
 	sm := &scriptMap{Map: m, line: s.line, column: s.column}
 	for i := range m.Sources {

@@ -19,7 +19,7 @@ type pending struct {
 	optimized, valid      bool
 }
 
-// maxPending is how many functions may be logged at once, by threads of one isolate.
+// maxPending bounds the functions that threads of one isolate log at once.
 const maxPending = 16
 
 // A scanner reads a log into an index.

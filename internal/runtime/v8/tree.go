@@ -124,8 +124,8 @@ func (t *Trees) read(o *object) (err error) {
 	return nil
 }
 
-// maxReused is how many entries a table may have had to be used for the next function. To clear a
-// larger one takes longer than to make one.
+// maxReused bounds the entries of a table that is cleared for the next function. Clearing a larger one
+// takes longer than making a new one.
 const maxReused = 1024
 
 // begin begins the description of a function.

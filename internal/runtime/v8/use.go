@@ -88,7 +88,7 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 }
 
 // errNoDump is the refusal of a log without a dump that it could be of.
-var errNoDump = errors.New("the recording has no dump of V8 that it could describe")
+var errNoDump = errors.New("the recording has no dump of V8 for it")
 
 // choose returns the dump that a log is of, and pairs them. The error says why it is of none.
 func (s *dumpSet) choose(x *index) (*target, pairing, error) {
@@ -237,6 +237,6 @@ func (a *attacher) report(path string, x *index) {
 		a.Found.Note(fmt.Sprintf("%s: it ends inside a line, at offset %#x; code that was made later is not in it", quote.Printable(path), x.cut))
 	}
 	if x.full >= 0 {
-		a.Found.Problem(report.Problem{File: path, Offset: x.full, Text: fmt.Sprintf("the logs describe more than can be kept in %d MiB; code in this one from here on has the lines of the dump", maxIndex>>20)})
+		a.Found.Problem(report.Problem{File: path, Offset: x.full, Text: fmt.Sprintf("the logs need more than %d MiB of memory; code after this offset has the lines of the dump", maxIndex>>20)})
 	}
 }

@@ -55,7 +55,7 @@ const (
 	few = 8
 )
 
-var errNoAnchors = errors.New("none of its buffers says what time it was: its counts of the processor's clock cannot be made times")
+var errNoAnchors = errors.New("none of its buffers has a time, so its counts of the processor's clock cannot be converted")
 
 // newXRayClock returns the clock of a trace. frequency is that of the header, in Hz, or 0. It sorts
 // anchors.

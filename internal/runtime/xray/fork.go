@@ -239,7 +239,7 @@ func (s *sharing) decide(pid uint32, files []*Log) error {
 	if len(files) == 1 {
 		if len(may[0]) > 1 {
 			s.problems = append(s.problems, Problem{X: files[0], Note: true, Problem: calls.Problem{
-				Offset: -1, Text: fmt.Sprintf("process %d forked while it logged, and nothing tells whether this trace is its own or its child's; what came after the fork counts as its own", pid),
+				Offset: -1, Text: fmt.Sprintf("process %d forked while it logged; this trace may be its own or its child's, and is used as its own", pid),
 				Advice: "name the traces of both with " + report.MentionedFile(Kind, "", ""),
 			}})
 		}
@@ -249,7 +249,7 @@ func (s *sharing) decide(pid uint32, files []*Log) error {
 		s.torn[x] = true
 	}
 	s.problems = append(s.problems, Problem{X: files[0], Problem: calls.Problem{
-		Offset: -1, Text: fmt.Sprintf("it and %d more have buffers of process %d in common, which forked while it logged; nothing tells which trace is whose, so the calls after the fork are left out", len(files)-1, pid),
+		Offset: -1, Text: fmt.Sprintf("it and %d more traces share buffers of process %d, which forked while it logged; the trace of each process is unknown, so the calls after the fork are left out", len(files)-1, pid),
 		Advice: "record a run in which the processes end one after the other",
 	}})
 	return nil

@@ -49,7 +49,7 @@ func TestShareXRay_ForkedBuffers(t *testing.T) {
 		{name: "the parent ends first", traces: [][]buffer{{open(2000)}, {open(2000, 3000)}}, ends: map[uint32]uint64{8: 4000, 7: 2500},
 			forks: []Fork{{8, 1500}}, want: "7: 1000 1010 2000, 8: 3000"},
 		{name: "side by side", traces: [][]buffer{{open(2000, 2010)}, {open(2001)}}, ends: map[uint32]uint64{8: 4000, 7: 4000},
-			forks: []Fork{{8, 1500}}, want: "7: 1000 1010", say: "nothing tells which trace is whose"},
+			forks: []Fork{{8, 1500}}, want: "7: 1000 1010", say: "the trace of each process is unknown"},
 		{name: "side by side, with later buffers", traces: [][]buffer{{open(2000, 2010)}, {open(2001), {8, 3000, []uint64{3000}}}}, ends: map[uint32]uint64{8: 4000, 7: 4000},
 			forks: []Fork{{8, 1500}}, want: "7: 1000 1010 2000 2010, 8: 2001 3000"},
 		{name: "two children", traces: [][]buffer{{open(1550, 3900)}, {open(1510)}, {open(1550, 2500)}}, ends: map[uint32]uint64{8: 1520, 9: 2600, 7: 4000},
@@ -62,7 +62,7 @@ func TestShareXRay_ForkedBuffers(t *testing.T) {
 			forks: []Fork{{8, 1500}}, want: "7: 1000 1010, 8: 2000"},
 		{name: "only the parent's, which survived", traces: [][]buffer{{open(2000)}}, ends: map[uint32]uint64{8: 1800},
 			forks: []Fork{{8, 1500}}, want: "7: 1000 1010 2000"},
-		{name: "only one", traces: [][]buffer{{open(2000)}}, forks: []Fork{{8, 1500}}, want: "7: 1000 1010 2000", say: "nothing tells whether this trace is its own or its child's"},
+		{name: "only one", traces: [][]buffer{{open(2000)}}, forks: []Fork{{8, 1500}}, want: "7: 1000 1010 2000", say: "this trace may be its own or its child's"},
 		{name: "before the fork", traces: [][]buffer{{open(1400)}}, forks: []Fork{{8, 1500}}, want: "7: 1000 1010 1400"},
 	} {
 		for _, reverse := range []bool{false, true} {

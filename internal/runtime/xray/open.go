@@ -71,7 +71,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 		return nil, nil
 	}
 	if len(named) == 0 {
-		return nil, errors.New(report.Mentioned("Programs", "") + ": there is no trace to which a program could belong; name it with " + report.MentionedFile(Kind, "", "FILE"))
+		return nil, errors.New(report.Mentioned("Programs", "") + ": it is the program of a trace, but no trace is named; name one with " + report.MentionedFile(Kind, "", "FILE"))
 	}
 	binaries, err := readBinaries(opts)
 	if err != nil {

@@ -17,11 +17,11 @@ var logFixes = []struct {
 }{
 	{xrayfdr.OverwrittenPayload, "overwritten-events", "the data of events was overwritten (LLVM 5 to 7); they have none"},
 	{xrayfdr.CarriedTSC, "uncounted-buffers", "buffers without a count of their own (LLVM 5) go on from their thread's one before"},
-	{xrayfdr.LostTSC, "lost-counts", "buffers without a count of their own, and without one before, begin at the time that they tell"},
+	{xrayfdr.LostTSC, "lost-counts", "buffers without a count of their own, and without one before, begin at the time in their header"},
 	{xrayfdr.CutRecord, "cut-records", "the last record of a buffer was not whole, and is left out"},
 	{xrayfdr.TypedExtents, "short-buffers", "buffers with typed events are written too short (LLVM 14); their last records are missing"},
 	{xrayfdr.WrongExtents, "wrong-extents", "buffers end elsewhere than they say"},
-	{xrayfdr.Searched, "lost-buffers", "buffers did not begin where those before them end, and were looked for"},
+	{xrayfdr.Searched, "lost-buffers", "buffers did not begin at the end of the buffer before, and were searched for"},
 }
 
 // Fixes returns the fixes in the buffers that were read.
@@ -41,7 +41,7 @@ func (t *LogTrace) Fixed() xrayfdr.Fixes { return t.fixes }
 func (t *LogTrace) Problems() []calls.Problem {
 	problems := slices.Clone(t.problems)
 	if n := t.fixes[xrayfdr.CutFile]; n > 0 {
-		problems = append(problems, calls.Problem{Offset: -1, Text: "it ends inside a buffer; what was behind is missing", Advice: "let the program end, and copy its trace again"})
+		problems = append(problems, calls.Problem{Offset: -1, Text: "it ends inside a buffer; later records are missing", Advice: "let the program end, and copy its trace again"})
 	}
 	if n := t.fixes[xrayfdr.LostTSC]; n > 0 {
 		problems = append(problems, calls.Problem{

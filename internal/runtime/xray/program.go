@@ -83,7 +83,7 @@ func findProgram(s *recording.Recording, p *Process, clock func(uint64) uint64, 
 		switch program, no := programOf(s, pid, began, binaries, opts); {
 		case no != nil || program.since > began || began > s.Latest:
 		case found != nil:
-			return nil, report.Advise(err, "several processes have a program that was built with XRay, and the trace does not say which of them wrote it: name its process with %s", report.Mentioned("PID", "PID"))
+			return nil, report.Advise(err, "several processes have a program that was built with XRay, and the trace does not name its own: name its process with %s", report.Mentioned("PID", "PID"))
 		default:
 			found = program
 		}
@@ -107,7 +107,7 @@ func pidOf(s *recording.Recording, p *Process, opts *config.Options) (uint32, er
 		return opts.PID, nil
 	}
 	if p.PID != 0 {
-		return 0, report.Advise(fmt.Errorf("it is of process %d, of which the recording does not tell", p.PID), "name the trace of the recorded run; where the process had another number outside of its container, name that with %s", report.Mentioned("PID", "PID"))
+		return 0, report.Advise(fmt.Errorf("it is of process %d, which is not in the recording", p.PID), "name the trace of the recorded run; where the process had another number outside of its container, name that with %s", report.Mentioned("PID", "PID"))
 	}
 	pids := make(map[uint32]int)
 	for i := range p.Threads {
@@ -116,7 +116,7 @@ func pidOf(s *recording.Recording, p *Process, opts *config.Options) (uint32, er
 		}
 	}
 	if len(pids) != 1 {
-		return 0, report.Advise(fmt.Errorf("it does not say of which process it is, and its threads' numbers are those of %d processes in the recording", len(pids)), "name the process with %s", report.Mentioned("PID", "PID"))
+		return 0, report.Advise(fmt.Errorf("it does not name its process, and its threads' numbers are those of %d processes in the recording", len(pids)), "name the process with %s", report.Mentioned("PID", "PID"))
 	}
 	for pid := range pids {
 		return pid, nil
@@ -149,7 +149,7 @@ func programOf(s *recording.Recording, pid uint32, time uint64, binaries []*name
 		}
 	}
 	if why == nil {
-		why = fmt.Errorf("the recording does not tell of any file that process %d had in memory", pid)
+		why = fmt.Errorf("the recording has no mapped file of process %d", pid)
 	}
 	return nil, why
 }
@@ -273,6 +273,6 @@ func (p *program) place(maps []recording.FileMap, file *recording.FileMap) error
 	if !p.functions.Relocated {
 		return nil
 	}
-	return report.Advise(fmt.Errorf("the recording has no mapping of code of %s, so it cannot be told where its functions were", quote.Printable(file.Name)),
+	return report.Advise(fmt.Errorf("the recording has no mapping of code of %s, so the addresses of its functions are unknown", quote.Printable(file.Name)),
 		"record the program from its beginning")
 }

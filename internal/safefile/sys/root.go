@@ -1,12 +1,16 @@
 package sys
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
-// A Root is a directory. Names do not lead out of it, whatever links there are.
+// A Root is a directory. Names do not lead out of it, not even through links.
 type Root struct {
 	r    *os.Root
 	path string
@@ -93,21 +97,55 @@ func (r *Root) Remove(name string) error {
 	return r.do("unlinkat", "unlinkat", name, func() error { return r.r.Remove(name) })
 }
 
-// RemoveAll removes a name and all that is below it.
+// in opens the directory of a name, and makes a call on its descriptor and the last part of the
+// name. Go 1.24's os.Root lacks the calls that need it.
+func (r *Root) in(name string, do func(dir int, base string) error) error {
+	dir, base := filepath.Split(filepath.Clean(name))
+	if base == "" || base == "." || base == ".." {
+		return unix.EINVAL
+	}
+	parent, err := r.r.OpenFile(filepath.Clean(dir), os.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	return do(int(parent.Fd()), base)
+}
+
+// RemoveAll removes a name and all that is below it. It does not follow links.
 func (r *Root) RemoveAll(name string) error {
-	return r.do("unlinkat", "unlinkat", name, func() error { return r.r.RemoveAll(name) })
+	return r.do("unlinkat", "unlinkat", name, func() error {
+		return r.in(name, func(dir int, base string) error {
+			err := os.RemoveAll(fmt.Sprintf("/proc/self/fd/%d/%s", dir, base))
+			if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+				return &fs.PathError{Op: pe.Op, Path: name, Err: pe.Err}
+			}
+			return err
+		})
+	})
 }
 
 // Symlink makes a link.
 func (r *Root) Symlink(target, name string) error {
 	c := Call{Name: "symlinkat", Path: filepath.Join(r.path, name), To: target, FD: -1}
-	_, err := call(c, func() (int, error) { return 0, r.r.Symlink(target, name) })
+	_, err := call(c, func() (int, error) {
+		return 0, r.in(name, func(dir int, base string) error { return unix.Symlinkat(target, dir, base) })
+	})
 	return named("symlinkat", name, err)
 }
 
 // Readlink returns the target of a link.
 func (r *Root) Readlink(name string) (target string, err error) {
-	err = r.do("readlinkat", "readlinkat", name, func() error { target, err = r.r.Readlink(name); return err })
+	err = r.do("readlinkat", "readlinkat", name, func() error {
+		return r.in(name, func(dir int, base string) error {
+			buf := make([]byte, unix.PathMax) // the kernel's links are shorter
+			n, err := unix.Readlinkat(dir, base, buf)
+			if err == nil {
+				target = string(buf[:n])
+			}
+			return err
+		})
+	})
 	return target, err
 }
 

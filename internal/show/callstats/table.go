@@ -12,7 +12,7 @@ import (
 type Table struct {
 	Ledger     *Ledger
 	Unfinished map[uint64]uint64 // by function, calls without an end of their own
-	Unit       string            // of lengths: "ns", or "ticks" of a clock whose rate nobody says
+	Unit       string            // of lengths: "ns", or "ticks" of a clock with an unknown rate
 	Length     func(ticks float64) float64
 	Name       func(id uint64) string // "" if it is not known
 	Key        string                 // what functions are known by, for JSON

@@ -153,7 +153,7 @@ func (p *frameProgram) run(instructions []byte, r *frameRules, pc *uint64) {
 		case 0x2e: // GNU_args_size
 			c.Uleb("LEB128")
 		default:
-			c.Bad("instruction", "%#x is none that is known", op)
+			c.Bad("instruction", "%#x is unknown", op)
 		}
 	}
 	if pc != nil {

@@ -202,7 +202,7 @@ func (t *Table) fde(c *wire.Cursor, at, cieAt int64, length uint32) {
 	o.EndList()
 }
 
-// pointer reads a pointer, whatever it is relative to.
+// pointer reads a pointer with any base.
 func (t *Table) pointer(c *wire.Cursor, encoding byte) int64 {
 	switch encoding & 0x0f {
 	case 0x00:
@@ -227,7 +227,7 @@ func (t *Table) pointer(c *wire.Cursor, encoding byte) int64 {
 	case 0x0f:
 		return 0
 	}
-	c.Fail("pointer", "in the encoding %#x, which nobody knows", encoding)
+	c.Fail("pointer", "in the unknown encoding %#x", encoding)
 	return 0
 }
 

@@ -198,7 +198,7 @@ func (d *objectDebug) call(data *dwarf.Data, e *dwarf.Entry, files []*dwarf.Line
 			continue
 		}
 		if len(d.calls) >= maxInlined {
-			return errors.New("DWARF: there are more inlined calls than can be believed")
+			return errors.New("DWARF: implausible number of inlined calls")
 		}
 		c.First, c.End = r[0], r[1]
 		d.calls = append(d.calls, c)

@@ -89,7 +89,7 @@ func showELF(v *show.Viewer) error {
 func guard(format string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%s: the file makes no sense: %v", format, r)
+			err = fmt.Errorf("%s: the file is invalid: %v", format, r)
 		}
 	}()
 	return f()
@@ -269,7 +269,7 @@ func (v *objectViewer) function(s *elf.Symbol) {
 	}
 	o.End()
 	if uint64(len(code)) < s.Size && !unknown {
-		v.Problem(at, fmt.Errorf("ELF: the function has %d bytes, of which %d are in the file", s.Size, len(code)))
+		v.Problem(at, fmt.Errorf("ELF: the function has %d bytes, and %d of them are in the file", s.Size, len(code)))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 var Format = show.Format{
 	Show:       showCapture,
 	Types:      Types,
-	Directory:  &show.Directory{What: "with captures of OpenJ9's metadata, which are files X.bin with X.json beside them", Show: showCaptures},
+	Directory:  &show.Directory{What: "with captures of OpenJ9's metadata, X.bin and X.json", Show: showCaptures},
 	Neighbours: &show.Neighbours{Identify: j9meta.IsCapture, Explain: whyNoCapture, Once: j9meta.Named},
 }
 
@@ -75,7 +75,7 @@ func showCaptures(v *show.Viewer) error {
 	}
 	if len(alone) > 0 {
 		if all.Problems == 0 {
-			all.First = filepath.Base(alone[0]) + ": there is no JSON beside it that would make it a capture"
+			all.First = filepath.Base(alone[0]) + ": a capture needs a JSON file beside it"
 		}
 		all.Problems += len(alone)
 	}
@@ -159,7 +159,7 @@ func showCapture(v *show.Viewer) error {
 	}
 	sections := b.Sections()
 	if layout != c.Layout && len(sections) > 0 {
-		v.Problem(-1, fmt.Errorf("%s says that the struct has %d bytes (epoch), and its sections say %d, which counts", filepath.Base(c.JSONPath), c.Layout.HeaderSize, layout.HeaderSize))
+		v.Problem(-1, fmt.Errorf("%s says that the struct has %d bytes (epoch), and its sections say %d, which is used", filepath.Base(c.JSONPath), c.Layout.HeaderSize, layout.HeaderSize))
 	}
 	for _, s := range sections {
 		o.Begin(show.Item{Offset: s.Offset, Type: s.Name, Size: s.Size})

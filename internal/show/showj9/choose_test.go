@@ -129,7 +129,7 @@ func TestOpenJ9CodeOfNoMachine(t *testing.T) {
 	b, blob := smallBody(t)
 	b.Layout.Machine = 0
 	putCapture(t, "small", b, blob, smallMethods, j9WarmCode, nil)
-	if out := showtest.Whole(t, "small.bin", show.Options{Disassemble: true}); !strings.Contains(out, `small.json does not say of which machine the code is: it has no \"machine\"`) || !strings.Contains(out, ".byte") {
+	if out := showtest.Whole(t, "small.bin", show.Options{Disassemble: true}); !strings.Contains(out, `small.json does not name the machine of the code: it has no \"machine\"`) || !strings.Contains(out, ".byte") {
 		t.Error(out)
 	}
 }
@@ -149,7 +149,7 @@ func TestOpenJ9CodeCalledBin(t *testing.T) {
 	showtest.Put(t, "small.json", bytes.Replace(text, []byte("small.warm"), []byte("code.bin"), 1))
 	showtest.Whole(t, ".", show.Options{Disassemble: true})
 	showtest.Put(t, "alone.bin", blob)
-	if err := showtest.File(new(bytes.Buffer), ".", &show.Options{}); err == nil || !strings.HasPrefix(err.Error(), "alone.bin: there is no JSON") {
+	if err := showtest.File(new(bytes.Buffer), ".", &show.Options{}); err == nil || !strings.HasPrefix(err.Error(), "alone.bin: a capture needs a JSON file") {
 		t.Error(err)
 	}
 }

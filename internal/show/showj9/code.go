@@ -7,7 +7,7 @@ import (
 	"github.com/jitinject/jitinject/internal/show"
 )
 
-// Sections whose entries are about the code: exceptions, inlined sites, stack maps.
+// Sections with entries about the code: exceptions, inlined sites, stack maps.
 
 // What catch types are called that are no index into a constant pool.
 const (

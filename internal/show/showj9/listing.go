@@ -37,7 +37,7 @@ func captureCode(v *show.Viewer, c *j9meta.Capture, b *Body) {
 		v.Out.Str("file", []byte(filepath.Base(part.path)))
 		machine := uint32(c.Layout.Machine)
 		if why := listing.Unsupported(machine, c.Layout.Order, false); machine == 0 {
-			v.Out.Word("not_disassembled", fmt.Sprintf("%s does not say of which machine the code is: it has no \"machine\", such as \"x86_64\"", filepath.Base(c.JSONPath)))
+			v.Out.Word("not_disassembled", fmt.Sprintf("%s does not name the machine of the code: it has no \"machine\", such as \"x86_64\"", filepath.Base(c.JSONPath)))
 		} else if why != "" {
 			v.Out.Word("not_disassembled", why)
 		}

@@ -19,7 +19,7 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 	rec, err := raw.Decode()
 	ticks := d.reader.Header().Flags == jitdump.ArchTimestamps
 	d.Out.Begin(show.Item{Offset: raw.Offset, Type: recordName(raw.ID), Size: raw.Size(), Time: raw.Timestamp, Timed: !ticks})
-	if ticks { // of a clock whose rate nobody says
+	if ticks { // of a clock with an unknown rate
 		d.Out.Num("ticks", raw.Timestamp)
 	}
 	if raw.Missized != 0 {

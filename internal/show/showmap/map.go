@@ -34,7 +34,7 @@ func isHex(digits []byte) bool {
 	return !bytes.ContainsFunc(digits, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) })
 }
 
-// A total counts what is in a map.
+// A total has the numbers of functions, of their bytes, of those without a size, and of damaged lines.
 type total struct{ functions, bytes, empty, damaged uint64 }
 
 // showMap shows a map.
@@ -126,7 +126,7 @@ func function(v *show.Viewer, l *perfmap.Line, r *perfmap.Reader) {
 	}
 	v.Out.End()
 	if r.Cut() == l.Offset {
-		v.Problem(l.Offset, errors.New("the file ends inside this line: the process was killed, or still writes; the name may be longer"))
+		v.Problem(l.Offset, errors.New("the file ends inside this line: the process was killed or is still writing; the name may be longer"))
 	}
 }
 
@@ -136,6 +136,6 @@ func line(v *show.Viewer, l *perfmap.Line, r *perfmap.Reader) []byte {
 		return nil
 	}
 	b := make([]byte, r.Offset()-l.Offset)
-	n, _ := v.File.ReadAt(b, l.Offset) // it was read before; what is gone since is not shown
+	n, _ := v.File.ReadAt(b, l.Offset) // a part that is gone since the first read is not shown
 	return b[:n]
 }

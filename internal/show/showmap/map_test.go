@@ -60,7 +60,7 @@ func TestShow_Filters(t *testing.T) {
 	}
 }
 
-// What comes through a pipe is shown as from a file.
+// A map in a pipe is shown as from a file.
 func TestShow_FromPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -77,8 +77,8 @@ func TestShow_FromPipe(t *testing.T) {
 	}
 }
 
-// FuzzMap: whatever a map has, it is shown without a panic, as JSON and as text that a terminal does
-// not obey.
+// FuzzMap: arbitrary bytes are shown without a panic, as JSON and as text without commands for a
+// terminal.
 func FuzzMap(f *testing.F) {
 	paths, _ := filepath.Glob("../../format/perfmap/testdata/*.map")
 	for _, path := range paths {

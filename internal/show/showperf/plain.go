@@ -6,7 +6,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Records whose fields all have fixed places. A plainField is one of those: its name
+// Records with all fields at fixed places. A plainField is one of those: its name
 // and kind.
 type plainField struct {
 	name string
@@ -59,7 +59,7 @@ var plainRecords = map[perfdata.RecordType][]plainField{
 	perfdata.RecordFinishedInit:  {},
 }
 
-// plain shows a record by its entry in the table, or as one that nobody knows. Fields
+// plain shows a record by its entry in the table, or as unknown. Fields
 // that older perfs do not write are left out.
 func (p *record) plain() error {
 	o := p.Out

@@ -35,7 +35,7 @@ var Format = show.Format{
 	Types:     itemTypes(),
 	Prefixes:  []string{perfPrefix},
 	Hidden:    perfPrefix,
-	Directory: &show.Directory{What: "that perf record makes, with a file called data in it", Show: showDirectory},
+	Directory: &show.Directory{What: "of perf record, with a file called data", Show: showDirectory},
 }
 
 // perfPrefix begins the names of records in perf's headers.
@@ -138,7 +138,7 @@ func (r *recordingViewer) fileParts(f *perfdata.File) {
 		o.Num("attr_size", h.AttrSize)
 		o.Num("features", uint64(h.Features.Count()))
 		if h.Unfinished {
-			o.Word("state", "unfinished: perf record did not come to its end")
+			o.Word("state", "unfinished: perf record did not finish")
 		}
 		o.End()
 	}
@@ -161,7 +161,7 @@ func (r *recordingViewer) records(s perfdata.Stream) {
 		b, err := s.Next()
 		if err == io.EOF {
 			if at := s.Cut(); at >= 0 {
-				r.Problem(at, errors.New("the input ends inside this record: its writer was stopped, or still writes"))
+				r.Problem(at, errors.New("the input ends inside this record: its writer was stopped or is still writing"))
 			}
 			return
 		}

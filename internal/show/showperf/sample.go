@@ -11,7 +11,7 @@ import (
 // sample shows a SAMPLE record. Of a damaged one it shows the fields before the damage.
 func (p *record) sample() error {
 	if p.event == nil {
-		return errors.New("no event is known that it could be of")
+		return errors.New("its event is unknown")
 	}
 	o, e, s := p.Out, p.event, &p.decoded
 	err := e.layouts.DecodeSample(p.Record, perfdata.AllFields, s)

@@ -73,5 +73,5 @@ func Files(t testing.TB, dir string) (paths []string) {
 	return paths
 }
 
-// Often are recordings of forms of which there are others: for make interop.
+// Often are further recordings of known forms: for make interop.
 var Often = []string{"erlang", "node-fp", "node-dwarf", "node-forks", "node-noclock", "node-pidns", "node22-dwarf", "node25-dwarf", "node25-workers"}

@@ -46,7 +46,7 @@ func (c *checker) load(raw *jitdump.Raw, l *jitdump.Load) {
 	c.j9Of(l)
 }
 
-// owner checks whose record it is.
+// owner checks the record's process.
 func (c *checker) owner(raw *jitdump.Raw, pid, tid uint32) {
 	if pid != c.header.PID && !c.wrongPIDs[pid] && len(c.wrongPIDs) < 1000 {
 		c.wrongPIDs[pid] = true

@@ -135,7 +135,7 @@ func (c *checker) walk(ctx context.Context) error {
 		switch {
 		case err == io.EOF:
 			if at < c.size {
-				c.Violation("dump/padding-end", at, "%d zero bytes behind the last record", c.size-at)
+				c.Violation("dump/padding-end", at, "%d zero bytes after the last record", c.size-at)
 			}
 			return nil
 		case err != nil:
@@ -175,11 +175,11 @@ func (c *checker) damaged(at int64, err error) (more bool, failed error) {
 	skipped, found := c.reader.Resync()
 	switch {
 	case found:
-		c.Violation("dump/record-size", at, "%s; the next record begins %d bytes behind", text, skipped)
+		c.Violation("dump/record-size", at, "%s; the next record begins %d bytes later", text, skipped)
 	case errors.Is(err, jitdump.ErrCut) && c.size-at < jitdump.MaxRecord:
-		c.Violation("dump/cut", at, "the file ends inside a record, %d bytes behind its start", c.size-at)
+		c.Violation("dump/cut", at, "the file ends inside a record, %d bytes after its start", c.size-at)
 	default:
-		c.Violation("dump/record-size", at, "%s; there is no record behind it, %d bytes are lost", text, c.size-at)
+		c.Violation("dump/record-size", at, "%s; no record follows, %d bytes are lost", text, c.size-at)
 	}
 	return found, nil
 }
@@ -226,13 +226,13 @@ func (c *checker) record(raw *jitdump.Raw) {
 		}
 		t, err := raw.Tier()
 		if err != nil {
-			c.Violation("dump/extension", raw.Offset, "%s has a payload that is none of it", raw.ID)
+			c.Violation("dump/extension", raw.Offset, "%s has a payload of another format", raw.ID)
 			break
 		}
 		c.tiers[t.Number&0xff] = true
 	case jitdump.IDEmbeddedSource:
 		if _, err := raw.EmbeddedSource(); err != nil {
-			c.Violation("dump/extension", raw.Offset, "%s has a payload that is none of it", raw.ID)
+			c.Violation("dump/extension", raw.Offset, "%s has a payload of another format", raw.ID)
 		}
 	case jitdump.IDOpenJ9:
 		if raw.IsOpenJ9Metadata() {
@@ -265,7 +265,7 @@ func (c *checker) extra(raw *jitdump.Raw, n, padTo int) {
 	if n < 8 && verify.IsZero(rest) {
 		return
 	}
-	c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
+	c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes after its fields", raw.ID, n)
 }
 
 // checkTime checks the time of a record.

@@ -82,7 +82,7 @@ func hasName(m elf.Machine) bool {
 	return strings.HasPrefix(name, "EM_") && !strings.Contains(name, "+")
 }
 
-// A mendedFile is a dump whose header is put right.
+// A mendedFile is a dump with a corrected header.
 type mendedFile struct {
 	io.ReaderAt
 	header [fileHeaderSize]byte

@@ -36,7 +36,7 @@ func (c *checker) openJ9(raw *jitdump.Raw) {
 		return
 	}
 	if n := len(m.Extra); n > 7 || !verify.IsZero(m.Extra) {
-		c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
+		c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes after its fields", raw.ID, n)
 	}
 	if old := c.takeJ9(m.CodeAddr); old != nil {
 		c.orphanJ9(old)
@@ -156,7 +156,7 @@ func (c *checker) takeJ9(addr uint64) *pendingJ9 {
 	return p
 }
 
-// orphanJ9 complains about a record whose load did not come.
+// orphanJ9 reports a record without its load.
 func (c *checker) orphanJ9(p *pendingJ9) {
 	c.Violation("dump/j9-orphan", p.offset, "no function is loaded at %#x", p.addr)
 }

@@ -129,7 +129,7 @@ func walkLines(d *jitdump.DebugInfo, order binary.ByteOrder) (t lineTable, whole
 	return t, t.left < 8
 }
 
-// entries complains about what is wrong with entries whatever their function is.
+// entries reports errors of entries that do not depend on their function.
 func (c *checker) entries(raw *jitdump.Raw, addr uint64, t *lineTable) {
 	if t.unsorted > 0 {
 		c.Violation("dump/lines-unsorted", raw.Offset, "%d of the %d entries of the function at %#x have a lower address than the one before", t.unsorted, t.entries, addr)
@@ -159,7 +159,7 @@ func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load) {
 	if n := len(batch); n > 0 && (n > 1 || batch[0] != r) {
 		// perf gives the last one to this load and drops the others.
 		last := batch[n-1]
-		c.Violation("dump/lines-order", last.offset, "%d debug records are in front of the load at offset %#x of the function at %#x; the last is about %#x", n, raw.Offset, l.CodeAddr, last.addr)
+		c.Violation("dump/lines-order", last.offset, "%d debug records come before the load at offset %#x of the function at %#x; the last is about %#x", n, raw.Offset, l.CodeAddr, last.addr)
 	}
 	if r == nil {
 		return
@@ -244,7 +244,7 @@ func nameOf(l *jitdump.Load) string {
 	return verify.Quoted(l.Name)
 }
 
-// drop forgets a record whose load did not come.
+// drop forgets a record without its load.
 func (ls *lineRecords) drop(c *checker, r *lineRecord) {
 	delete(ls.byAddr, r.addr)
 	ls.addrs -= len(r.addrs)

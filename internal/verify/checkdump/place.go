@@ -27,7 +27,7 @@ const (
 	manyOutside = 20
 )
 
-// wrongPlace complains about a dump whose functions all lie where its process has no
+// wrongPlace reports a dump with all functions at places where its process has no
 // code, and reports whether it did. Samples prove it, or else the memory that the process
 // made executable.
 func (c *checker) wrongPlace(ctx context.Context, recording string, w *dumpWitness) (bool, error) {

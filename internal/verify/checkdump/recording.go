@@ -71,7 +71,7 @@ func (c *checker) besideRecording(ctx context.Context, path, recording string) e
 	}
 	if !w.marker && !w.object && w.other != 0 {
 		if w.several {
-			return nil // nobody can say which of them it is
+			return nil // unknown which of them it is
 		}
 		w.pid, w.object = w.other, true
 	}

@@ -32,7 +32,7 @@ func (c *checker) debugInfo2(raw *jitdump.Raw) {
 		return
 	}
 	if n := len(p.info.Extra); n > 7 || !verify.IsZero(p.info.Extra) {
-		c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
+		c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes after its fields", raw.ID, n)
 	}
 	p.name, p.named = p.name[:0], false
 	if f := p.info.Functions; len(f) > 0 && uint64(f[0].Name) < uint64(len(p.info.Names)) {

@@ -100,7 +100,7 @@ func (c *checker) shared(u *unwindRecord, table []ehframe.Entry, l *jitdump.Load
 		}
 	}
 	if others > 0 && len(table) > 1 {
-		c.Violation("dump/unwind-shared", u.offset, "%d of the %d FDEs in front of the load of %s are about other code", others, len(table), verify.Quoted(l.Name))
+		c.Violation("dump/unwind-shared", u.offset, "%d of the %d FDEs before the load of %s are about other code", others, len(table), verify.Quoted(l.Name))
 	}
 }
 

@@ -38,6 +38,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 
 // check checks a core dump.
 func (c *checker) check(src io.ReaderAt) (err error) {
+	c.Result.Holds = "nothing that can be read"
 	if c.core, err = elfcore.Open(src); err != nil {
 		c.Violation("core/headers", 0, "%v", err)
 		return nil
@@ -49,6 +50,7 @@ func (c *checker) check(src io.ReaderAt) (err error) {
 	if err != nil {
 		return err
 	}
+	c.named = make(map[[2]uint64]uint64)
 	for _, addr := range descriptors {
 		c.list(addr)
 		if err := c.ctx.Err(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/verify/verifytest"
 )
 
-// Whatever the bytes are, nothing panics, and every diagnostic is about a rule of the table.
+// Arbitrary bytes cause no panic, and every diagnostic is about a rule of the table.
 func FuzzCore(f *testing.F) {
 	f.Add(testrec.Gunzip(f, "../../runtime/gdbjit/testdata/lli.core.gz"))
 	f.Fuzz(func(t *testing.T, in []byte) {

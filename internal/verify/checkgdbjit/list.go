@@ -15,7 +15,8 @@ type checker struct {
 	ctx  context.Context
 	core *elfcore.Core
 
-	objects    int // that could be read
+	objects    int                  // that could be read
+	named      map[[2]uint64]uint64 // by address and size of an object, the entry that names it first
 	functions  []function
 	executable [][2]uint64 // memory that could be executed; adjacent segments are one
 }
@@ -95,8 +96,8 @@ func (c *checker) entry(addr uint64) (e entry, ok bool) {
 	return e, ok
 }
 
-// descriptors returns the addresses of what looks like descriptors, in the writable data of files. A
-// damaged one counts if all but one of its facts are right.
+// descriptors returns the addresses of probable descriptors in the writable data of files. A damaged one
+// counts if all but one of its facts are right.
 func (c *checker) descriptors() (found []uint64, err error) {
 	left := uint64(maxData)
 	end := uint64(0) // of the data of a file so far
@@ -211,7 +212,12 @@ func (c *checker) list(addr uint64) {
 		if e.prev != prev {
 			c.Violation("core/links", -1, "the entry at %#x has prev_entry %#x; the entry before it is at %#x", at, e.prev, prev)
 		}
-		c.object(at, &e)
+		if first, ok := c.named[[2]uint64{e.symfile, e.size}]; ok {
+			c.Violation("core/overlap", -1, "the entry at %#x names the object of the entry at %#x", at, first)
+		} else {
+			c.named[[2]uint64{e.symfile, e.size}] = at
+			c.object(at, &e)
+		}
 		prev, at = at, e.next
 	}
 }

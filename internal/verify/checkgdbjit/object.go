@@ -48,7 +48,7 @@ func (c *checker) object(at uint64, e *entry) {
 func parse(image []byte) (f *elf.File, symbols []elf.Symbol, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("it makes no sense: %v", r)
+			err = fmt.Errorf("it is invalid: %v", r)
 		}
 	}()
 	if f, err = elf.NewFile(bytes.NewReader(image)); err != nil {

@@ -125,7 +125,7 @@ func TestBreaches(t *testing.T) {
 	verifytest.CheckBreaches(t, formats.Verifier(), checkgdbjit.Format.Rules, breaches)
 }
 
-// Where nothing is wrong, nothing is said.
+// A good core has no diagnostics.
 func TestGood(t *testing.T) {
 	verifytest.CheckGood(t, formats.Verifier(), patched("", nil).Make)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// Captures of OpenJ9's metadata, and where a check of metadata begins, whatever it lies in.
+// Captures of OpenJ9's metadata, and where a check of metadata begins, in any container.
 
 // checkFile checks a capture of OpenJ9's metadata.
 func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.Options) error {

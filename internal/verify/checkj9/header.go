@@ -55,7 +55,7 @@ func (c *Metadata) address(offset int) uint64 {
 func (c *Metadata) Check() bool {
 	h := &c.Body.Header
 	if unknown := h.Flags &^ (1<<9 - 1); unknown != 0 {
-		c.Violation("j9/flags", c.field(12), "flags are %#x, of which nobody knows %#x", uint64(h.Flags), uint64(unknown))
+		c.Violation("j9/flags", c.field(12), "flags are %#x; %#x is unknown", uint64(h.Flags), uint64(unknown))
 	}
 	if h.Flags&j9meta.NotInitialized != 0 {
 		c.Violation("j9/uninitialized", c.field(12), "flags are %s", h.Flags)
@@ -79,7 +79,7 @@ func (c *Metadata) Check() bool {
 }
 
 // field returns where the nth word of the header is in the file, for the words behind
-// the numbers of slots, which are 16 bytes whatever a pointer is.
+// the numbers of slots, 16 bytes with any size of pointers.
 func (c *Metadata) field(word int) int64 {
 	p := c.Body.Layout.PointerSize
 	if word <= 10 {

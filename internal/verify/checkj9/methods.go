@@ -35,7 +35,7 @@ func (c *Metadata) CheckMethods(methods []Method) {
 		case known[m.Address]:
 			c.Violation("j9/method-twice", m.At, "method %#x is in the table again, as number %d", m.Address, i)
 		case m.Address != 0 && !used[m.Address]:
-			c.Violation("j9/method-unused", m.At, "nothing is of method %#x, %s", m.Address, m)
+			c.Violation("j9/method-unused", m.At, "method %#x, %s, is not used", m.Address, m)
 		}
 		known[m.Address] = true
 		c.method(i, m)
@@ -110,7 +110,7 @@ func (c *Metadata) lines(m *Method) {
 	}
 	for i := 1; i < len(m.Lines); i++ {
 		if before := m.Lines[i-1].Index; m.Lines[i].Index <= before {
-			c.Violation("j9/lines-order", m.At, "byte code index %d of %s is behind %d", m.Lines[i].Index, m, before)
+			c.Violation("j9/lines-order", m.At, "byte code index %d of %s comes after %d", m.Lines[i].Index, m, before)
 			return
 		}
 	}

@@ -46,7 +46,7 @@ func (c *Metadata) osr(o *j9meta.OSRInfo) {
 	at := c.place(o.Offset)
 	for i, m := range o.Mappings {
 		if i > 0 && m.PC <= o.Mappings[i-1].PC {
-			c.Violation("j9/osr-order", at, "mapping %d is of offset %#x, the one in front of it of %#x", i, m.PC, o.Mappings[i-1].PC)
+			c.Violation("j9/osr-order", at, "mapping %d is of offset %#x, the one before it of %#x", i, m.PC, o.Mappings[i-1].PC)
 		}
 		if c.Code.Known && !c.Code.has(uint64(m.PC)) && !c.Code.ends(uint64(m.PC)) {
 			c.Violation("j9/osr-offset", at, "mapping %d is of offset %#x, the code is %s", i, m.PC, c.extent())
@@ -81,11 +81,11 @@ func (c *Metadata) gaps() {
 		if i+1 < len(sections) && sections[i+1].Kind == j9meta.InvokeBasicSection && s.Size < c.Body.Layout.PointerSize {
 			continue // it is aligned
 		}
-		c.Violation("j9/gap", c.place(s.Offset), "%s behind %s belong to nothing", verify.Counted(s.Size, "byte"), sections[i-1].Kind)
+		c.Violation("j9/gap", c.place(s.Offset), "%s after %s have no use", verify.Counted(s.Size, "byte"), sections[i-1].Kind)
 	}
 }
 
-// padding checks what only aligns. It is one complaint: nobody sets it.
+// padding checks what only aligns. It is one diagnostic: no producer sets it.
 func (c *Metadata) padding() {
 	var set quirk
 	look := func(offset int, pad []byte) {

@@ -113,7 +113,7 @@ func (c *Metadata) firstMap(a *j9meta.StackAtlas) {
 	m := &a.Maps[0]
 	switch {
 	case m.Shared:
-		c.Violation("j9/first-shared", c.place(m.Offset), "the first map shares that of the one in front of it")
+		c.Violation("j9/first-shared", c.place(m.Offset), "the first map shares that of the one before it")
 	case m.Low != 0:
 		c.Violation("j9/first-map", c.place(m.Offset), "the first map begins at %#x", m.Low)
 	case m.Info.CallerIndex != -1 && !m.Gap():
@@ -142,7 +142,7 @@ func (c *Metadata) maps(a *j9meta.StackAtlas) {
 		if i > 0 {
 			switch before := a.Maps[i-1].Low; {
 			case m.Low < before:
-				c.Violation("j9/map-order", at, "map %d begins at %#x, the one in front of it at %#x", i, m.Low, before)
+				c.Violation("j9/map-order", at, "map %d begins at %#x, the one before it at %#x", i, m.Low, before)
 			case m.Low == before:
 				c.Violation("j9/map-empty", at, "maps %d and %d begin at %#x", i-1, i, m.Low)
 			}

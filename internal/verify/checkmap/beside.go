@@ -29,7 +29,7 @@ func (c *checker) besideRecordings(ctx context.Context, opts *verify.Options) er
 		recordings = []string{opts.Recording}
 	}
 	if len(c.functions) == 0 {
-		return nil // said already: perfmap/no-functions
+		return nil // already reported as perfmap/no-functions
 	}
 	known := 0
 	for _, recording := range recordings {

@@ -11,7 +11,7 @@ import (
 	"github.com/jitinject/jitinject/internal/verify/recorded"
 )
 
-// Format is how maps are checked. A file with the name of a map is one, whatever is in it.
+// Format is how maps are checked. A file with the name of a map is one, with any content.
 var Format = verify.Format{
 	Kind: "perf map", Name: "a perf map", Rules: rules, Check: checkFile,
 	Recognizes: func(_ io.ReaderAt, path string) bool { return processOf(path) != 0 },

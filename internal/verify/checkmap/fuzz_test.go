@@ -10,7 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/verify/verifytest"
 )
 
-// FuzzMap: whatever the bytes are, nothing panics, and every complaint is about a rule of the table.
+// FuzzMap: arbitrary bytes cause no panic, and every diagnostic is about a rule of the table.
 func FuzzMap(f *testing.F) {
 	paths, _ := filepath.Glob("../../format/perfmap/testdata/*.map")
 	for _, path := range paths {

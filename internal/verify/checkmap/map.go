@@ -22,7 +22,7 @@ type checker struct {
 	places    jitted.Places
 }
 
-// A lineKey is what a line says.
+// A lineKey is the content of a line.
 type lineKey struct {
 	addr, size uint64
 	name       string

@@ -7,7 +7,7 @@ var rules = []verify.Rule{
 	// Lines.
 	{Name: "perfmap/fields", Severity: verify.Error,
 		Statement: "A line has START, SIZE and NAME, with a space between them.",
-		Cause:     "The runtime wrote a name with a newline, or two threads wrote at once. perf skips such lines, or takes something else for the name.",
+		Cause:     "The runtime wrote a name with a newline, or two threads wrote at once. perf skips such lines, or uses something else as the name.",
 		Advice:    "Write each line by one call of write(2), and replace newlines in names."},
 	{Name: "perfmap/number", Severity: verify.Error,
 		Statement: "START and SIZE are hexadecimal numbers of at most 64 bits.",
@@ -35,7 +35,7 @@ var rules = []verify.Rule{
 		Advice:    "Write shorter names."},
 	{Name: "perfmap/cut", Severity: verify.Note,
 		Statement: "The last line ends with a newline.",
-		Cause:     "The process was killed, or still writes. perf leaves out the last byte of the name.",
+		Cause:     "The process was killed or is still writing. perf leaves out the last byte of the name.",
 		Advice:    "Let the program end by itself."},
 	{Name: "perfmap/no-functions", Severity: verify.Warning,
 		Statement: "A map has functions.",
@@ -45,7 +45,7 @@ var rules = []verify.Rule{
 	// Addresses.
 	{Name: "perfmap/overlap", Severity: verify.Warning,
 		Statement: "No code is over earlier code.",
-		Cause:     "The memory was used again, or a size is too large. A map does not say when. jitinject lets the later line count for the whole recording. What perf takes depends on the order of all lines.",
+		Cause:     "The memory was used again, or a size is too large. A map has no times. jitinject uses the later line for the whole recording. perf uses either line, depending on the order of all lines.",
 		Advice:    "Use a jitdump if the runtime can write one: it has times."},
 	{Name: "perfmap/twice", Severity: verify.Note,
 		Statement: "A line occurs once.",

@@ -12,7 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/verify/verifytest"
 )
 
-// goodMap is a map of nothing to complain about.
+// goodMap is a map of no problems found.
 const goodMap = "7f1200000000 40 int Hot.fib(int)\n0x00007f1200000040 0x0000000000000100 JS:*f /app/f.js:1:1\n7f1200000200 1 one\n"
 
 // alone is the breach of a map by itself.
@@ -79,7 +79,7 @@ func TestMapRules_Broken(t *testing.T) {
 	verifytest.CheckBreaches(t, formats.Verifier(), checkmap.Format.Rules, breaches)
 }
 
-// TestMapRules_GoodMap: nothing is said of a good map, alone, and beside its recording, before and after
+// TestMapRules_GoodMap: a good map has no diagnostics, alone, and beside its recording, before and after
 // that was injected.
 func TestMapRules_GoodMap(t *testing.T) {
 	verifytest.CheckGood(t, formats.Verifier(), func(t *testing.T, dir string) (string, verify.Options) {
@@ -97,7 +97,7 @@ func TestMapRules_GoodMap(t *testing.T) {
 	}
 }
 
-// TestMapRules_RealMaps: nothing is said of the maps of runtimes.
+// TestMapRules_RealMaps: the maps of runtimes have no diagnostics.
 func TestMapRules_RealMaps(t *testing.T) {
 	paths, err := filepath.Glob("../../format/perfmap/testdata/*.map")
 	if err != nil || len(paths) < 6 {

@@ -75,7 +75,7 @@ func (c *checker) beside(ctx context.Context, recording string, w *recorded.Proc
 	}
 	for _, l := range late {
 		f := &c.functions[l.Function]
-		c.Violation("mono/load-late", f.Offset, "%s in the code at %#x before the log tells of it, the first %s before", verify.Are(l.Samples, "sample"), f.Addr, verify.Span(f.Time-l.First))
+		c.Violation("mono/load-late", f.Offset, "%s in the code at %#x before the log describes it, the first %s before", verify.Are(l.Samples, "sample"), f.Addr, verify.Span(f.Time-l.First))
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (c *checker) jit(e *monolog.Event) {
 	}
 	code := codeKey{e.Method, e.Code, e.Size}
 	if c.seen[code] {
-		c.Violation("mono/twice", e.Offset, "%s at %#x was told of before", verify.Quoted(e.Name), e.Code)
+		c.Violation("mono/twice", e.Offset, "%s at %#x was logged before", verify.Quoted(e.Name), e.Code)
 		return
 	}
 	c.seen[code] = true

@@ -126,10 +126,10 @@ func (o *Object) lineTable(data *dwarf.Data, lines []byte, e *dwarf.Entry, low, 
 			o.Violation("object/lines", at, "a row at %#x, the code is at %#x to %#x", row.Address, low, high)
 			return
 		case rows > 0 && row.Address < last:
-			o.Violation("object/lines", at, "a row at %#x behind one at %#x", row.Address, last)
+			o.Violation("object/lines", at, "a row at %#x after one at %#x", row.Address, last)
 			return
 		case row.EndSequence && rows > 0 && row.Address == last:
-			o.Violation("object/lines", at, "a sequence ends at its last row, %#x, whose line is about nothing", last)
+			o.Violation("object/lines", at, "a sequence ends at its last row, %#x, so the line of that row covers no code", last)
 			return
 		}
 		last = row.Address

@@ -127,7 +127,7 @@ func sameID(a, b []byte) bool {
 }
 
 // ranges checks what the mappings of an object show. They begin in its code, or are the
-// unwind tables; behind the code they may show as much as the runtime had there of its
+// unwind tables, or lie in the file's head; behind the code they may show as much as the runtime had there of its
 // own tables.
 func (c *checker) ranges(o *mappedObject, e *checkobject.Object) {
 	if e.Text == nil {
@@ -142,10 +142,11 @@ func (c *checker) ranges(o *mappedObject, e *checkobject.Object) {
 			c.Violation("recording/object-range", m.at, "a mapping of %d bytes of %s from %#x", m.len, verify.Quoted(o.path), m.pgoff)
 		case e.Tables.Size > 0 && m.pgoff == e.Tables.Offset:
 			if end > e.Tables.Offset+e.Tables.Size {
-				c.Violation("recording/object-range", m.at, "the mapping shows %#x to %#x of %s, whose unwind tables end at %#x", m.pgoff, end, verify.Quoted(o.path), e.Tables.Offset+e.Tables.Size)
+				c.Violation("recording/object-range", m.at, "the mapping shows %#x to %#x of %s; its unwind tables end at %#x", m.pgoff, end, verify.Quoted(o.path), e.Tables.Offset+e.Tables.Size)
 			}
+		case m.pgoff == 0 && end <= text.Offset: // the head, which hotspot needs before parts of a bundle
 		case m.pgoff < text.Offset || m.pgoff >= text.Offset+max(text.FileSize, 1) || end > uint64(max(e.Size, int64(text.Offset+text.FileSize+7))):
-			c.Violation("recording/object-range", m.at, "the mapping shows %#x to %#x of %s, whose code is at %#x to %#x", m.pgoff, end, verify.Quoted(o.path), text.Offset, text.Offset+text.FileSize)
+			c.Violation("recording/object-range", m.at, "the mapping shows %#x to %#x of %s; its code is at %#x to %#x", m.pgoff, end, verify.Quoted(o.path), text.Offset, text.Offset+text.FileSize)
 		case !e.HasSymbol(text.Addr+m.pgoff-text.Offset, m.len):
 			c.Violation("recording/object-symbol", m.at, "%s has no symbol of a function in %#x to %#x", verify.Quoted(o.path), m.pgoff, end)
 		}

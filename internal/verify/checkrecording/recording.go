@@ -177,7 +177,7 @@ func (c *checker) record(rec perfdata.Record, at int64) error {
 	time, timed := c.rec.Time(rec)
 	if timed {
 		if late := c.rounds.record(time); late > 0 {
-			c.Violation("recording/order", at, "%s of the time %d.%09d s is %s older than what a FINISHED_ROUND has let go", rec.Type, time/1e9, time%1e9, verify.Span(late))
+			c.Violation("recording/order", at, "%s of the time %d.%09d s is %s older than records that a FINISHED_ROUND released", rec.Type, time/1e9, time%1e9, verify.Span(late))
 		}
 	}
 	switch rec.Type {

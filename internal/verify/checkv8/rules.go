@@ -22,7 +22,7 @@ var rules = []verify.Rule{
 		Cause:     "The line is made of parts of several lines, or was damaged.",
 		Advice:    "Record without --no-logfile-per-isolate."},
 	{Name: "v8log/list", Severity: verify.Error,
-		Statement: "Lists are of C, O and I with numbers (positions), of F, O and I with numbers (inlined calls), and of S with addresses (functions).",
+		Statement: "Lists contain C, O and I with numbers (positions), F, O and I with numbers (inlined calls), or S with addresses (functions).",
 		Cause:     "The line is made of parts of several lines, or was damaged.",
 		Advice:    "Record without --no-logfile-per-isolate."},
 	{Name: "v8log/escape", Severity: verify.Error,
@@ -40,7 +40,7 @@ var rules = []verify.Rule{
 
 	// Code.
 	{Name: "v8log/time-goes-back", Severity: verify.Warning,
-		Statement: "Times do not go back: V8 takes them while it holds the lock of the log.",
+		Statement: "Times do not go back: V8 reads the clock while it holds the lock of the log.",
 		Cause:     "The lines are of several isolates, each with its own clock.",
 		Advice:    "Record without --no-logfile-per-isolate."},
 	{Name: "v8log/address", Severity: verify.Error,
@@ -100,7 +100,7 @@ var rules = []verify.Rule{
 		Cause:     "The lists are of different code, or were damaged.",
 		Advice:    "Record again; if it comes again, report it with the log."},
 	{Name: "v8log/function-index", Severity: verify.Error,
-		Statement: "The F of an inlined call is an index of the functions, or has no number: then the call is recursion, of the code's own function.",
+		Statement: "The F of an inlined call is an index of the functions. Without a number, the call is recursion of the code's own function.",
 		Cause:     "The lists are of different code, or were damaged.",
 		Advice:    "Record again; if it comes again, report it with the log."},
 	{Name: "v8log/parent-index", Severity: verify.Error,

@@ -20,7 +20,7 @@ type checker struct {
 	src      io.ReaderAt
 	size     int64
 	header   *xrayfdr.Header
-	reported xrayfdr.Fixes // of which complaints were made
+	reported xrayfdr.Fixes // fixes with a diagnostic
 
 	blocks  []xrayfdr.Block
 	records int
@@ -54,7 +54,7 @@ func (c *checker) check(ctx context.Context) error {
 		return err
 	}
 	if len(c.blocks) == 0 {
-		c.Violation("xray/no-buffers", xrayfdr.HeaderSize, "there is no buffer behind the header")
+		c.Violation("xray/no-buffers", xrayfdr.HeaderSize, "no buffer follows the header")
 	}
 	if err := c.threads(ctx); err != nil {
 		return err

@@ -181,7 +181,7 @@ func (e *entryReader) uleb() (v uint64) {
 
 func (e *entryReader) sleb() { e.uleb() } // no value of one is of interest
 
-// skipPointer steps over a pointer whose value is of no interest.
+// skipPointer steps over a pointer.
 func (e *entryReader) skipPointer(encoding byte) {
 	if encoding != peOmit {
 		e.pointer(encoding & 0x0f)

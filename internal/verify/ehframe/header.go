@@ -61,7 +61,7 @@ func CheckHeader(order binary.ByteOrder, addrSize int, data []byte, at, framesAt
 		low, ok := byAddr[to]
 		switch {
 		case i > 0 && pc < last:
-			return fmt.Errorf("the table of .eh_frame_hdr has %#x behind %#x", pc, last)
+			return fmt.Errorf("the table of .eh_frame_hdr has %#x after %#x", pc, last)
 		case !ok:
 			return fmt.Errorf("the table of .eh_frame_hdr has an FDE at %#x, where there is none", to)
 		case low != pc:

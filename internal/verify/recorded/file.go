@@ -59,7 +59,7 @@ func Read(src io.ReaderAt, size int64) (*File, error) {
 func (rec *File) openDir(path string) error {
 	d, err := perfdata.OpenDirFS(sys.DirFS(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("it is a directory, but none that perf record makes, with a file called data in it, nor one with captures of OpenJ9's metadata, which are files X.bin with X.json beside them")
+		return errors.New("it is a directory without a file called data (as perf record makes it), and without captures of OpenJ9's metadata (X.bin and X.json)")
 	}
 	if err != nil {
 		return fmt.Errorf("a directory that perf record did not make: %w", verify.PlainError(err))

@@ -74,7 +74,7 @@ func Of(status unix.WaitStatus, words string, cpu time.Duration) *Crash {
 	case first == "" && status.Signaled():
 		first = fmt.Sprintf("signal %d (%s)", int(status.Signal()), status.Signal())
 	case first == "":
-		first = "Go's runtime ended it without a word"
+		first = "Go's runtime ended it without a message"
 	}
 	return &Crash{What: "a fault in jitinject: " + quote.Printable(first), Advice: "report it with all of this at " + issues, Trace: strings.Split(words, "\n")}
 }

@@ -28,7 +28,7 @@ func TestCrashText_Explained(t *testing.T) {
 		"panic: out of memory\n" + trace:                               "a fault in jitinject: panic: out of memory; report it",
 		"fatal error: all goroutines are asleep - deadlock!\n" + trace: "a fault in jitinject: fatal error: all goroutines are asleep - deadlock!; report it",
 		"SIGQUIT: quit\nPC=0x47f5c1 m=0 sigcode=0\n" + trace:           "it was ended by SIGQUIT",
-		"": "a fault in jitinject: Go's runtime ended it without a word; report it",
+		"": "a fault in jitinject: Go's runtime ended it without a message; report it",
 	} {
 		c := Of(exited, words, 0)
 		if got := c.String(); !strings.HasPrefix(got, want) {

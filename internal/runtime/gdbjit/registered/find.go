@@ -32,7 +32,7 @@ type Place struct {
 
 // Find returns the descriptors of a process, in the order of their addresses.
 func Find(p *Process) (places []Place) {
-	left := uint64(maxData)
+	left := budget{data: maxData, entries: maxScanned}
 	for _, im := range p.images() {
 		if addr, ok := im.dynamicSymbol(gdbjit.Symbol); ok {
 			places = append(places, Place{addr, im.name, ByDynamicSymbol})
@@ -50,16 +50,25 @@ func Find(p *Process) (places []Place) {
 }
 
 const (
-	// maxData bounds how much data of a process is searched, in bytes.
+	// maxData bounds the data of a process that is searched, in bytes.
 	maxData = 256 << 20
 
-	// chunk is how much is read at once, in bytes.
+	// maxScanned bounds the entries of all lists that are read to find descriptors: many words of
+	// memory may lead to one long list.
+	maxScanned = 4 * gdbjit.MaxEntries
+
+	// chunk is the size of one read, in bytes.
 	chunk = 1 << 20
 )
 
-// scan finds descriptors in the writable data of an image by their contents. left is how many bytes may
-// be searched yet.
-func (im *image) scan(left *uint64) (places []Place) {
+// A budget is what a search may still read.
+type budget struct {
+	data    uint64 // in bytes
+	entries int    // of lists
+}
+
+// scan finds descriptors in the writable data of an image by their contents.
+func (im *image) scan(left *budget) (places []Place) {
 	for _, x := range im.progs {
 		if x.kind != elf.PT_LOAD || x.flags&elf.PF_W == 0 || x.memsz == 0 {
 			continue
@@ -74,16 +83,16 @@ func (im *image) scan(left *uint64) (places []Place) {
 			if from >= to {
 				continue
 			}
-			to = from + min(to-from, *left)
-			*left -= to - from
-			places = append(places, im.scanMemory(from, to)...)
+			to = from + min(to-from, left.data)
+			left.data -= to - from
+			places = append(places, im.scanMemory(from, to, left)...)
 		}
 	}
 	return places
 }
 
 // scanMemory finds descriptors from one address up to another one.
-func (im *image) scanMemory(from, to uint64) (places []Place) {
+func (im *image) scanMemory(from, to uint64, left *budget) (places []Place) {
 	l := im.p.layout()
 	size, align := uint64(l.DescriptorSize()), uint64(l.Pointer)
 	buf := make([]byte, min(chunk, to-from))
@@ -94,23 +103,34 @@ func (im *image) scanMemory(from, to uint64) (places []Place) {
 		}
 		for i := uint64(0); i+size <= uint64(len(b)); i += align {
 			d := l.Descriptor(at+i, b[i:])
-			if d.Version == gdbjit.Version && d.Action <= gdbjit.Unregister && d.First != 0 && d.First%4 == 0 && im.p.isWhole(&d) {
+			if d.Version == gdbjit.Version && d.Action <= gdbjit.Unregister && d.First != 0 && d.First%4 == 0 && im.p.isWhole(&d, left) {
 				places = append(places, Place{d.Addr, im.name, ByContent})
 			}
 		}
-		at += (uint64(len(b)) - size + align) &^ (align - 1) // what was too short comes again
+		at += (uint64(len(b)) - size + align) &^ (align - 1) // the rest is shorter than a descriptor: it is read again
 	}
 	return places
 }
 
 // isWhole reports whether the list of a possible descriptor has no fault, and has ELF objects.
-func (p *Process) isWhole(d *gdbjit.Descriptor) bool {
-	list, err := gdbjit.ReadList(p.Memory, p.layout(), d.Addr)
-	if err != nil || len(list.Entries) == 0 || len(list.Problems) > 0 {
+func (p *Process) isWhole(d *gdbjit.Descriptor, left *budget) bool {
+	first := make([]byte, p.layout().EntrySize())
+	if left.entries <= 0 || p.ReadCode(d.First, first) != nil {
 		return false
 	}
-	return !slices.ContainsFunc(list.Entries, func(e gdbjit.Entry) bool {
-		var magic [4]byte
-		return e.Size < elf.EI_NIDENT || e.Size > gdbjit.MaxSymfile || p.ReadCode(e.Symfile, magic[:]) != nil || string(magic[:]) != elf.ELFMAG
-	})
+	if e := p.layout().Entry(d.First, first); e.Prev != 0 || !p.isObject(&e) {
+		return false // no need to read a list
+	}
+	list, err := gdbjit.ReadList(p.Memory, p.layout(), d.Addr)
+	if err != nil {
+		return false
+	}
+	left.entries -= len(list.Entries)
+	return len(list.Problems) == 0 && !slices.ContainsFunc(list.Entries, func(e gdbjit.Entry) bool { return !p.isObject(&e) })
+}
+
+// isObject reports whether an entry seems to have an ELF object.
+func (p *Process) isObject(e *gdbjit.Entry) bool {
+	var magic [4]byte
+	return e.Size >= elf.EI_NIDENT && e.Size <= gdbjit.MaxSymfile && p.ReadCode(e.Symfile, magic[:]) == nil && string(magic[:]) == elf.ELFMAG
 }

@@ -23,6 +23,7 @@ type Registered struct {
 	Places   []Place
 	Objects  []Object // those of a list in the order of their registration, as far as it is known
 	Problems []error  // damage, each with its place
+	Repeated int      // number of entries that name the object of another entry; they are dropped
 
 	// Unstable says that the lists of a running process changed at each read. Objects are those
 	// that two reads have in common.
@@ -57,6 +58,8 @@ func (p *Process) read(places []Place) *Registered {
 	r := new(Registered)
 	l := p.layout()
 	left := p.room()
+	type extent struct{ addr, size uint64 }
+	known := make(map[extent]bool) // objects that were read, or cannot be read
 	for _, place := range places {
 		list, err := gdbjit.ReadList(p.Memory, l, place.Addr)
 		if err != nil {
@@ -70,6 +73,11 @@ func (p *Process) read(places []Place) *Registered {
 		// Programs put new entries first.
 		for i := len(list.Entries) - 1; i >= 0; i-- {
 			e := &list.Entries[i]
+			if known[extent{e.Symfile, e.Size}] {
+				r.Repeated++
+				continue
+			}
+			known[extent{e.Symfile, e.Size}] = true
 			o, err := p.object(e, place, left)
 			if err != nil {
 				r.Problems = append(r.Problems, err)

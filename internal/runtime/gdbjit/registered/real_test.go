@@ -1,7 +1,6 @@
 package registered
 
 import (
-	"bufio"
 	"bytes"
 	"debug/elf"
 	"fmt"
@@ -77,7 +76,7 @@ func (h hidden) ReadCode(addr uint64, b []byte) error {
 	return h.Memory.ReadCode(addr, b)
 }
 
-// Without symbols, the descriptor is found by what it points to.
+// Without symbols, the descriptor is found by its content and its list.
 func TestFind_WithoutSymbols(t *testing.T) {
 	p := realCore(t)
 	want := Find(p)[0]
@@ -102,7 +101,9 @@ func TestFind_WithoutSymbols(t *testing.T) {
 
 // Libraries of this machine have the symbol where the dynamic linker finds it.
 func TestDynamicSymbol_AsInFiles(t *testing.T) {
-	p, err := procmem.Open(uint32(startProgram(t, testrec.Tool(t, "cat"))))
+	cat := exec.Command(testrec.Tool(t, "cat"))
+	testrec.StartWaiting(t, cat)
+	p, err := procmem.Open(uint32(cat.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,29 +133,6 @@ func TestDynamicSymbol_AsInFiles(t *testing.T) {
 	}
 }
 
-// startProgram starts a program that ends with the test, and returns its pid.
-func startProgram(t *testing.T, path string, args ...string) int {
-	t.Helper()
-	cmd := exec.Command(path, args...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	fmt.Fprintln(in, "started")
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	return cmd.Process.Pid
-}
-
 // A running lli is read without stopping it.
 func TestRead_RunningLLI(t *testing.T) {
 	clang, lli := testrec.Tool(t, "clang-14", "clang"), testrec.Tool(t, "lli-14", "lli")
@@ -172,7 +150,9 @@ int main(void) { char line[16]; fgets(line, sizeof line, stdin); puts(line); ffl
 		t.Fatalf("got %v from clang; want no error: %s", err, out)
 	}
 	t.Setenv("JITDUMPDIR", dir)
-	pid := startProgram(t, lli, "--jit-kind=mcjit", bitcode)
+	cmd := exec.Command(lli, "--jit-kind=mcjit", bitcode)
+	testrec.StartWaiting(t, cmd)
+	pid := cmd.Process.Pid
 	live, err := procmem.Open(uint32(pid))
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 
 // A running process changes its list while it is read. Nothing stops it: a stopped process would miss
 // deadlines, and a debugger that stops it makes some of its system calls fail (EINTR). Instead, all is
-// read twice: lists, objects and code. If the two agree, they are what was there between the two reads.
-// A list that is being changed, or memory that is used again, differs.
+// read twice: lists, objects and code. If the two agree, the memory had that state between them. A
+// list that is being changed, or memory that is used again, differs.
 
 const (
 	// maxReads bounds how often a running process is read.
@@ -131,7 +131,7 @@ func (ps pieces) ReadCode(addr uint64, b []byte) error {
 			return nil
 		}
 	}
-	return &elfcore.MissingError{Addr: addr}
+	return &elfcore.MissingError{Addr: addr, Running: true}
 }
 
 // maxFunction and maxCode bound the code that is copied, in bytes: of a function, and in all. A small
@@ -141,9 +141,9 @@ const (
 	maxCode     = 128 << 20
 )
 
-// readCode copies the code of the object's functions. Code that cannot be read is left out. room is how
-// many bytes may still be copied, left counts the functions for which there is none. The error says
-// that the process has ended.
+// readCode copies the code of the object's functions. Code that cannot be read is left out. room is the
+// number of bytes that may still be copied. left counts the functions without room. The error says that
+// the process has ended.
 func (o *Object) readCode(p *Process, room *uint64, left *int) error {
 	for _, f := range o.Functions {
 		if f.Size > min(maxFunction, *room) {

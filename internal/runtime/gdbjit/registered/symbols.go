@@ -15,7 +15,7 @@ const (
 	// maxDynamic bounds a PT_DYNAMIC, in bytes.
 	maxDynamic = 64 << 10
 
-	// maxChain bounds how many symbols with one hash are compared.
+	// maxChain bounds the symbols with one hash that are compared.
 	maxChain = 4096
 )
 

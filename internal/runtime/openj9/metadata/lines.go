@@ -67,7 +67,7 @@ func (c *Code) part() (first, size uint32, err error) {
 	h := &c.Body.Header
 	switch {
 	case h.Flags&j9meta.IsStub != 0:
-		return 0, 0, c.fault("flags", fmt.Sprintf("are %s: it is what is left of a body that is gone, and says nothing of its code", h.Flags))
+		return 0, 0, c.fault("flags", fmt.Sprintf("are %s: it is left from freed code, and does not describe it", h.Flags))
 	case h.Flags&j9meta.NotInitialized != 0:
 		return 0, 0, c.fault("flags", fmt.Sprintf("are %s: it was copied before the compiler had finished it", h.Flags))
 	}
@@ -217,7 +217,7 @@ func (t *tree) site(i int) (*inlineSite, *wire.Error) {
 		caller := t.Body.Sites[at].Info.CallerIndex
 		switch {
 		case caller >= len(t.sites):
-			err = t.siteFault(at, "site %d is in site %d, of which there are %d", at, caller, len(t.sites))
+			err = t.siteFault(at, "site %d is in site %d of %d", at, caller, len(t.sites))
 		case caller >= 0 && t.sites[caller].onWay:
 			err = t.siteFault(at, "site %d is in site %d, which leads back to it", at, caller)
 		case caller >= 0:

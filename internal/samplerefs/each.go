@@ -1,4 +1,4 @@
-package plan
+package samplerefs
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// An unknowable says why the references of a recording are unknown.
-type unknowable string
+// An Unknowable says why the references of a recording are unknown.
+type Unknowable string
 
 // Error returns the reason.
-func (u unknowable) Error() string { return string(u) }
+func (u Unknowable) Error() string { return string(u) }
 
-// eachReference walks the recording once more and calls f for every address that its samples
+// Each walks the recording once more and calls f for every address that its samples
 // refer to. Those are the sampled addresses, callchains, branches, registers, data addresses, and
 // every word of the copies of stacks.
 //
@@ -24,12 +24,13 @@ func (u unknowable) Error() string { return string(u) }
 // kernel addresses and mere numbers within the bounds. It may get an address any number of times.
 // time is 0 for records without.
 //
-// The error is an unknowable if records cannot be read whole, or may lead to code that they do
+// The error is an Unknowable if records cannot be read whole, or may lead to code that they do
 // not name. Otherwise it is ctx's, or one of reading the input.
-func eachReference(ctx context.Context, rec *recording.Recording, bounds func(pid uint32) (lo, hi uint64, ok bool), f func(pid uint32, time, addr uint64)) error {
+func Each(ctx context.Context, rec *recording.Recording, bounds func(pid uint32) (lo, hi uint64, ok bool), f func(pid uint32, time, addr uint64)) error {
 	if why := untold(rec); why != "" {
-		return unknowable(why)
+		return Unknowable(why)
 	}
+	defer rec.In.Progress.Begin(report.PhasePlan, 0) // callers plan with the references
 	var refs perfsample.Refs
 	var last struct { // the last result of bounds
 		pid    uint32
@@ -47,10 +48,10 @@ func eachReference(ctx context.Context, rec *recording.Recording, bounds func(pi
 				continue
 			}
 			if err := refs.Read(rec.Layouts, r); err != nil {
-				return unknowable(err.Error())
+				return Unknowable(err.Error())
 			}
 			if refs.Traced {
-				return unknowable("its samples carry pieces of a hardware trace, which may lead through any function")
+				return Unknowable("its samples carry pieces of a hardware trace, which may lead through any function")
 			}
 			if refs.PID != last.pid {
 				last.pid = refs.PID

@@ -1,0 +1,106 @@
+package fetch
+
+import (
+	"context"
+
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// An object is a file that a result refers to: jitted-….so or jitbundle-….so. A path may have
+// several objects, of mappings with different build ids.
+type object struct {
+	path string // as the recording names it
+	id   string // build id, as bytes; "" if the recording does not have it
+	hit  bool
+}
+
+// A mapping says that a process has an object at addresses from lo up to hi.
+type mapping struct {
+	pid    uint32
+	object int
+	lo, hi uint64
+}
+
+// A result is a recording with the objects that it refers to, in the order of their first mappings.
+type result struct {
+	rec      *recording.Recording
+	objects  []object
+	mappings []mapping
+}
+
+// readObjects walks the recording and returns its objects and processes. Its errors are ctx's or
+// those of reading.
+func readObjects(ctx context.Context, in *recording.Input) (*result, error) {
+	rec, err := recording.New(in)
+	if err != nil {
+		return nil, err
+	}
+	r := &result{rec: rec}
+	known := make(map[object]int)
+	var table []byte // build-id table, from records of the pipe format
+	for block, err := range in.Walk(ctx, report.PhaseNone) {
+		if err != nil {
+			return nil, err
+		}
+		for at, record := range block.Records() {
+			switch record.Type {
+			case perfdata.RecordSample:
+				continue
+			case perfdata.RecordHeaderBuildID:
+				table = perfdata.AppendBuildIDRecord(table, in.Order, record)
+			case perfdata.RecordMmap, perfdata.RecordMmap2:
+				m, err := rec.Layouts.Mmap(record)
+				if err != nil || !recording.IsObject(m.Filename) || m.Addr+m.Len < m.Addr {
+					break
+				}
+				o := object{path: string(m.Filename), id: string(m.BuildID)}
+				i, ok := known[o]
+				if !ok {
+					i = len(r.objects)
+					known[o] = i
+					r.objects = append(r.objects, o)
+				}
+				r.mappings = append(r.mappings, mapping{m.PID, i, m.Addr, m.Addr + m.Len})
+				continue
+			}
+			if err := rec.Observe(record, block.Pos+int64(at)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r.lookUpIDs(append(in.BuildIDs(), table...))
+	return r, nil
+}
+
+// lookUpIDs gives objects without a build id the one in the build-id table.
+func (r *result) lookUpIDs(table []byte) {
+	without := make(map[string][]int) // objects, by path
+	for i := range r.objects {
+		if o := &r.objects[i]; o.id == "" {
+			without[o.path] = append(without[o.path], i)
+		}
+	}
+	if len(without) == 0 {
+		return
+	}
+	for e, err := range perfdata.BuildIDs(r.rec.In.Order, table) {
+		if err != nil {
+			break // use the entries read so far
+		}
+		for _, i := range without[string(e.Filename)] {
+			r.objects[i].id = string(e.BuildID)
+		}
+	}
+}
+
+// hasStacks reports whether samples have copies of stacks, which perf unwinds.
+func (r *result) hasStacks() bool {
+	for i := range r.rec.Attrs {
+		if r.rec.Attrs[i].SampleType()&perfdata.FieldStackUser != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+package messages
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/messages.txt")
+
+const (
+	root = "../.."
+	list = root + "/docs/messages.txt"
+	// intro is the beginning of the list.
+	intro = `All texts that jitinject prints, but for its help: errors, warnings, notes, advice, and parts of them.
+Made from the source by: go test ./internal/messages -update
+% is a value, and … a text that the program puts in. Lists of keywords are among them.
+
+`
+)
+
+func TestList_IsCurrent(t *testing.T) {
+	dirs, err := linked(root, "github.com/jitinject/jitinject", "cmd/jitinject")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := listOf(root, dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(list, []byte(intro+text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := differences(string(have), intro+text); len(diff) > 0 {
+		t.Errorf("%s is not current; run go test ./internal/messages -update:\n%s", filepath.Base(list), strings.Join(diff, "\n"))
+	}
+	if n := strings.Count(text, "\n    "); n < 1000 {
+		t.Errorf("got %d texts; want those of the whole program", n)
+	}
+}
+
+func TestTexts_OfAllForms(t *testing.T) {
+	dir := t.TempDir()
+	source := `package p
+import "not a text"
+type s struct { A int ` + "`not:\"a text\"`" + ` }
+const c = "a constant " + "in two parts"
+var table = map[string]string{"key": "text in a table"}
+func f(v string) error {
+	g("one", "word-like", "%d", "PERFILE2")
+	g("the file " + v + " is short: " + h("inner text here"))
+	return e(` + "`raw text`" + `)
+}
+`
+	if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "p_test.go"), []byte("package p\nvar x = \"text of tests\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := textsOf(dir)
+	want := []string{"a constant in two parts", "inner text here", "raw text", "text in a table", "the file … is short: …"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}

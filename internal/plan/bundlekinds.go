@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// perf 6.12 and 7.2 look at a whole file before they ask for a line. If it has no .debug_line, they
+// show the place in the symbol; if it has, and not for the address, they show "??:0". perf 6.12
+// confuses all lines of a file after a function with bytes beyond ASCII in its names. So functions
+// of different kinds are in different bundles. Only referenced functions count: perf asks for no
+// other lines.
+
+// A kind is what a bundle must not mix.
+type kind uint8
+
+const (
+	anyKind    kind = iota // not referenced, and without lines: goes with both others
+	withLines              // has lines, or may have some and is not referenced
+	withoutAny             // is referenced and has no lines
+	confusing              // is referenced and has lines, and names with bytes beyond ASCII
+)
+
+// A lineInspector tells which functions of a dump have lines.
+type lineInspector struct {
+	may    func(function int) bool // whether it may have some
+	reader source.FunctionReader
+}
+
+// inspector returns the inspector of a dump.
+func (b *bundler) inspector(d *model.Dump) lineInspector {
+	in, ok := b.lines[d]
+	if !ok {
+		if l, lined := d.Source.(source.Lined); lined {
+			in = lineInspector{l.MayHaveLines, l.Inspect()}
+		} else {
+			in = lineInspector{func(int) bool { return true }, d.Source.Functions()}
+		}
+		b.lines[d] = in
+	}
+	return in
+}
+
+// kindOf returns the kind of a unit. A region has lines if any of its functions does.
+func (b *bundler) kindOf(d *model.Dump, u unit) kind {
+	in := b.inspector(d)
+	function := func(r int) int { return b.old.Objects[b.placedFunctions[r].function()].Function }
+	referenced := b.blind || slices.ContainsFunc(u.members, func(r int) bool { return b.placedFunctions[r].referenced })
+	may := slices.ContainsFunc(u.members, func(r int) bool { return in.may(function(r)) })
+	switch {
+	case !referenced && !may:
+		return anyKind
+	case !referenced:
+		return withLines
+	case !may:
+		return withoutAny
+	}
+	k := withoutAny
+	for _, r := range u.members {
+		if !in.may(function(r)) {
+			continue
+		}
+		fn, err := in.reader.Function(function(r))
+		b.reportUnread(d, in.reader, err)
+		if err != nil || len(fn.Lines)+len(fn.Inlines) == 0 {
+			continue
+		}
+		k = withLines
+		if (b.blind || b.placedFunctions[r].referenced) && isBeyondASCII(fn) {
+			return confusing
+		}
+	}
+	return k
+}
+
+// reportUnread adds problems of reading a function: its bundle may have another kind than it should.
+// Mostly, making the object adds the same again, which is shown once.
+func (b *bundler) reportUnread(d *model.Dump, r source.FunctionReader, err error) {
+	if err != nil {
+		b.planner.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: err.Error(), Advice: report.AdviceVerify(d.Path)})
+	}
+	for _, p := range r.TakeProblems() {
+		b.planner.Found.Problem(report.Problem{File: d.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(d.Path)})
+	}
+}
+
+// isBeyondASCII reports whether a name of a function, its files or its inlined calls has bytes
+// beyond ASCII.
+func isBeyondASCII(fn *jitcode.Function) bool {
+	beyond := func(r rune) bool { return r >= utf8.RuneSelf }
+	return bytes.ContainsFunc(fn.Name, beyond) ||
+		slices.ContainsFunc(fn.Files, func(name string) bool { return strings.ContainsFunc(name, beyond) }) ||
+		slices.ContainsFunc(fn.Origins, func(o jitcode.Origin) bool { return bytes.ContainsFunc(o.Name, beyond) })
+}
+
+// divide divides a run among objects.
+func (b *bundler) divide(r *run) {
+	var members []int
+	of := anyKind
+	flush := func() {
+		if len(members) > 0 {
+			b.addObject(r.dump, members)
+		}
+		members, of = members[:0], anyKind
+	}
+	for i := range r.units() {
+		u := r.unit(i)
+		k := b.kindOf(r.dump, u)
+		if k != anyKind && of != anyKind && k != of {
+			flush()
+		}
+		// Where a gap is too small for the head of another object, parts of one object are
+		// better: hotspot loses names in code below that head.
+		small := i+1 < r.units() && b.gap(u, r.unit(i+1)) < regionGap
+		begins := u.members[0] // the object
+		if len(members) > 0 {
+			begins = members[0]
+		}
+		parts := b.hasHead(r.dump, begins)
+		if k == confusing || !b.blind && !b.isWhole(u) && !(parts && u.region == nil && (small || len(members) > 0 && b.gap(r.unit(i-1), u) < regionGap)) {
+			flush()
+			if u.region == nil {
+				b.addSingle(r.dump, u.members[0])
+			} else {
+				b.addObject(r.dump, u.members)
+			}
+			continue
+		}
+		members = append(members, u.members...)
+		if k != anyKind {
+			of = k
+		}
+		if !b.blind && b.placedFunctions[u.members[len(u.members)-1]].gapAfter && !(parts && small) {
+			flush()
+		}
+	}
+	flush()
+}
+
+// gap returns the number of bytes between two consecutive units.
+func (b *bundler) gap(u, next unit) uint64 {
+	return b.placedFunctions[next.members[0]].lo() - b.placedFunctions[u.members[len(u.members)-1]].hi()
+}
+
+// isWhole reports whether one mapping may show all of a unit.
+func (b *bundler) isWhole(u unit) bool {
+	for i, r := range u.members {
+		if p := &b.placedFunctions[r]; p.early || p.gapAfter && i < len(u.members)-1 {
+			return false
+		}
+	}
+	return true
+}

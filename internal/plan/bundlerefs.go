@@ -1,0 +1,244 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/samplerefs"
+)
+
+// A bundle is mapped when the first of its functions is loaded. So it also shows the others, before
+// they are loaded, and itself in the gaps between them. That does no harm where no sample is. But a
+// sample in such a function is in something else, without a known name. It must not get the name of
+// a function that comes later. In a gap, perf must see what it would see with an object for each
+// function: some perfs follow a stack through memory without a file, and end it in a file.
+
+// runReferences finds what samples refer to in runs: functions, early or not, and gaps.
+type runReferences struct {
+	*bundler
+	// loaded has the time of a function's first mapping in each process other than its own.
+	loaded map[placedIn]uint64
+	// shown has the time from which on a process may map bundles of a run.
+	shown    map[shownRun]uint64
+	shows    map[uint32][]int                // the runs that a process maps
+	visible  recording.Descent[[]visibleRun] // the runs that a process or one of its ancestors maps
+	carriers recording.Carriers              // the processes that load functions or map bundles
+	seen     [1 << 12]seenEarly              // a cache of references that add nothing
+}
+
+// A placedIn is a placed function in a process.
+type placedIn struct {
+	pid    uint32
+	placed int
+}
+
+// A shownRun is a run in a process.
+type shownRun struct {
+	pid uint32
+	run int
+}
+
+// A visibleRun is one of the runs of a process, in a list by address.
+type visibleRun struct {
+	run   int
+	low   uint64 // regionGap below its first function
+	reach uint64 // the highest end of it and of those before it in the list
+}
+
+// A seenEarly is a reference that adds nothing, from a time on.
+type seenEarly struct {
+	addr, since uint64
+	pid         uint32
+}
+
+// findReferences sets what is referenced in the functions of runs. It walks the recording once
+// more. If that does not show all references, it sets b.blind and adds a note.
+func (b *bundler) findReferences(ctx context.Context) error {
+	if len(b.runs) == 0 {
+		return nil
+	}
+	e := &runReferences{bundler: b, loaded: make(map[placedIn]uint64), shown: make(map[shownRun]uint64), shows: make(map[uint32][]int)}
+	e.visible = recording.Descent[[]visibleRun]{Tree: &b.rec.ProcessTree, Own: func(pid uint32) bool { return e.shows[pid] != nil }, Of: e.visibleOf}
+	runOf := make([]int, len(b.placedFunctions))
+	for i := range runOf {
+		runOf[i] = -1
+	}
+	for i := range b.runs {
+		for _, r := range b.runs[i].members {
+			runOf[r] = i
+		}
+	}
+	maps := make(map[uint32]bool)
+	e.carriers = recording.Carriers{Tree: &b.rec.ProcessTree, Has: func(pid uint32) bool { return maps[pid] }, PastExec: true}
+	for i := range b.old.Mappings {
+		r := b.of[i]
+		if r < 0 {
+			continue
+		}
+		m := &b.old.Mappings[i]
+		maps[m.PID] = true
+		if b.placedFunctions[r].first.PID != m.PID {
+			keepEarliest(e.loaded, placedIn{m.PID, int(r)}, m.Time)
+		}
+		if runOf[r] >= 0 {
+			keepEarliest(e.shown, shownRun{m.PID, runOf[r]}, m.Time)
+		}
+	}
+	for s := range e.shown {
+		e.shows[s.pid] = append(e.shows[s.pid], s.run)
+	}
+	err := samplerefs.Each(ctx, b.rec, e.bounds, e.reference)
+	var why samplerefs.Unknowable
+	if errors.As(err, &why) {
+		b.blind = true
+		b.planner.Found.Note(fmt.Sprintf("%s: what it touches before that is loaded cannot be told: %s; so each function of a bundle has a mapping of its own", quote.Printable(b.rec.In.Path), why))
+		return nil
+	}
+	if err != nil {
+		return recording.Error(b.rec.In.Path, err)
+	}
+	return nil
+}
+
+// keepEarliest sets m[key] to time, unless there is an earlier one.
+func keepEarliest[K comparable](m map[K]uint64, key K, time uint64) {
+	if t, ok := m[key]; !ok || time < t {
+		m[key] = time
+	}
+}
+
+// visibleOf returns the runs that processes map, by address.
+func (e *runReferences) visibleOf(line []uint32) (list []visibleRun) {
+	seen := make(map[int]bool)
+	for _, pid := range line {
+		for _, run := range e.shows[pid] {
+			if !seen[run] {
+				seen[run] = true
+				lo := e.placedFunctions[e.runs[run].members[0]].lo()
+				list = append(list, visibleRun{run: run, low: lo - min(lo, regionGap)})
+			}
+		}
+	}
+	slices.SortFunc(list, func(x, y visibleRun) int {
+		return cmp.Or(cmp.Compare(x.low, y.low), cmp.Compare(x.run, y.run))
+	})
+	reach := uint64(0)
+	for i := range list {
+		members := e.runs[list[i].run].members
+		reach = max(reach, e.placedFunctions[members[len(members)-1]].hi())
+		list[i].reach = reach
+	}
+	return list
+}
+
+// bounds returns the addresses between which a process may see runs. A return address may be one
+// byte after them.
+func (e *runReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
+	list := e.visible.Get(pid)
+	if len(list) == 0 {
+		return 0, 0, false
+	}
+	return list[0].low, list[len(list)-1].reach + 1, true
+}
+
+// reference records that a process refers to an address at a time. For return addresses, perf looks
+// up the byte before.
+func (e *runReferences) reference(pid uint32, time, addr uint64) {
+	s := &e.seen[(addr^addr>>12^uint64(pid))%uint64(len(e.seen))]
+	if s.addr == addr && s.pid == pid && time >= s.since {
+		return
+	}
+	list := e.visible.Get(pid)
+	if known := e.lookedUp(list, pid, time, addr); e.lookedUp(list, pid, time, addr-1) && known {
+		*s = seenEarly{addr, time, pid}
+	}
+}
+
+// lookedUp records that perf may look up an address of a process at a time. It reports whether a
+// later look-up adds nothing. list has the runs of the process.
+func (e *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr uint64) (known bool) {
+	n, _ := slices.BinarySearchFunc(list, addr, func(v visibleRun, addr uint64) int {
+		if v.low <= addr {
+			return -1
+		}
+		return 1
+	})
+	known = true
+	for i := n - 1; i >= 0 && list[i].reach > addr; i-- { // runs of two dumps may overlap
+		run := list[i].run
+		at := e.memberBelow(run, addr)
+		if at+1 < len(e.runs[run].members) {
+			next := &e.placedFunctions[e.runs[run].members[at+1]]
+			next.headUsed = next.headUsed || addr-headOf(next.lo()) < maxHead
+		}
+		if at < 0 {
+			continue
+		}
+		r := e.runs[run].members[at]
+		p := &e.placedFunctions[r]
+		inside := addr < p.hi()
+		switch {
+		case !inside && (at+1 == len(e.runs[run].members) || p.gapAfter):
+		case inside && (p.referenced && p.early):
+		case inside && e.isLoaded(pid, r, time):
+			p.referenced = true
+		case !e.isShown(pid, run, time):
+			known = false
+		case inside:
+			p.referenced, p.early = true, true
+		default:
+			p.gapAfter = true
+		}
+	}
+	return known
+}
+
+// memberBelow returns the index of the last function of a run that begins at an address or before
+// it, or -1.
+func (e *runReferences) memberBelow(run int, addr uint64) int {
+	i, found := slices.BinarySearchFunc(e.runs[run].members, addr, func(r int, addr uint64) int { return cmp.Compare(e.placedFunctions[r].lo(), addr) })
+	if !found {
+		i--
+	}
+	return i
+}
+
+// isLoaded reports whether a process has a function at a time: its own, or inherited in a fork.
+func (e *runReferences) isLoaded(pid uint32, r int, time uint64) bool {
+	first := &e.placedFunctions[r]
+	return e.inherits(pid, time, func(pid uint32, time uint64) bool {
+		if pid == first.first.PID {
+			return first.first.Time <= time
+		}
+		t, ok := e.loaded[placedIn{pid, r}]
+		return ok && t <= time
+	})
+}
+
+// isShown reports whether a process may see bundles of a run at a time.
+func (e *runReferences) isShown(pid uint32, run int, time uint64) bool {
+	return e.inherits(pid, time, func(pid uint32, time uint64) bool {
+		t, ok := e.shown[shownRun{pid, run}]
+		return ok && t <= time
+	})
+}
+
+// inherits reports whether is holds for a process at a time, or for one of its ancestors at the
+// time of the fork.
+func (e *runReferences) inherits(pid uint32, time uint64, is func(pid uint32, time uint64) bool) bool {
+	for range recording.MaxGenerations {
+		if is(pid, time) {
+			return true
+		}
+		var more bool
+		if pid, time, more = e.carriers.Next(pid, time); !more {
+			break
+		}
+	}
+	return false
+}

@@ -1,0 +1,13 @@
+package plan
+
+import (
+	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// places have the owner of each address, for each of a dump's processes. The owners are functions.
+type places = recording.Inherited[*addrs.Owners]
+
+func newPlaces(g *recording.ProcessTree) *places {
+	return &places{Tree: g, Make: func() *addrs.Owners { return new(addrs.Owners) }, Clone: (*addrs.Owners).Clone}
+}

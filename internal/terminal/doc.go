@@ -1,0 +1,3 @@
+// Package terminal has the properties of terminals that texts depend on: width, colours, and whether
+// the program may draw there.
+package terminal
