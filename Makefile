@@ -7,12 +7,14 @@
 # make growth     time and memory from 10,000 to 300,000 functions, into docs
 # make runtimes   install runtimes of npm and Debian, record and judge them, into docs; RUNTIMES='node@26 php@8.4/sid'
 # make sessions   run the sessions that the documentation shows, and paste what they print; SESSIONS='-only WORD FILE.md ...'
+# make pictures   record programs and make the pictures of the documentation; needs perf, node and a JDK
 # make race       all tests under Go's race detector (gcc): an hour
 # make fuzz       fuzz each target for FUZZTIME: a number of inputs, 1000000x, or a time, 5m
 # make lint       gofmt, go vet, staticcheck
 # make man        manual pages into build/man, completions for shells into build/completions
 # make install    all of that into DESTDIR/PREFIX; install-agent adds the agent, uninstall removes both
 # make packages   .deb and .rpm for amd64 and arm64 into build/packages
+# make release    the files of a release into build/release; VERSION=0.1.0 must be in CHANGELOG.md
 # make copyright  write packaging/debian/copyright anew, after a change in go.mod
 
 GO       ?= go
@@ -36,15 +38,15 @@ FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./intern
               ./internal/xraymap:FuzzRead ./internal/runtime/xray:FuzzXRay ./internal/runtime/v8:FuzzTree \
               ./internal/verify/checkdump:FuzzDump ./internal/verify/checkmono:FuzzLog ./internal/verify/checkxray:FuzzTrace ./internal/verify/checkj9:FuzzMetadata \
               ./internal/format/gdbjit:FuzzReadList ./internal/format/jitelf:FuzzDescribe ./internal/format/perfmap:FuzzReader ./internal/verify/checkmap:FuzzMap ./internal/runtime/gdbjit:FuzzObjects ./internal/verify/checkgdbjit:FuzzCore ./internal/verify/checkv8:FuzzLog ./internal/verify/checkrecording:FuzzRecording ./internal/verify/checkobject:FuzzObject ./agent/jvmti/test:FuzzAgent
-# Whole runs, of which each takes milliseconds.
+# Whole runs; each takes milliseconds.
 FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram
 
 # What make check has of make race: workers, streams, progress, signals, caches that workers share.
 RACE       = ./inject ./cmd/jitinject ./internal/runtime/jitdump ./internal/format/xrayfdr
 RACE_TESTS = AnyNumberOfWorkers|MadeTogether|SideBySide|^TestStream_|^TestProgress|^TestBar_|^TestInterrupt_|_Interrupted|ChangesWhileRead|^TestCache_LikePerf
 
-.PHONY: build agent demo check test race race-seconds interop bench growth runtimes fuzz fuzz-seconds lint man sessions \
-        install install-files install-agent uninstall packages copyright clean
+.PHONY: build agent demo check test race race-seconds interop bench growth runtimes fuzz fuzz-seconds lint man sessions pictures \
+        install install-files install-agent uninstall packages release copyright clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(GO_LDFLAGS)' -o bin/jitinject ./cmd/jitinject
@@ -97,6 +99,9 @@ runtimes: build
 
 sessions:
 	script/sessions $(SESSIONS)
+
+pictures: build agent
+	$(GO) run ./internal/pictures
 
 fuzz:
 	@set -e; for t in $(FUZZ) $(FUZZ_WHOLE); do \
@@ -162,6 +167,9 @@ uninstall:
 
 packages:
 	script/packages
+
+release:
+	script/release $(VERSION) build/release
 
 copyright:
 	@mkdir -p build

@@ -100,7 +100,7 @@ func (b *Builder) check() error {
 }
 
 // A sectionID identifies one of the sections, in their customary order.
-type sectionID int
+type sectionID uint8
 
 const (
 	aranges sectionID = iota

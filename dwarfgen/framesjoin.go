@@ -1,9 +1,8 @@
 package dwarfgen
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/binary"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -16,13 +15,16 @@ type FramesPart struct {
 	addr    uint64
 }
 
-// Part returns the content of f, and empties f. They share no memory.
-func (f *Frames) Part() (*FramesPart, error) {
+// Part returns the content of f, and empties f. They share no memory. The part takes over the
+// memory of spare, which may be nil or a part whose data is no longer needed.
+func (f *Frames) Part(spare *FramesPart) (*FramesPart, error) {
 	f.fail(f.w.Err())
 	if f.err != nil {
 		return nil, f.err
 	}
-	p := &FramesPart{Data: bytes.Clone(f.w.Data), Entries: slices.Clone(f.fdes), order: f.w.Order(), addr: f.addr}
+	p := cmp.Or(spare, new(FramesPart))
+	p.Data, p.Entries = append(p.Data[:0], f.w.Data...), append(p.Entries[:0], f.fdes...)
+	p.order, p.addr = f.w.Order(), f.addr
 	f.Reset(p.order, f.addrSize, f.addr)
 	return p, nil
 }

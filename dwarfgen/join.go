@@ -2,6 +2,7 @@ package dwarfgen
 
 import (
 	"bytes"
+	"cmp"
 	"iter"
 
 	"github.com/jitinject/jitinject/internal/wire"
@@ -28,14 +29,16 @@ type Part struct {
 	refs []ref
 }
 
-// Part returns the content of the builder, and empties the builder. They share no memory.
-func (b *Builder) Part() (*Part, error) {
+// Part returns the content of the builder, and empties the builder. They share no memory. The part
+// takes over the memory of spare, which may be nil or a joined part whose sections have been written.
+func (b *Builder) Part(spare *Part) (*Part, error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	p := &Part{enc: b.enc, refs: append([]ref(nil), b.refs...)}
+	p := cmp.Or(spare, new(Part))
+	p.enc, p.refs = b.enc, append(p.refs[:0], b.refs...)
 	for i, data := range b.contents() {
-		p.data[i] = bytes.Clone(data)
+		p.data[i] = append(p.data[i][:0], data...)
 	}
 	return p, b.Reset(b.enc)
 }
@@ -79,12 +82,12 @@ func Join(parts []*Part) ([]Joined, error) {
 		base := size
 		if at, ok := tables[string(p.data[abbrevs])]; ok {
 			base[abbrevs] = at
-			p.data[abbrevs] = nil
+			p.data[abbrevs] = p.data[abbrevs][:0]
 		} else {
 			tables[string(p.data[abbrevs])] = base[abbrevs]
 		}
 		moved := [numSections]map[uint32]uint32{str: strings[str].take(p.data[str]), lineStr: strings[lineStr].take(p.data[lineStr])}
-		p.data[str], p.data[lineStr] = nil, nil
+		p.data[str], p.data[lineStr] = p.data[str][:0], p.data[lineStr][:0]
 		for i, data := range p.data {
 			if len(data) > 0 {
 				all[i] = append(all[i], data)
@@ -128,7 +131,7 @@ func (p *Part) move(base *[numSections]uint64, moved *[numSections]map[uint32]ui
 		}
 		p.enc.Order.PutUint32(at, offset)
 	}
-	p.refs = nil
+	p.refs = p.refs[:0]
 }
 
 // take adds the strings of another table. It returns their new offsets, by their old ones.

@@ -116,6 +116,7 @@ type File struct {
 	symtab   wire.Buffer
 	strtab   []byte
 	names    []byte
+	out      wire.Forward // kept for its memory
 }
 
 type section struct {

@@ -28,7 +28,7 @@ func (f *File) addSymtab() error {
 		s := &f.symbols[i]
 		if s.Bind == elf.STB_LOCAL {
 			if locals != i+1 {
-				return fmt.Errorf("elf: local symbol %q stands behind a global one", s.Name)
+				return fmt.Errorf("elf: local symbol %q comes after a global one", s.Name)
 			}
 			locals++
 		}

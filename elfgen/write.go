@@ -14,7 +14,9 @@ func (f *File) WriteTo(w io.WriterAt) error {
 	if err != nil {
 		return err
 	}
-	out := wire.NewForward(w, 0)
+	out := &f.out
+	out.Reset(w, 0)
+	defer out.Reset(nil, 0) // f must not keep w
 	b := wire.NewBuffer(f.target.Order)
 	f.header(b, &l)
 	out.Bytes(b.Data)

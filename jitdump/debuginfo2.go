@@ -149,7 +149,7 @@ func stringList(list [][]byte, c *wire.Cursor, field string, count, size uint32)
 	}
 	whole := uint32(len(area))
 	if count > maxStrings {
-		at.Fail(field, "of %d strings; more than %d are not to be believed", count, maxStrings)
+		at.Fail(field, "of %d strings; more than %d are implausible", count, maxStrings)
 		*c = at
 		return list
 	}
@@ -164,7 +164,7 @@ func stringList(list [][]byte, c *wire.Cursor, field string, count, size uint32)
 		area = area[end+1:]
 	}
 	if len(area) > 3 || !allZero(area) || whole%4 != 0 {
-		at.Fail(field, "of %d strings has %d bytes, %d of them behind the last string; 0 to 3 zeros pad it to a multiple of 4", count, whole, len(area))
+		at.Fail(field, "of %d strings has %d bytes, %d of them after the last string; 0 to 3 zeros pad it to a multiple of 4", count, whole, len(area))
 		*c = at
 	}
 	return list

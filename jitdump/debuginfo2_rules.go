@@ -29,7 +29,7 @@ func (d *DebugInfo2) CheckTree(codeSize uint64) error {
 		}
 	}
 	if len(d.Ranges) > MaxRanges {
-		return d.fault("range_count", d.at.ranges, "is %d; more than %d are not to be believed", len(d.Ranges), MaxRanges)
+		return d.fault("range_count", d.at.ranges, "is %d; more than %d are implausible", len(d.Ranges), MaxRanges)
 	}
 	d.stack, d.ends, d.byLow = d.stack[:0], d.ends[:0], d.byLow[:0]
 	next := 0 // index into Ranges
@@ -39,7 +39,7 @@ func (d *DebugInfo2) CheckTree(codeSize uint64) error {
 		case c.Depth > uint32(len(d.ends)):
 			return d.fault("depth", at, "is %d; the call before it allows up to %d", c.Depth, len(d.ends))
 		case c.Depth > MaxDepth:
-			return d.fault("depth", at, "is %d; more than %d is not to be believed", c.Depth, MaxDepth)
+			return d.fault("depth", at, "is %d; more than %d is implausible", c.Depth, MaxDepth)
 		case c.RangeCount == 0:
 			return d.fault("range_count", at+4, "is 0; a call covers 1 range or more")
 		case uint64(c.RangeCount) > uint64(len(d.Ranges)-next):

@@ -113,7 +113,7 @@ func TestDebugInfo2_EachRuleBroken(t *testing.T) {
 		deep.Calls = append(deep.Calls, jitdump.InlineCall{Depth: i, RangeCount: 1})
 		deep.Ranges = append(deep.Ranges, jitdump.CodeRange{Size: 1})
 	}
-	if err := deep.CheckTree(0x30); err == nil || !strings.Contains(err.Error(), "not to be believed") {
+	if err := deep.CheckTree(0x30); err == nil || !strings.Contains(err.Error(), "implausible") {
 		t.Errorf("300 deep: %v", err)
 	}
 	touching := golden2() // two ranges of the parent that touch are as good as one
@@ -126,7 +126,7 @@ func TestDebugInfo2_EachRuleBroken(t *testing.T) {
 	many := golden2()
 	many.Calls[0].RangeCount = jitdump.MaxRanges
 	many.Ranges = make([]jitdump.CodeRange, jitdump.MaxRanges+1)
-	if err := many.CheckTree(0x30); err == nil || !strings.Contains(err.Error(), "not to be believed") {
+	if err := many.CheckTree(0x30); err == nil || !strings.Contains(err.Error(), "implausible") {
 		t.Errorf("many ranges: %v", err)
 	}
 	empty := golden2()
@@ -153,10 +153,10 @@ func TestDebugInfo2_CountsThatDoNotAddUp(t *testing.T) {
 		want string
 	}{
 		{"files", 0, 4, "file_list at offset 0x58: has 3 strings in its 12 bytes; 4 are announced"},
-		{"4 billion files", 0, 0xffffffff, "not to be believed"},
+		{"4 billion files", 0, 0xffffffff, "implausible"},
 		{"file list", 4, 0xffffffff, "file_list at offset 0x58"},
 		{"file list not padded", 4, 11, "to a multiple of 4"},
-		{"too much padding", 0, 1, "6 of them behind the last string"},
+		{"too much padding", 0, 1, "6 of them after the last string"},
 		{"names", 8, 5, "function_names_list at offset 0x64: has 4 strings"},
 		{"functions", 16, 0xffffffff, "function_list at offset 0x78: of 4294967295 entries"},
 		{"calls", 20, 0xffffffff, "inline_call_list"},

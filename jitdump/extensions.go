@@ -48,7 +48,7 @@ func (r *Raw) Tier() (Tier, error) {
 	t.Name = c.CString("name")
 	t.Extra = c.Rest()
 	if len(t.Extra) > 7 || !allZero(t.Extra) {
-		c.Fail("name", "has %d bytes behind it that are no padding", len(t.Extra))
+		c.Fail("name", "is followed by %d bytes that are no padding", len(t.Extra))
 	}
 	return t, c.Err()
 }
@@ -87,7 +87,7 @@ func (r *Raw) EmbeddedSource() (EmbeddedSource, error) {
 	s.Text = c.Bytes("text", size)
 	s.Extra = c.Rest()
 	if len(s.Extra) > 7 {
-		c.Fail("text", "has %d bytes behind it; up to 7 pad the record", len(s.Extra))
+		c.Fail("text", "is followed by %d bytes; up to 7 pad the record", len(s.Extra))
 	}
 	return s, c.Err()
 }

@@ -88,7 +88,7 @@ func (r *Raw) OpenJ9Metadata() (OpenJ9Metadata, error) {
 	m.HeaderSize = c.U16("header_size")
 	methods := c.U32("method_count")
 	if methods > maxJavaMethods {
-		c.Bad("method_count", "is %d; more than %d are not to be believed", methods, maxJavaMethods)
+		c.Bad("method_count", "is %d; more than %d are implausible", methods, maxJavaMethods)
 	}
 	lines := c.U32("line_count")
 	strings := c.U32("strings_size")
@@ -102,7 +102,7 @@ func (r *Raw) OpenJ9Metadata() (OpenJ9Metadata, error) {
 	m.at.metadata = c.Offset()
 	m.Metadata = c.Bytes("metadata", uint64(size))
 	if pad := c.Bytes("metadata", uint64(-size&7)); !allZero(pad) {
-		c.Bad("metadata", "of %d bytes has some behind it that are not zero; zeros pad it to a multiple of 8", size)
+		c.Bad("metadata", "of %d bytes is followed by others than zero; zeros pad it to a multiple of 8", size)
 	}
 	area := c
 	m.strings = c.Bytes("strings", uint64(strings))

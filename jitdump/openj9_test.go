@@ -149,7 +149,7 @@ func TestOpenJ9Record_Hostile(t *testing.T) {
 		{"have none at 0x18, where method 0", at(56, 24)},
 		{"have none at 0xffffffff, where method 0", at(60, 0xffffffff)},
 		{"have none that begins at 0x2, where method 0", at(68, 2)},
-		{"that are not zero; zeros pad it", func(b []byte) []byte { b[len(b)-25] = 1; return b }},
+		{"is followed by others than zero; zeros pad it", func(b []byte) []byte { b[len(b)-25] = 1; return b }},
 	} {
 		r := jitdump.Raw{ID: jitdump.IDOpenJ9, Body: tc.break_(bytes.Clone(whole)), Order: binary.LittleEndian, Offset: 40}
 		_, err := r.OpenJ9Metadata()
@@ -200,7 +200,7 @@ func TestOpenJ9Record_Tables(t *testing.T) {
 		"class at offset 0x90: is empty":                                func(m *jitdump.OpenJ9Metadata) { m.Methods[1].Class = nil },
 		"name at offset 0x74: is empty":                                 func(m *jitdump.OpenJ9Metadata) { m.Methods[0].Name = nil },
 		"flags at offset 0x80: are 0x3":                                 func(m *jitdump.OpenJ9Metadata) { m.Methods[0].Flags = 3 },
-		"bytecode_index at offset 0xb8: is 4 behind 4":                  func(m *jitdump.OpenJ9Metadata) { m.Methods[0].Lines[2].ByteCodeIndex = 4 },
+		"bytecode_index at offset 0xb8: is 4 after 4":                   func(m *jitdump.OpenJ9Metadata) { m.Methods[0].Lines[2].ByteCodeIndex = 4 },
 	} {
 		m := goldenJ9()
 		break_(m)

@@ -152,7 +152,7 @@ func (m *OpenJ9Metadata) CheckTables() error {
 		seen[j.Method] = i
 		for k, l := range j.Lines {
 			if k > 0 && l.ByteCodeIndex <= j.Lines[k-1].ByteCodeIndex {
-				return m.fault("bytecode_index", m.at.lines+(line+int64(k))*javaLineSize, "is %d behind %d in the lines of method %d; they grow", l.ByteCodeIndex, j.Lines[k-1].ByteCodeIndex, i)
+				return m.fault("bytecode_index", m.at.lines+(line+int64(k))*javaLineSize, "is %d after %d in the lines of method %d; they grow", l.ByteCodeIndex, j.Lines[k-1].ByteCodeIndex, i)
 			}
 		}
 		line += int64(len(j.Lines))

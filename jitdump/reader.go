@@ -16,7 +16,7 @@ import (
 var ErrCut = errors.New("the file ends inside a record")
 
 // ErrTooLarge says that a record is larger than MaxRecord.
-var ErrTooLarge = errors.New("the record is too large to be believed")
+var ErrTooLarge = errors.New("the record is implausibly large")
 
 // MaxRecord bounds the records that a Reader returns, in bytes. All functions are smaller, but a
 // sparse file may claim such a size at no cost.

@@ -290,23 +290,38 @@ func (r *Raw) DebugInfo() (DebugInfo, error) {
 // Entries yields the entries in order, and last an error if the area ends before Count entries.
 func (d *DebugInfo) Entries() iter.Seq2[DebugEntry, error] {
 	return func(yield func(DebugEntry, error) bool) {
-		c := wire.NewCursor(FormatName, IDDebugInfo.String(), d.Area, d.order, d.offset)
-		for i := uint64(0); i < d.Count; i++ {
-			e := DebugEntry{
-				Addr:    c.U64("addr"),
-				Line:    c.U32("line"),
-				Discrim: c.U32("discrim"),
-				Name:    c.CString("name"),
+		area := d.Area
+		for range d.Count {
+			end := -1
+			if len(area) > DebugEntryHead {
+				end = bytes.IndexByte(area[DebugEntryHead:], 0)
 			}
-			if err := c.Err(); err != nil {
-				yield(DebugEntry{}, err)
+			if end < 0 {
+				yield(DebugEntry{}, d.cut(area))
 				return
 			}
+			e := DebugEntry{
+				Addr:    d.order.Uint64(area),
+				Line:    d.order.Uint32(area[8:]),
+				Discrim: d.order.Uint32(area[12:]),
+				Name:    area[DebugEntryHead:][:end:end],
+			}
+			area = area[DebugEntryHead+end+1:]
 			if !yield(e, nil) {
 				return
 			}
 		}
 	}
+}
+
+// cut returns the error of the entry at the start of area, which ends in it.
+func (d *DebugInfo) cut(area []byte) error {
+	c := wire.NewCursor(FormatName, IDDebugInfo.String(), area, d.order, d.offset+int64(len(d.Area)-len(area)))
+	c.U64("addr")
+	c.U32("line")
+	c.U32("discrim")
+	c.CString("name")
+	return c.Err()
 }
 
 // NewDebugInfo returns a record with the given entries, padded to a multiple of

@@ -242,7 +242,7 @@ func (f *fields) registers(to *Registers, mask uint64, wanted bool) {
 		return
 	case regsABI32, regsABI64:
 	default:
-		f.text = fmt.Sprintf("%d is none that is known", abi)
+		f.text = fmt.Sprintf("%d is unknown", abi)
 		f.fail("registers.abi", 0)
 		return
 	}
