@@ -99,7 +99,8 @@ func TestHotspot_NamesAndInlines(t *testing.T) {
 		inlines   bool
 	}{
 		{"node-hot", false, false}, {"node-hot", true, false}, {"php", false, false}, {"lli-hot", true, false}, {"toyjit", true, true},
-		{"toyjit-dwarf", true, true}, {"php-dwarf", true, false}, {"php84-dwarf", true, false}, {"node-dwarf", false, false}, {"node-dwarf", true, false},
+		{"toyjit-dwarf", false, true}, {"toyjit-dwarf", true, true}, {"php-dwarf", false, false}, {"php-dwarf", true, false},
+		{"php84-dwarf", false, false}, {"php84-dwarf", true, false}, {"node-dwarf", false, false}, {"node-dwarf", true, false},
 	} {
 		t.Run(fmt.Sprintf("%s bundle=%v", c.recording, c.bundle), func(t *testing.T) {
 			r := injected(t, c.recording, inject.Options{Bundle: c.bundle})

@@ -102,6 +102,10 @@ func isBeyondASCII(fn *jitcode.Function) bool {
 
 // divide divides a run among objects.
 func (b *bundler) divide(r *run) {
+	if len(r.regions) == 1 {
+		b.addObject(r.dump, r.members)
+		return
+	}
 	var members []int
 	of := anyKind
 	flush := func() {

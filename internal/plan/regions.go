@@ -221,15 +221,19 @@ func (b *bundler) exactImages(list []int, limit int) (images []image, ok bool) {
 	return images, true
 }
 
-// layOutRegions adds the objects for the regions of a dump. In a plan with bundles, it adds runs of
-// those regions that have a single image.
+// layOutRegions adds the objects for the regions of a dump. Regions with a single image become
+// runs: of one region each, or of as many as possible in a plan with bundles.
 func (b *bundler) layOutRegions(of *dumpRegions) {
 	var simple []*region
 	var list []int // their functions
+	spanned := of.absent // between regions
+	if !b.whole {
+		spanned = nil
+	}
 	flush := func() {
 		for len(simple) > 0 {
 			n, count := 0, 0 // regions of a run, and their functions
-			for within := b.span(list, of.reserved, of.absent); n < len(simple) && count+len(simple[n].placedFunctions) <= within; n++ {
+			for within := b.span(list, of.reserved, spanned); n < len(simple) && count+len(simple[n].placedFunctions) <= within; n++ {
 				count += len(simple[n].placedFunctions)
 			}
 			if n == 0 { // something lies inside the region
@@ -241,19 +245,32 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 			list, simple = list[count:], simple[n:]
 		}
 	}
-	cleared := b.clearedOf(of.dump)
+	cleared, absent := b.clearedOf(of.dump), apart(slices.Clone(of.absent))
 	moves := func(i int) bool { p := &b.placedFunctions[i]; return isWalled(cleared, p.lo(), p.hi()) }
 	for _, r := range of.regions {
 		// In a run, a function that moves away is not mapped again when it comes back, and is in
 		// processes that are forked meanwhile.
-		if b.whole && len(r.images) == 1 && r.copied == (addrs.Range{}) && !slices.ContainsFunc(r.placedFunctions, moves) {
-			simple, list = append(simple, r), append(list, r.placedFunctions...)
+		if len(r.images) > 1 || r.copied != (addrs.Range{}) || slices.ContainsFunc(r.placedFunctions, moves) {
+			flush()
+			b.addRegion(r)
 			continue
 		}
-		flush()
-		b.addRegion(r)
+		simple, list = append(simple, r), append(list, r.placedFunctions...)
+		if !b.whole {
+			b.markAbsent(r, absent)
+			flush()
+		}
 	}
 	flush()
+}
+
+// markAbsent makes the mappings of a region end at dropped functions, so that nothing shows zeros
+// as their code.
+func (b *bundler) markAbsent(r *region, absent []addrs.Range) {
+	for i, number := range r.placedFunctions[:len(r.placedFunctions)-1] {
+		p := &b.placedFunctions[number]
+		p.gapAfter = isWalled(absent, p.hi(), b.placedFunctions[r.placedFunctions[i+1]].lo())
+	}
 }
 
 // addRegion adds the objects of a region.
