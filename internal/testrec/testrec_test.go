@@ -40,3 +40,12 @@ func TestRelocate_PerfInjectWorks(t *testing.T) {
 		t.Errorf("features are lost:\n%s", in)
 	}
 }
+
+// A command that a closed pipe kills runs again, and is not killed.
+func TestRun_GoesOnWithoutAReader(t *testing.T) {
+	// Like perf, it writes to a process that has ended.
+	const script = `exec 3> >(exit); sleep 0.1; echo question >&3 2>/dev/null; echo went on`
+	if got := testrec.Run(t, t.TempDir(), "bash", "-c", script); got != "went on\n" {
+		t.Errorf("got %q", got)
+	}
+}
