@@ -72,7 +72,7 @@ func Make(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, op
 	if !slices.IsSortedFunc(p.Mappings, ByTimeOfMapping) {
 		slices.SortStableFunc(p.Mappings, ByTimeOfMapping)
 	}
-	if opts.Sampled && opts.Bundle {
+	if opts.Sampled && p.Bundling {
 		p.Absent = make(map[*model.Dump][]addrs.Range)
 	}
 	return p, nil
