@@ -149,8 +149,8 @@ const (
 // value takes the least time.
 const maxMembers = 512
 
-// Bundle replaces the plan by one with bundles. With whole, they are as few as possible; without,
-// there is one for each image of a region. Errors are ctx's or those of reading the recording.
+// Bundle replaces the plan by one with bundles. With whole, they are as few as possible. Without,
+// there is one for each image of a region, which recordings with copies of stacks have. Errors are ctx's or those of reading the recording.
 func (p *Planner) Bundle(ctx context.Context, whole bool) error {
 	old := p.Plan
 	p.Plan = model.Plan{}
