@@ -1,0 +1,126 @@
+package producer_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/internal/verify"
+)
+
+func TestMain(m *testing.M) { testrec.Main(m) }
+
+// producer is the directory of the header.
+func producer(t *testing.T, elem ...string) string {
+	t.Helper()
+	dir, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(append([]string{dir}, elem...)...)
+}
+
+var cFlags = []string{"-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-O2", "-pthread"}
+
+// verified fails the test for each finding about a dump.
+func verified(t *testing.T, path string) {
+	t.Helper()
+	_, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(d verify.Diagnostic) {
+		t.Errorf("jitinject verify: %s: %s", d.Rule, d.Text)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dumpIn returns the one dump in a directory.
+func dumpIn(t *testing.T, dir string) string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "jit-*.dump"))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("got dumps %q, %v; want one", paths, err)
+	}
+	return paths[0]
+}
+
+// An example is a compiler that uses the header.
+type example struct {
+	name  string
+	build func(t *testing.T, dir string)
+	stack []string // options of perf record
+}
+
+func examples() []example {
+	return []example{
+		{"C", func(t *testing.T, dir string) {
+			args := append([]string{"-std=c99", "-I", producer(t), "-o", "cube", producer(t, "examples", "cube.c")}, cFlags...)
+			testrec.Run(t, dir, testrec.Tool(t, "gcc"), args...)
+		}, []string{"--call-graph", "dwarf,4096"}},
+		{"C++", func(t *testing.T, dir string) {
+			args := append([]string{"-std=c++11", "-I", producer(t), "-o", "cube", producer(t, "examples", "cube.cc")}, cFlags...)
+			testrec.Run(t, dir, testrec.Tool(t, "g++"), args...)
+		}, []string{"--call-graph", "dwarf,4096"}},
+		{"Rust", func(t *testing.T, dir string) {
+			rustc, err := exec.LookPath("rustc")
+			if err != nil {
+				testrec.Skip(t, "there is no rustc")
+			}
+			args := append([]string{"-x", "c", "-std=c99", "-D_GNU_SOURCE", "-DJITDUMP_IMPLEMENTATION", "-c", "-o", "jitdump.o", producer(t, "jitdump.h")}, cFlags...)
+			testrec.Run(t, dir, testrec.Tool(t, "gcc"), args...)
+			cmd := exec.Command(rustc, "-O", "-C", "link-arg=jitdump.o", "-o", "cube", producer(t, "examples", "cube.rs"))
+			cmd.Dir = dir // with the user's home, where rustup has its compiler
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}, []string{"-g"}},
+	}
+}
+
+var (
+	inlined = regexp.MustCompile(`(?m)^\s+[0-9a-f]+ cube.*\n\s+(?:\S*/)?cube\.toy:1.*\n\s+[0-9a-f]+ sum.*\n\s+(?:\S*/)?cube\.toy:5`)
+	whole   = regexp.MustCompile(`(?m)^\s+[0-9a-f]+ sum(?: .*)?\n(?:\s+\S*cube\.toy:\d+.*\n)?\s+[0-9a-f]+ (?:\S+::)?main\b`)
+	plain   = regexp.MustCompile(`(?m)^\s+[0-9a-f]+ sum.*\n\s+(?:\S*/)?cube\.toy:[15]$`)
+)
+
+// perf shows names, lines, inlined calls and whole stacks of the examples; perf inject shows names
+// and lines.
+func TestExamples(t *testing.T) {
+	testrec.CanRecord(t)
+	if runtime.GOARCH != "amd64" {
+		testrec.Skip(t, "the examples make code for x86-64")
+	}
+	for _, e := range examples() {
+		t.Run(e.name, func(t *testing.T) {
+			dir := t.TempDir()
+			e.build(t, dir)
+			perf := testrec.Tool(t, "perf")
+			args := append([]string{"record", "-q", "-e", "cpu-clock", "-F", "499", "-k", "mono", "-o", "perf.data"}, e.stack...)
+			testrec.Run(t, dir, perf, append(args, "./cube")...)
+			verified(t, dumpIn(t, dir))
+			sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
+			if err != nil || !sum.Complete() || sum.Objects != 1 {
+				t.Fatalf("got %+v, %v; want one object, nothing missing", sum, err)
+			}
+			for version, perf := range testrec.Perfs(t) {
+				out := testrec.Run(t, dir, perf, "script", "--inline", "-F", "ip,sym,srcline", "-i", "out.data")
+				stacks, ours := strings.Count(out, "cube.toy:"), len(whole.FindAllString(out, -1))
+				// perf 6 shows no inlined calls in stacks of the kernel.
+				shown := e.stack[0] == "-g" && strings.HasPrefix(version, "6.") || inlined.MatchString(out)
+				if !shown || ours < 100 {
+					t.Errorf("perf %s: got %d whole stacks in %d lines of cube.toy, inlined calls: %v; want 100, true\n%.2000s", version, ours, stacks, shown, out)
+				}
+				testrec.Run(t, dir, perf, "inject", "--jit", "-i", "perf.data", "-o", "theirs.data")
+				out = testrec.Run(t, dir, perf, "script", "-G", "--no-inline", "-F", "ip,sym,srcline", "-i", "theirs.data")
+				if n := len(plain.FindAllString(out, -1)); n < 100 {
+					t.Errorf("perf %s inject: got %d samples with a name and a line, want 100\n%.1000s", version, n, out)
+				}
+			}
+		})
+	}
+}
