@@ -223,6 +223,28 @@ JITDUMP_API void jitdump_tier(uint32_t tier, uint32_t color, const char *name);
    for sources that are in no file, and for listings of byte code. */
 JITDUMP_API void jitdump_source(const char *name, const void *text, size_t size);
 
+/*
+ * Bytes of a record of your own: a growing array. Without memory it becomes failed, and stays empty
+ * until it is reset: look at the end, not at each step. Begin with all fields zero.
+ */
+struct jitdump_bytes {
+	char *at;
+	size_t len, cap;
+	int failed;
+};
+
+/* jitdump_bytes_reset empties it and keeps its memory; jitdump_bytes_free frees that. */
+JITDUMP_API void jitdump_bytes_reset(struct jitdump_bytes *b);
+JITDUMP_API void jitdump_bytes_free(struct jitdump_bytes *b);
+/* jitdump_bytes_grow adds n bytes for the caller to fill, and returns them, or NULL without memory. */
+JITDUMP_API void *jitdump_bytes_grow(struct jitdump_bytes *b, size_t n);
+JITDUMP_API void jitdump_bytes_add(struct jitdump_bytes *b, const void *from, size_t n);
+JITDUMP_API void jitdump_bytes_u32(struct jitdump_bytes *b, uint32_t v);
+JITDUMP_API void jitdump_bytes_u64(struct jitdump_bytes *b, uint64_t v);
+/* jitdump_bytes_pad adds zeros up to a multiple of align, a power of two up to 8, of the bytes from an
+   offset on. */
+JITDUMP_API void jitdump_bytes_pad(struct jitdump_bytes *b, size_t from, size_t align);
+
 #ifdef __cplusplus
 }
 #endif
@@ -311,16 +333,9 @@ enum {
 
 /* ---- Bytes: a growing array ---- */
 
-/* Without memory it becomes failed, and stays empty until it is reset. */
-struct jitdump__bytes {
-	char *at;
-	size_t len, cap;
-	int failed;
-};
+void jitdump_bytes_reset(struct jitdump_bytes *b) { b->len = 0, b->failed = 0; }
 
-static void jitdump__reset(struct jitdump__bytes *b) { b->len = 0, b->failed = 0; }
-
-static void *jitdump__grow(struct jitdump__bytes *b, size_t n)
+void *jitdump_bytes_grow(struct jitdump_bytes *b, size_t n)
 {
 	void *to;
 	if (b->failed)
@@ -342,25 +357,24 @@ static void *jitdump__grow(struct jitdump__bytes *b, size_t n)
 	return to;
 }
 
-static void jitdump__add(struct jitdump__bytes *b, const void *from, size_t n)
+void jitdump_bytes_add(struct jitdump_bytes *b, const void *from, size_t n)
 {
-	void *to = n ? jitdump__grow(b, n) : NULL;
+	void *to = n ? jitdump_bytes_grow(b, n) : NULL;
 	if (to)
 		memcpy(to, from, n);
 }
 
-static void jitdump__u32(struct jitdump__bytes *b, uint32_t v) { jitdump__add(b, &v, sizeof v); }
-static void jitdump__u64(struct jitdump__bytes *b, uint64_t v) { jitdump__add(b, &v, sizeof v); }
+void jitdump_bytes_u32(struct jitdump_bytes *b, uint32_t v) { jitdump_bytes_add(b, &v, sizeof v); }
+void jitdump_bytes_u64(struct jitdump_bytes *b, uint64_t v) { jitdump_bytes_add(b, &v, sizeof v); }
 
-/* Adds zero bytes up to a multiple of align, a power of two up to 8, of the bytes from an offset on. */
-static void jitdump__pad(struct jitdump__bytes *b, size_t from, size_t align)
+void jitdump_bytes_pad(struct jitdump_bytes *b, size_t from, size_t align)
 {
 	static const char zeros[8] = {0};
 	if (!b->failed)
-		jitdump__add(b, zeros, (size_t)(0 - (b->len - from)) & (align - 1));
+		jitdump_bytes_add(b, zeros, (size_t)(0 - (b->len - from)) & (align - 1));
 }
 
-static void jitdump__free_bytes(struct jitdump__bytes *b)
+void jitdump_bytes_free(struct jitdump_bytes *b)
 {
 	JITDUMP_FREE(b->at);
 	memset(b, 0, sizeof *b);
@@ -394,7 +408,7 @@ static struct {
 	void *context;
 	int forks; /* handlers of forks are set */
 	int bad_debug, bad_unwind; /* was reported */
-	struct jitdump__bytes held, plain, tables;
+	struct jitdump_bytes held, plain, tables;
 	char directory[PATH_MAX], path[PATH_MAX + 32];
 } jitdump__dump = {PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, {NULL, 0, 0, 0}, {NULL, 0, 0, 0}, {NULL, 0, 0, 0}, "", ""};
 
@@ -504,7 +518,7 @@ static int jitdump__flush(void)
 /* Writes or holds back whole records. */
 static int jitdump__put(struct iovec *parts, int count)
 {
-	struct jitdump__bytes *held = &jitdump__dump.held;
+	struct jitdump_bytes *held = &jitdump__dump.held;
 	size_t total = 0;
 	int i;
 	if (!jitdump__dump.most)
@@ -514,7 +528,7 @@ static int jitdump__put(struct iovec *parts, int count)
 	if (held->len + total > jitdump__dump.most && held->len && !jitdump__flush())
 		return 0;
 	if (total <= jitdump__dump.most) {
-		char *to = (char *)jitdump__grow(held, total);
+		char *to = (char *)jitdump_bytes_grow(held, total);
 		for (i = 0; to && i < count; i++) {
 			if (parts[i].iov_len)
 				memcpy(to, parts[i].iov_base, parts[i].iov_len);
@@ -522,7 +536,7 @@ static int jitdump__put(struct iovec *parts, int count)
 		}
 		if (to)
 			return 1;
-		jitdump__reset(held);
+		jitdump_bytes_reset(held);
 	}
 	return jitdump__write(parts, count);
 }
@@ -695,9 +709,9 @@ void jitdump_close(void)
 		close(jitdump_fd);
 		jitdump__set_fd(0);
 	}
-	jitdump__free_bytes(&jitdump__dump.held);
-	jitdump__free_bytes(&jitdump__dump.plain);
-	jitdump__free_bytes(&jitdump__dump.tables);
+	jitdump_bytes_free(&jitdump__dump.held);
+	jitdump_bytes_free(&jitdump__dump.plain);
+	jitdump_bytes_free(&jitdump__dump.tables);
 	pthread_mutex_unlock(&jitdump__dump.lock);
 }
 
@@ -747,15 +761,15 @@ struct jitdump__set {
 
 struct jitdump_debug {
 	const char *error;
-	struct jitdump__bytes names, files, functions, calls, ranges, lines;
+	struct jitdump_bytes names, files, functions, calls, ranges, lines;
 	struct jitdump__set files_by_name, functions_by_name, calls_by_key;
 	uint32_t stack[JITDUMP__MAX_CALLS + 1], starts[JITDUMP__MAX_CALLS + 1]; /* the open calls */
 	uint32_t depth; /* number of open calls */
 	uint32_t last;  /* offset of the last event */
 	/* The result. */
-	struct jitdump__bytes record, inline_calls, used_ranges;
+	struct jitdump_bytes record, inline_calls, used_ranges;
 	uint32_t file_count, function_count;
-	struct jitdump__bytes used_files, used_functions; /* by their numbers in the record */
+	struct jitdump_bytes used_files, used_functions; /* by their numbers in the record */
 };
 
 #define JITDUMP__AT(bytes, type, i) ((type *)(void *)(bytes).at + (i))
@@ -831,14 +845,14 @@ struct jitdump_debug *jitdump_debug_new(void)
 
 void jitdump_debug_free(struct jitdump_debug *d)
 {
-	struct jitdump__bytes *all[11];
+	struct jitdump_bytes *all[11];
 	size_t i;
 	if (!d)
 		return;
 	all[0] = &d->names, all[1] = &d->files, all[2] = &d->functions, all[3] = &d->calls, all[4] = &d->ranges, all[5] = &d->lines;
 	all[6] = &d->record, all[7] = &d->inline_calls, all[8] = &d->used_ranges, all[9] = &d->used_files, all[10] = &d->used_functions;
 	for (i = 0; i < sizeof all / sizeof *all; i++)
-		jitdump__free_bytes(all[i]);
+		jitdump_bytes_free(all[i]);
 	JITDUMP_FREE(d->files_by_name.slots);
 	JITDUMP_FREE(d->functions_by_name.slots);
 	JITDUMP_FREE(d->calls_by_key.slots);
@@ -857,12 +871,12 @@ void jitdump_debug_begin(struct jitdump_debug *d)
 {
 	struct jitdump__call *root;
 	d->error = NULL;
-	jitdump__reset(&d->names), jitdump__reset(&d->files), jitdump__reset(&d->functions);
-	jitdump__reset(&d->calls), jitdump__reset(&d->ranges), jitdump__reset(&d->lines);
+	jitdump_bytes_reset(&d->names), jitdump_bytes_reset(&d->files), jitdump_bytes_reset(&d->functions);
+	jitdump_bytes_reset(&d->calls), jitdump_bytes_reset(&d->ranges), jitdump_bytes_reset(&d->lines);
 	jitdump__clear_set(&d->files_by_name), jitdump__clear_set(&d->functions_by_name), jitdump__clear_set(&d->calls_by_key);
 	d->depth = d->last = 0;
 	d->stack[0] = d->starts[0] = 0;
-	root = (struct jitdump__call *)jitdump__grow(&d->calls, sizeof *root);
+	root = (struct jitdump__call *)jitdump_bytes_grow(&d->calls, sizeof *root);
 	if (!root) {
 		jitdump__wrong(d, jitdump__no_memory);
 		return;
@@ -875,7 +889,7 @@ void jitdump_debug_begin(struct jitdump_debug *d)
 static uint32_t jitdump__copy(struct jitdump_debug *d, const char *name, size_t n)
 {
 	size_t at = d->names.len;
-	char *to = n > UINT32_MAX - 2 - at ? NULL : (char *)jitdump__grow(&d->names, n + 1);
+	char *to = n > UINT32_MAX - 2 - at ? NULL : (char *)jitdump_bytes_grow(&d->names, n + 1);
 	if (!to) {
 		jitdump__wrong(d, jitdump__no_memory);
 		return 0;
@@ -894,7 +908,7 @@ uint32_t jitdump_debug_file(struct jitdump_debug *d, const char *name)
 		if (!strcmp(d->names.at + JITDUMP__AT(d->files, struct jitdump__file, i)->name, name))
 			return i;
 	i = JITDUMP__COUNT(d->files, struct jitdump__file);
-	f = (struct jitdump__file *)jitdump__grow(&d->files, sizeof *f);
+	f = (struct jitdump__file *)jitdump_bytes_grow(&d->files, sizeof *f);
 	if (!f || !jitdump__put_set(&d->files_by_name, hash, i)) {
 		jitdump__wrong(d, jitdump__no_memory);
 		return 0;
@@ -919,7 +933,7 @@ uint32_t jitdump_debug_function(struct jitdump_debug *d, const char *name, uint3
 			return i;
 	}
 	i = JITDUMP__COUNT(d->functions, struct jitdump__function);
-	f = (struct jitdump__function *)jitdump__grow(&d->functions, sizeof *f);
+	f = (struct jitdump__function *)jitdump_bytes_grow(&d->functions, sizeof *f);
 	if (!f || !jitdump__put_set(&d->functions_by_name, hash, i)) {
 		jitdump__wrong(d, jitdump__no_memory);
 		return 0;
@@ -959,7 +973,7 @@ void jitdump_debug_line(struct jitdump_debug *d, uint32_t offset, uint32_t file,
 		if (l->file == file && l->line == line && l->column == column)
 			return;
 	}
-	l = (struct jitdump__line *)jitdump__grow(&d->lines, sizeof *l);
+	l = (struct jitdump__line *)jitdump_bytes_grow(&d->lines, sizeof *l);
 	if (!l) {
 		jitdump__wrong(d, jitdump__no_memory);
 		return;
@@ -992,7 +1006,7 @@ void jitdump_debug_push(struct jitdump_debug *d, uint32_t offset, uint32_t funct
 	if (n == JITDUMP__NONE) {
 		struct jitdump__call *p;
 		n = JITDUMP__COUNT(d->calls, struct jitdump__call);
-		c = (struct jitdump__call *)jitdump__grow(&d->calls, sizeof *c);
+		c = (struct jitdump__call *)jitdump_bytes_grow(&d->calls, sizeof *c);
 		if (!c || !jitdump__put_set(&d->calls_by_key, hash, n)) {
 			jitdump__wrong(d, jitdump__no_memory);
 			return;
@@ -1027,7 +1041,7 @@ static void jitdump__cover(struct jitdump_debug *d, uint32_t call, uint32_t star
 			return;
 		}
 	}
-	r = (struct jitdump__range *)jitdump__grow(&d->ranges, sizeof *r);
+	r = (struct jitdump__range *)jitdump_bytes_grow(&d->ranges, sizeof *r);
 	if (!r) {
 		jitdump__wrong(d, jitdump__no_memory);
 		return;
@@ -1060,7 +1074,7 @@ static uint32_t jitdump__file_number(struct jitdump_debug *d, uint32_t file)
 	struct jitdump__file *f = JITDUMP__AT(d->files, struct jitdump__file, file);
 	if (f->number == JITDUMP__NONE) {
 		f->number = d->file_count++;
-		jitdump__u32(&d->used_files, file);
+		jitdump_bytes_u32(&d->used_files, file);
 	}
 	return f->number;
 }
@@ -1070,7 +1084,7 @@ static uint32_t jitdump__function_number(struct jitdump_debug *d, uint32_t funct
 	struct jitdump__function *f = JITDUMP__AT(d->functions, struct jitdump__function, function);
 	if (f->number == JITDUMP__NONE) {
 		f->number = d->function_count++;
-		jitdump__u32(&d->used_functions, function);
+		jitdump_bytes_u32(&d->used_functions, function);
 	}
 	return f->number;
 }
@@ -1087,17 +1101,17 @@ static void jitdump__add_calls(struct jitdump_debug *d, uint32_t parent, uint32_
 			uint32_t end = r->end < size ? r->end : size;
 			if (r->start >= end)
 				break; /* after the code */
-			jitdump__u32(&d->used_ranges, r->start);
-			jitdump__u32(&d->used_ranges, end - r->start);
+			jitdump_bytes_u32(&d->used_ranges, r->start);
+			jitdump_bytes_u32(&d->used_ranges, end - r->start);
 			count++;
 		}
 		if (count == 0)
 			continue; /* no code is left of it, nor of calls in it */
-		jitdump__u32(&d->inline_calls, depth);
-		jitdump__u32(&d->inline_calls, count);
-		jitdump__u32(&d->inline_calls, jitdump__function_number(d, c->function));
-		jitdump__u32(&d->inline_calls, c->line);
-		jitdump__u32(&d->inline_calls, c->column);
+		jitdump_bytes_u32(&d->inline_calls, depth);
+		jitdump_bytes_u32(&d->inline_calls, count);
+		jitdump_bytes_u32(&d->inline_calls, jitdump__function_number(d, c->function));
+		jitdump_bytes_u32(&d->inline_calls, c->line);
+		jitdump_bytes_u32(&d->inline_calls, c->column);
 		jitdump__add_calls(d, n, depth + 1, size);
 	}
 }
@@ -1114,8 +1128,8 @@ static int jitdump__build(struct jitdump_debug *d, uint32_t size)
 		jitdump__wrong(d, "jitdump_debug_function was not called for the function");
 	if (d->error)
 		return 0;
-	jitdump__reset(&d->record), jitdump__reset(&d->inline_calls), jitdump__reset(&d->used_ranges);
-	jitdump__reset(&d->used_files), jitdump__reset(&d->used_functions);
+	jitdump_bytes_reset(&d->record), jitdump_bytes_reset(&d->inline_calls), jitdump_bytes_reset(&d->used_ranges);
+	jitdump_bytes_reset(&d->used_files), jitdump_bytes_reset(&d->used_functions);
 	d->file_count = d->function_count = 0;
 	count = JITDUMP__COUNT(d->files, struct jitdump__file);
 	for (i = 0; i < count; i++)
@@ -1142,42 +1156,42 @@ static int jitdump__build(struct jitdump_debug *d, uint32_t size)
 		goto failed;
 
 	memset(head, 0, sizeof head);
-	jitdump__add(&d->record, head, sizeof head);
+	jitdump_bytes_add(&d->record, head, sizeof head);
 	from = d->record.len;
 	for (i = 0; i < d->file_count; i++) {
 		const char *name = d->names.at + JITDUMP__AT(d->files, struct jitdump__file, *JITDUMP__AT(d->used_files, uint32_t, i))->name;
-		jitdump__add(&d->record, name, strlen(name) + 1);
+		jitdump_bytes_add(&d->record, name, strlen(name) + 1);
 	}
-	jitdump__pad(&d->record, from, 4);
+	jitdump_bytes_pad(&d->record, from, 4);
 	head[0] = d->file_count, head[1] = (uint32_t)(d->record.len - from);
 	from = d->record.len;
 	for (i = 0; i < d->function_count; i++) {
 		const char *name = d->names.at + JITDUMP__AT(d->functions, struct jitdump__function, *JITDUMP__AT(d->used_functions, uint32_t, i))->name;
-		jitdump__add(&d->record, name, strlen(name) + 1);
+		jitdump_bytes_add(&d->record, name, strlen(name) + 1);
 	}
-	jitdump__pad(&d->record, from, 4);
+	jitdump_bytes_pad(&d->record, from, 4);
 	head[2] = head[4] = d->function_count, head[3] = (uint32_t)(d->record.len - from);
 	for (i = 0; i < d->function_count; i++) {
 		const struct jitdump__function *f = JITDUMP__AT(d->functions, struct jitdump__function, *JITDUMP__AT(d->used_functions, uint32_t, i));
-		jitdump__u32(&d->record, i); /* function i has name i */
-		jitdump__u32(&d->record, JITDUMP__AT(d->files, struct jitdump__file, f->file)->number);
-		jitdump__u32(&d->record, f->line);
-		jitdump__u32(&d->record, f->column);
-		jitdump__u32(&d->record, f->flags);
+		jitdump_bytes_u32(&d->record, i); /* function i has name i */
+		jitdump_bytes_u32(&d->record, JITDUMP__AT(d->files, struct jitdump__file, f->file)->number);
+		jitdump_bytes_u32(&d->record, f->line);
+		jitdump_bytes_u32(&d->record, f->column);
+		jitdump_bytes_u32(&d->record, f->flags);
 	}
 	head[5] = (uint32_t)(d->inline_calls.len / (5 * sizeof(uint32_t)));
 	head[6] = (uint32_t)(d->used_ranges.len / (2 * sizeof(uint32_t)));
 	head[7] = count;
-	jitdump__add(&d->record, d->inline_calls.at, d->inline_calls.len);
-	jitdump__add(&d->record, d->used_ranges.at, d->used_ranges.len);
+	jitdump_bytes_add(&d->record, d->inline_calls.at, d->inline_calls.len);
+	jitdump_bytes_add(&d->record, d->used_ranges.at, d->used_ranges.len);
 	for (i = 0; i < count; i++) {
 		const struct jitdump__line *l = JITDUMP__AT(d->lines, struct jitdump__line, i);
-		jitdump__u32(&d->record, l->offset);
-		jitdump__u32(&d->record, JITDUMP__AT(d->files, struct jitdump__file, l->file)->number);
-		jitdump__u32(&d->record, l->line);
-		jitdump__u32(&d->record, l->column);
+		jitdump_bytes_u32(&d->record, l->offset);
+		jitdump_bytes_u32(&d->record, JITDUMP__AT(d->files, struct jitdump__file, l->file)->number);
+		jitdump_bytes_u32(&d->record, l->line);
+		jitdump_bytes_u32(&d->record, l->column);
 	}
-	jitdump__pad(&d->record, 0, 8);
+	jitdump_bytes_pad(&d->record, 0, 8);
 	if (d->record.failed || d->inline_calls.failed || d->used_ranges.failed)
 		goto failed;
 	memcpy(d->record.at, head, sizeof head);
@@ -1188,40 +1202,40 @@ failed:
 }
 
 /* Builds the body of a DEBUG_INFO record: the lines that perf inject reads. Its columns count from 1. */
-static void jitdump__build_plain(struct jitdump__bytes *b, const struct jitdump_debug *d, uint64_t address)
+static void jitdump__build_plain(struct jitdump_bytes *b, const struct jitdump_debug *d, uint64_t address)
 {
 	uint32_t count = JITDUMP__COUNT(d->lines, struct jitdump__line), i;
-	jitdump__reset(b);
-	jitdump__u64(b, address);
-	jitdump__u64(b, count);
+	jitdump_bytes_reset(b);
+	jitdump_bytes_u64(b, address);
+	jitdump_bytes_u64(b, count);
 	for (i = 0; i < count; i++) {
 		const struct jitdump__line *l = JITDUMP__AT(d->lines, struct jitdump__line, i);
 		const char *name = d->names.at + JITDUMP__AT(d->files, struct jitdump__file, l->file)->name;
-		jitdump__u64(b, address + l->offset);
-		jitdump__u32(b, l->line);
-		jitdump__u32(b, l->column + 1); /* 0 if unknown */
-		jitdump__add(b, name, strlen(name) + 1);
+		jitdump_bytes_u64(b, address + l->offset);
+		jitdump_bytes_u32(b, l->line);
+		jitdump_bytes_u32(b, l->column + 1); /* 0 if unknown */
+		jitdump_bytes_add(b, name, strlen(name) + 1);
 	}
-	jitdump__pad(b, 0, 8);
+	jitdump_bytes_pad(b, 0, 8);
 }
 
 /* ---- Unwind tables ---- */
 
-static void jitdump__uleb(struct jitdump__bytes *b, uint64_t v)
+static void jitdump__uleb(struct jitdump_bytes *b, uint64_t v)
 {
 	unsigned char byte;
 	do {
 		byte = v & 0x7f, v >>= 7;
 		if (v)
 			byte |= 0x80;
-		jitdump__add(b, &byte, 1);
+		jitdump_bytes_add(b, &byte, 1);
 	} while (v);
 }
 
-static void jitdump__byte(struct jitdump__bytes *b, unsigned v)
+static void jitdump__byte(struct jitdump_bytes *b, unsigned v)
 {
 	unsigned char byte = (unsigned char)v;
-	jitdump__add(b, &byte, 1);
+	jitdump_bytes_add(b, &byte, 1);
 }
 
 /* DW_CFA codes, from DWARF 5 section 7.24. */
@@ -1234,10 +1248,10 @@ enum {
 };
 
 /* Fills in the length of an entry of .eh_frame and pads it with DW_CFA_nop. */
-static void jitdump__end_entry(struct jitdump__bytes *b, size_t at)
+static void jitdump__end_entry(struct jitdump_bytes *b, size_t at)
 {
 	uint32_t length;
-	jitdump__pad(b, at, 8);
+	jitdump_bytes_pad(b, at, 8);
 	if (b->failed)
 		return;
 	length = (uint32_t)(b->len - at - 4);
@@ -1245,14 +1259,14 @@ static void jitdump__end_entry(struct jitdump__bytes *b, size_t at)
 }
 
 /* Adds a CIE. It returns the factor of saved offsets, or 0 if rows of the machine are not known. */
-static int jitdump__add_cie(struct jitdump__bytes *b, uint32_t machine)
+static int jitdump__add_cie(struct jitdump_bytes *b, uint32_t machine)
 {
 	int factor = machine == 62 || machine == 183 ? -8 : machine == 3 ? -4 : 0;
 	if (!factor)
 		return 0;
-	jitdump__u32(b, 0); /* the length */
-	jitdump__u32(b, 0); /* a CIE */
-	jitdump__add(b, "\1zR", 4);
+	jitdump_bytes_u32(b, 0); /* the length */
+	jitdump_bytes_u32(b, 0); /* a CIE */
+	jitdump_bytes_add(b, "\1zR", 4);
 	jitdump__uleb(b, 1);                                             /* code offsets are in bytes */
 	jitdump__byte(b, (unsigned)factor & 0x7f);                       /* saved ones are in words */
 	jitdump__uleb(b, machine == 62 ? 16 : machine == 3 ? 8 : 30);    /* the return address */
@@ -1285,7 +1299,7 @@ static const struct jitdump_saved *jitdump__find_saved(const struct jitdump_row 
 
 /* Adds the difference between two rows. before is NULL for the first one. It returns 0 for offsets that
    tables cannot have. */
-static int jitdump__add_row(struct jitdump__bytes *b, const struct jitdump_row *row, const struct jitdump_row *before, int factor)
+static int jitdump__add_row(struct jitdump_bytes *b, const struct jitdump_row *row, const struct jitdump_row *before, int factor)
 {
 	uint32_t i;
 	if (row->cfa_offset < 0)
@@ -1314,17 +1328,17 @@ static int jitdump__add_row(struct jitdump__bytes *b, const struct jitdump_row *
 }
 
 /* Builds .eh_frame from rows. text is where it lies, relative to the code. */
-static const char *jitdump__from_rows(struct jitdump__bytes *b, const struct jitdump_unwind *u, size_t text, uint64_t size)
+static const char *jitdump__from_rows(struct jitdump_bytes *b, const struct jitdump_unwind *u, size_t text, uint64_t size)
 {
 	size_t i, fde;
 	int factor = jitdump__add_cie(b, jitdump__dump.machine);
 	if (!factor)
 		return "rows are for x86 and arm64: send .eh_frame";
 	fde = b->len;
-	jitdump__u32(b, 0);                                      /* the length */
-	jitdump__u32(b, (uint32_t)(fde + 4));                    /* back to the CIE */
-	jitdump__u32(b, (uint32_t)(0 - (text + fde + 8)));       /* the code begins that far before here */
-	jitdump__u32(b, (uint32_t)size);
+	jitdump_bytes_u32(b, 0);                                      /* the length */
+	jitdump_bytes_u32(b, (uint32_t)(fde + 4));                    /* back to the CIE */
+	jitdump_bytes_u32(b, (uint32_t)(0 - (text + fde + 8)));       /* the code begins that far before here */
+	jitdump_bytes_u32(b, (uint32_t)size);
 	jitdump__uleb(b, 0);
 	for (i = 0; i < u->row_count; i++) {
 		const struct jitdump_row *row = &u->rows[i], *before = i ? row - 1 : NULL;
@@ -1333,7 +1347,7 @@ static const char *jitdump__from_rows(struct jitdump__bytes *b, const struct jit
 			return "rows are not in order, or after the code";
 		if (row->offset > from) {
 			jitdump__byte(b, JITDUMP__ADVANCE_LOC4);
-			jitdump__u32(b, row->offset - from);
+			jitdump_bytes_u32(b, row->offset - from);
 		}
 		if (!jitdump__add_row(b, row, before, factor))
 			return "offsets of a row are not multiples of a word, or have the wrong sign";
@@ -1403,7 +1417,7 @@ static const char *jitdump__encoding_of(const char *cie, const char *end)
 
 /* Copies from a .eh_frame in memory the entries about the code, and points them at where the code is
    in the object: text is the place of the copy, relative to the code. */
-static const char *jitdump__from_frames(struct jitdump__bytes *b, const struct jitdump_unwind *u, size_t text, const struct jitdump_code *code, size_t *fde)
+static const char *jitdump__from_frames(struct jitdump_bytes *b, const struct jitdump_unwind *u, size_t text, const struct jitdump_code *code, size_t *fde)
 {
 	const char *begin = (const char *)u->eh_frame, *end = begin + u->eh_frame_size, *entry;
 	for (entry = begin; end - entry >= 8;) {
@@ -1444,11 +1458,11 @@ static const char *jitdump__from_frames(struct jitdump__bytes *b, const struct j
 		pc -= (uint64_t)(uintptr_t)code->address;
 		if (pc < code->size) {
 			at = b->len;
-			jitdump__add(b, cie, (size_t)(cie_end - cie));
+			jitdump_bytes_add(b, cie, (size_t)(cie_end - cie));
 			if (!b->failed)
 				b->at[at + (size_t)(where - cie)] = (char)(width == 4 ? 0x1b : 0x1c);
 			*fde = b->len;
-			jitdump__add(b, entry, (size_t)(next - entry));
+			jitdump_bytes_add(b, entry, (size_t)(next - entry));
 			if (!b->failed) {
 				uint32_t to_cie = (uint32_t)(*fde + 4 - at);
 				uint64_t to_code = pc - (uint64_t)(text + *fde + 8);
@@ -1469,10 +1483,10 @@ static const char *jitdump__from_frames(struct jitdump__bytes *b, const struct j
 
 /* Builds the body of an UNWINDING record: .eh_frame, as if it began at the next multiple of 8 after the
    code, and .eh_frame_hdr right after it. It returns an error or NULL. */
-static const char *jitdump__build_tables(struct jitdump__bytes *b, const struct jitdump_code *code)
+static const char *jitdump__build_tables(struct jitdump_bytes *b, const struct jitdump_code *code)
 {
 	const struct jitdump_unwind *u = code->unwind;
-	struct jitdump__bytes frames = {NULL, 0, 0, 0};
+	struct jitdump_bytes frames = {NULL, 0, 0, 0};
 	size_t text = (code->size + 7) & ~(size_t)7, header, fde;
 	const char *error;
 	if (code->size > INT32_MAX)
@@ -1484,24 +1498,24 @@ static const char *jitdump__build_tables(struct jitdump__bytes *b, const struct 
 		fde = frames.failed ? 0 : jitdump__read32(frames.at) + 4u; /* after the CIE */
 	}
 	if (!error) {
-		jitdump__u32(&frames, 0); /* the end of .eh_frame */
-		jitdump__pad(&frames, 0, 4);
+		jitdump_bytes_u32(&frames, 0); /* the end of .eh_frame */
+		jitdump_bytes_pad(&frames, 0, 4);
 		header = text + frames.len;
-		jitdump__reset(b);
-		jitdump__u64(b, frames.len + 20); /* of all data */
-		jitdump__u64(b, 20);              /* of the header */
-		jitdump__u64(b, frames.len + 20); /* mapped */
-		jitdump__add(b, frames.at, frames.len);
-		jitdump__add(b, "\1\x1b\3\x3b", 4);                    /* pcrel sdata4, udata4, datarel sdata4 */
-		jitdump__u32(b, (uint32_t)(text - (header + 4)));      /* .eh_frame */
-		jitdump__u32(b, 1);
-		jitdump__u32(b, (uint32_t)(0 - header));               /* the code */
-		jitdump__u32(b, (uint32_t)(text + fde - header));
-		jitdump__pad(b, 0, 8);
+		jitdump_bytes_reset(b);
+		jitdump_bytes_u64(b, frames.len + 20); /* of all data */
+		jitdump_bytes_u64(b, 20);              /* of the header */
+		jitdump_bytes_u64(b, frames.len + 20); /* mapped */
+		jitdump_bytes_add(b, frames.at, frames.len);
+		jitdump_bytes_add(b, "\1\x1b\3\x3b", 4);                    /* pcrel sdata4, udata4, datarel sdata4 */
+		jitdump_bytes_u32(b, (uint32_t)(text - (header + 4)));      /* .eh_frame */
+		jitdump_bytes_u32(b, 1);
+		jitdump_bytes_u32(b, (uint32_t)(0 - header));               /* the code */
+		jitdump_bytes_u32(b, (uint32_t)(text + fde - header));
+		jitdump_bytes_pad(b, 0, 8);
 		if (frames.failed || b->failed)
 			error = jitdump__no_memory;
 	}
-	jitdump__free_bytes(&frames);
+	jitdump_bytes_free(&frames);
 	return error;
 }
 
@@ -1551,7 +1565,7 @@ uint64_t jitdump_code_load(const struct jitdump_code *code)
 	if (error && !jitdump__dump.bad_debug++)
 		jitdump__report("lines of a function are left out: ", error, 0, "");
 	if (described && !(jitdump__dump.flags & JITDUMP_NO_PLAIN_LINES)) {
-		struct jitdump__bytes *b = &jitdump__dump.plain;
+		struct jitdump_bytes *b = &jitdump__dump.plain;
 		jitdump__build_plain(b, code->debug, load.code_addr);
 		if (!b->failed && b->len <= most)
 			n = jitdump__part(parts, n, &prefixes[p++], JITDUMP__DEBUG_INFO, b->at, b->len);
@@ -1559,7 +1573,7 @@ uint64_t jitdump_code_load(const struct jitdump_code *code)
 	if (described)
 		n = jitdump__part(parts, n, &prefixes[p++], JITDUMP__DEBUG_INFO2, code->debug->record.at, code->debug->record.len);
 	if (code->unwind) {
-		struct jitdump__bytes *b = &jitdump__dump.tables;
+		struct jitdump_bytes *b = &jitdump__dump.tables;
 		error = jitdump__build_tables(b, code);
 		if (!error)
 			n = jitdump__part(parts, n, &prefixes[p++], JITDUMP__UNWINDING, b->at, b->len);
@@ -1584,13 +1598,13 @@ uint64_t jitdump_code_load(const struct jitdump_code *code)
 	return number;
 }
 
-/* Writes a record with a body. */
-static void jitdump__record(uint32_t id, const void *head, size_t head_size, const void *body, size_t size)
+/* Writes a record with a body, and zeros up to a multiple of align. */
+static void jitdump__record(uint32_t id, const void *head, size_t head_size, const void *body, size_t size, size_t align)
 {
 	static const char zeros[8] = {0};
 	struct jitdump__prefix prefix;
 	struct iovec parts[4];
-	size_t padding = (size_t)(0 - (head_size + size)) & 7;
+	size_t padding = (size_t)(0 - (head_size + size)) & (align - 1);
 	jitdump__part(parts, 0, &prefix, id, head, head_size);
 	parts[2].iov_base = (void *)(uintptr_t)body, parts[2].iov_len = size;
 	parts[3].iov_base = (void *)(uintptr_t)zeros, parts[3].iov_len = padding;
@@ -1615,7 +1629,7 @@ void jitdump_code_move(uint64_t number, const void *from, const void *to, size_t
 	move.old_code_addr = (uint64_t)(uintptr_t)from;
 	move.code_size = size;
 	move.code_index = number;
-	jitdump__record(JITDUMP__MOVE, &move, sizeof move, NULL, 0);
+	jitdump__record(JITDUMP__MOVE, &move, sizeof move, NULL, 0, 8);
 }
 
 void jitdump_tier(uint32_t tier, uint32_t color, const char *name)
@@ -1623,19 +1637,19 @@ void jitdump_tier(uint32_t tier, uint32_t color, const char *name)
 	uint32_t head[2];
 	head[0] = tier, head[1] = color;
 	if (jitdump_is_open())
-		jitdump__record(JITDUMP__TIER, head, sizeof head, name, strlen(name) + 1);
+		jitdump__record(JITDUMP__TIER, head, sizeof head, name, strlen(name) + 1, 4);
 }
 
 void jitdump_source(const char *name, const void *text, size_t size)
 {
-	struct jitdump__bytes head = {NULL, 0, 0, 0};
+	struct jitdump_bytes head = {NULL, 0, 0, 0};
 	if (!jitdump_is_open() || size > UINT32_MAX / 2)
 		return;
-	jitdump__u64(&head, size);
-	jitdump__add(&head, name, strlen(name) + 1);
+	jitdump_bytes_u64(&head, size);
+	jitdump_bytes_add(&head, name, strlen(name) + 1);
 	if (!head.failed)
-		jitdump__record(JITDUMP__SOURCE, head.at, head.len, text, size);
-	jitdump__free_bytes(&head);
+		jitdump__record(JITDUMP__SOURCE, head.at, head.len, text, size, 8);
+	jitdump_bytes_free(&head);
 }
 
 #ifdef __cplusplus

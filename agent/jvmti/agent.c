@@ -1,10 +1,9 @@
 // The agent as the VM sees it: how it is loaded, and what it is told.
-#include "debuginfo.h"
-#include "dump.h"
 #include "inlines.h"
 #include "methods.h"
 #include "openj9.h"
 #include "options.h"
+#include "places.h"
 #include "say.h"
 
 #include <jvmti.h>
@@ -22,7 +21,7 @@
 struct worker {
 	struct worker *next;
 	struct methods methods;
-	struct debuginfo info;
+	struct places places;
 	struct openj9 openj9;
 };
 
@@ -99,9 +98,9 @@ static bool add_inline_places(struct worker *w, JNIEnv *jni, const void *code, u
 			struct method *m = methods_get(&w->methods, agent.jvmti, jni, p->methods[f]);
 			if (!m)
 				return false;
-			debuginfo_frame(&w->info, m, p->bcis[f]);
+			places_frame(&w->places, m, p->bcis[f]);
 		}
-		debuginfo_place(&w->info, offset_in(code, size, p->pc));
+		places_end(&w->places, offset_in(code, size, p->pc));
 	}
 	return true;
 }
@@ -113,12 +112,17 @@ static void add_map_places(struct worker *w, struct method *outer, const void *c
                            const jvmtiAddrLocationMap *map, jint count)
 {
 	for (jint i = 0; i < count; i++) {
-		debuginfo_frame(&w->info, outer, map[i].location);
+		places_frame(&w->places, outer, map[i].location);
 		if (agent.hotspot)
-			debuginfo_place(&w->info, offset_in(code, size, map[i].start_address));
+			places_end(&w->places, offset_in(code, size, map[i].start_address));
 		else
-			debuginfo_place(&w->info, i + 1 < count ? offset_in(code, size, map[i + 1].start_address) : size);
+			places_end(&w->places, i + 1 < count ? offset_in(code, size, map[i + 1].start_address) : size);
 	}
+}
+
+static void write_code(const char *name, const void *code, uint32_t size, struct jitdump_debug *debug)
+{
+	jitdump_code_load(&(struct jitdump_code){.name = name, .address = code, .size = size, .debug = debug});
 }
 
 static void write_method(struct worker *w, JNIEnv *jni, jmethodID id, const void *code, uint32_t size, jint map_length,
@@ -126,26 +130,25 @@ static void write_method(struct worker *w, JNIEnv *jni, jmethodID id, const void
 {
 	struct method *outer = methods_get(&w->methods, agent.jvmti, jni, id);
 	if (!outer) {
-		dump_function("[out of memory]", code, size, 0, NULL);
+		write_code("[out of memory]", code, size, NULL);
 		return;
 	}
 	const struct inlines *r = inline_record(compile_info);
-	debuginfo_begin(&w->info);
+	places_begin(&w->places);
 	if (r && r->place_count > 0) {
 		if (!add_inline_places(w, jni, code, size, r))
-			debuginfo_begin(&w->info);
+			places_begin(&w->places);
 	} else if (map && map_length > 0) {
 		add_map_places(w, outer, code, size, map, map_length);
 	}
-	bool described = debuginfo_build(&w->info, outer, size);
-	dump_function(outer->name, code, size, JIT_CODE_DEBUG_INFO2, described ? &w->info.record : NULL);
+	write_code(outer->name, code, size, places_describe(&w->places, outer, size));
 }
 
 static void JNICALL compiled_method_load(jvmtiEnv *jvmti, jmethodID id, jint size, const void *code, jint map_length,
                                          const jvmtiAddrLocationMap *map, const void *compile_info)
 {
 	(void)jvmti;
-	if (size < 0 || !dump_is_open())
+	if (size < 0 || !jitdump_is_open())
 		return;
 	struct worker *w = worker_take();
 	if (!w)
@@ -165,8 +168,8 @@ static void JNICALL compiled_method_load(jvmtiEnv *jvmti, jmethodID id, jint siz
 static void JNICALL dynamic_code_generated(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
 {
 	(void)jvmti;
-	if (size > 0 && dump_is_open())
-		dump_function(name, code, size, 0, NULL);
+	if (size > 0 && jitdump_is_open())
+		write_code(name, code, size, NULL);
 }
 
 static void JNICALL class_unload(jvmtiEnv *jvmti, ...)
@@ -180,7 +183,7 @@ static void JNICALL class_unload(jvmtiEnv *jvmti, ...)
 static void JNICALL class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass klass)
 {
 	(void)thread;
-	if (dump_is_open())
+	if (jitdump_is_open())
 		j9methods_learn(&agent.j9methods, jvmti, jni, klass);
 }
 
@@ -195,7 +198,7 @@ static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 static void JNICALL vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	(void)jvmti, (void)jni;
-	dump_close();
+	jitdump_close();
 }
 
 // release frees memory that JVMTI gave. NULL is allowed.
@@ -303,6 +306,24 @@ static bool start(void)
 	return true;
 }
 
+// report passes on what jitdump.h says. If there is no dump, another place may do.
+static void report(void *context, const char *message)
+{
+	(void)context;
+	say("%s%s", message, strstr(message, "no jitdump is written") ? " (dir=DIRECTORY chooses another place)" : "");
+}
+
+// open_dump opens the dump. Lines are in the records of inlined calls, and a forked child of a VM
+// compiles nothing.
+static bool open_dump(void)
+{
+	return !jitdump_open(&(struct jitdump_options){
+		.directory = agent.options.dir,
+		.flags = JITDUMP_NO_PLAIN_LINES | JITDUMP_NO_CHILDREN,
+		.report = report,
+	});
+}
+
 // begin is what loading at the VM's start and into a running one have in
 // common. Only a mistake in the options is an error for the VM: without a place
 // for its dump, the program runs without being profiled.
@@ -318,10 +339,10 @@ static jint begin(JavaVM *vm, const char *text, bool *running)
 	}
 	agent.vm = vm;
 	agent.options = options;
-	*running = listen() && dump_open(agent.options.dir) && start();
+	*running = listen() && open_dump() && start();
 	if (*running)
 		return JNI_OK;
-	dump_close();
+	jitdump_close();
 	if (agent.jvmti)
 		(*agent.jvmti)->DisposeEnvironment(agent.jvmti);
 	agent.jvmti = NULL;
@@ -353,5 +374,5 @@ SEEN JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *rese
 SEEN JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 {
 	(void)vm;
-	dump_close();
+	jitdump_close();
 }

@@ -40,7 +40,7 @@ enum {
 static struct header header_of(const struct j9body *b)
 {
 	struct header h;
-	memcpy(&h, b->bytes.bytes, sizeof h);
+	memcpy(&h, b->bytes.at, sizeof h);
 	return h;
 }
 
@@ -89,8 +89,8 @@ bool j9body_copy(struct j9body *b, const void *compile_info, const void *code, u
 	b->base = (uintptr_t)compile_info;
 	if (!compile_info || !size || !memory_copy(&h, b->base, sizeof h) || !describes(&h, (uintptr_t)code, size))
 		return false;
-	buffer_reset(&b->bytes);
-	void *bytes = buffer_grow(&b->bytes, h.size);
+	jitdump_bytes_reset(&b->bytes);
+	void *bytes = jitdump_bytes_grow(&b->bytes, h.size);
 	if (!bytes || !memory_copy(bytes, b->base, h.size))
 		return false;
 	// The copy is of one piece if what it began with is there before and after.
@@ -114,20 +114,20 @@ bool j9body_copy(struct j9body *b, const void *compile_info, const void *code, u
 // add appends a J9Method*. All ones, on some machines an odd number, are what
 // the VM puts there when the class is unloaded; small numbers are indexes that
 // code of other VMs (AOT, JITServer) has in place of pointers.
-static void add(struct buffer *methods, uintptr_t method)
+static void add(struct jitdump_bytes *methods, uintptr_t method)
 {
 	if (method >= 0x10000 && method % sizeof(void *) == 0)
-		buffer_add(methods, &method, sizeof method);
+		jitdump_bytes_add(methods, &method, sizeof method);
 }
 
 static uintptr_t word_at(const struct j9body *b, size_t offset)
 {
 	uintptr_t word;
-	memcpy(&word, b->bytes.bytes + offset, sizeof word);
+	memcpy(&word, b->bytes.at + offset, sizeof word);
 	return word;
 }
 
-static void add_sites(const struct j9body *b, const struct header *h, struct buffer *methods)
+static void add_sites(const struct j9body *b, const struct header *h, struct jitdump_bytes *methods)
 {
 	// The stack atlas begins with two pointers and numberOfMaps; then comes
 	// numberOfMapBytes, the size of the mask of monitors behind each site.
@@ -136,7 +136,7 @@ static void add_sites(const struct j9body *b, const struct header *h, struct buf
 	uint16_t mask;
 	if (!h->inlined_calls || from > atlas || atlas > b->bytes.len || b->bytes.len - atlas < at + sizeof mask)
 		return;
-	memcpy(&mask, b->bytes.bytes + atlas + at, sizeof mask);
+	memcpy(&mask, b->bytes.at + atlas + at, sizeof mask);
 	for (; atlas - from >= SITE; from += SITE + mask) {
 		add(methods, word_at(b, from));
 		if (atlas - from < (size_t)SITE + mask)
@@ -144,7 +144,7 @@ static void add_sites(const struct j9body *b, const struct header *h, struct buf
 	}
 }
 
-static void add_handlers(const struct j9body *b, const struct header *h, struct buffer *methods)
+static void add_handlers(const struct j9body *b, const struct header *h, struct jitdump_bytes *methods)
 {
 	if (!(h->num_exception_ranges & EXCEPTIONS_WIDE) || !b->header_size)
 		return;
@@ -154,7 +154,7 @@ static void add_handlers(const struct j9body *b, const struct header *h, struct 
 			add(methods, word_at(b, at));
 }
 
-void j9body_methods(const struct j9body *b, struct buffer *methods)
+void j9body_methods(const struct j9body *b, struct jitdump_bytes *methods)
 {
 	struct header h = header_of(b);
 	add(methods, h.ram_method);
@@ -176,13 +176,13 @@ static bool is_utf8(const unsigned char *s, size_t n)
 	return n > 0;
 }
 
-bool j9body_name(struct buffer *text, uintptr_t utf8)
+bool j9body_name(struct jitdump_bytes *text, uintptr_t utf8)
 {
 	// A J9UTF8 is a length and that many bytes.
 	uint16_t n;
 	if (!utf8 || !memory_copy(&n, utf8, sizeof n))
 		return false;
-	char *bytes = buffer_grow(text, n + 1u);
+	char *bytes = jitdump_bytes_grow(text, n + 1u);
 	if (!bytes || !memory_copy(bytes, utf8 + sizeof n, n) || !is_utf8((unsigned char *)bytes, n))
 		return false;
 	bytes[n] = 0;
@@ -191,5 +191,5 @@ bool j9body_name(struct buffer *text, uintptr_t utf8)
 
 void j9body_free(struct j9body *b)
 {
-	buffer_free(&b->bytes);
+	jitdump_bytes_free(&b->bytes);
 }

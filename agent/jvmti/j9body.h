@@ -2,7 +2,7 @@
 #ifndef JITINJECT_J9BODY_H
 #define JITINJECT_J9BODY_H
 
-#include "buffer.h"
+#include "../../producer/jitdump.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 // A j9body is a copy of one body's metadata: a struct J9JITExceptionTable and
 // what follows it, as OpenJ9's J9JITExceptionTable.md describes it.
 struct j9body {
-	struct buffer bytes;
+	struct jitdump_bytes bytes;
 	uintptr_t base;       // where the original lies
 	uint16_t header_size; // of the struct; 0: not known
 	uintptr_t method;     // J9Method* of the body's own method
@@ -33,11 +33,11 @@ bool j9body_copy(struct j9body *b, const void *compile_info, const void *code, u
 // j9body_methods appends the J9Method* (uintptr_t) of all methods that the
 // metadata names: the body's own, inlined ones, those of exception handlers. Values
 // that cannot be pointers to methods are left out, duplicates are not.
-void j9body_methods(const struct j9body *b, struct buffer *methods);
+void j9body_methods(const struct j9body *b, struct jitdump_bytes *methods);
 
 // j9body_name appends one of the body's three names and a NUL, in the VM's
 // modified UTF-8. false: there is no such string there.
-bool j9body_name(struct buffer *text, uintptr_t utf8);
+bool j9body_name(struct jitdump_bytes *text, uintptr_t utf8);
 
 void j9body_free(struct j9body *b);
 

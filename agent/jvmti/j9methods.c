@@ -41,19 +41,19 @@ static void unlock(struct j9methods *m)
 // were waiting for the last user.
 static void let_go(struct j9methods *m, JNIEnv *jni)
 {
-	struct buffer free_now = {0};
+	struct jitdump_bytes free_now = {0};
 	lock(m);
 	if (--m->users == 0) {
 		free_now = m->unloaded;
-		m->unloaded = (struct buffer){0};
+		m->unloaded = (struct jitdump_bytes){0};
 	}
 	unlock(m);
-	struct j9class **classes = (void *)free_now.bytes;
+	struct j9class **classes = (void *)free_now.at;
 	for (size_t i = 0; i < free_now.len / sizeof *classes; i++) {
 		(*jni)->DeleteWeakGlobalRef(jni, classes[i]->ref);
 		free(classes[i]);
 	}
-	buffer_free(&free_now);
+	jitdump_bytes_free(&free_now);
 }
 
 // known tells whether the methods are those of a class that was learned.
@@ -80,7 +80,7 @@ static bool known(struct j9methods *m, JNIEnv *jni, jclass klass, const uintptr_
 
 static bool add_class(struct j9methods *m, struct j9class *c, const uintptr_t *methods)
 {
-	buffer_add(&m->classes, &c, sizeof c);
+	jitdump_bytes_add(&m->classes, &c, sizeof c);
 	if (m->classes.failed) {
 		m->classes.failed = false; // the list is lost, its classes stay
 		return false;
@@ -126,11 +126,11 @@ static void drop(struct j9methods *m)
 			return; // out of memory: all stay
 		}
 	}
-	struct j9class **classes = (void *)m->classes.bytes;
+	struct j9class **classes = (void *)m->classes.at;
 	size_t count = m->classes.len / sizeof *classes, kept = 0;
 	for (size_t i = 0; i < count; i++)
 		if (classes[i]->unloaded)
-			buffer_add(&m->unloaded, &classes[i], sizeof *classes);
+			jitdump_bytes_add(&m->unloaded, &classes[i], sizeof *classes);
 	if (m->unloaded.failed) {
 		m->unloaded.failed = false; // what was in it is never freed
 		table_free(&left);
@@ -149,12 +149,12 @@ static void drop(struct j9methods *m)
 // may be many, and unloaded by then.
 static void sweep(struct j9methods *m, JNIEnv *jni)
 {
-	struct buffer copy = {0};
+	struct jitdump_bytes copy = {0};
 	lock(m);
 	size_t count = m->classes.len / sizeof(struct j9class *);
 	bool now = !m->sweeping && count >= SWEEP_MIN && count >= 2 * m->loaded;
 	if (now) {
-		buffer_add(&copy, m->classes.bytes, m->classes.len);
+		jitdump_bytes_add(&copy, m->classes.at, m->classes.len);
 		m->sweeping = true;
 		m->users++;
 	}
@@ -162,13 +162,13 @@ static void sweep(struct j9methods *m, JNIEnv *jni)
 	if (!now)
 		return;
 	// No other thread looks at unloaded: only a sweep does, and there is one.
-	struct j9class **classes = (void *)copy.bytes;
+	struct j9class **classes = (void *)copy.at;
 	size_t loaded = 0;
 	for (size_t i = 0; i < copy.len / sizeof *classes; i++) {
 		classes[i]->unloaded = (*jni)->IsSameObject(jni, classes[i]->ref, NULL);
 		loaded += !classes[i]->unloaded;
 	}
-	buffer_free(&copy);
+	jitdump_bytes_free(&copy);
 	lock(m);
 	drop(m);
 	m->loaded = loaded;

@@ -2,7 +2,7 @@
 #ifndef JITINJECT_J9METHODS_H
 #define JITINJECT_J9METHODS_H
 
-#include "buffer.h"
+#include "../../producer/jitdump.h"
 #include "table.h"
 
 #include <jvmti.h>
@@ -19,8 +19,8 @@
 struct j9methods {
 	pthread_mutex_t lock;
 	struct table by_method;  // struct entry of j9methods.c
-	struct buffer classes;   // struct j9class *
-	struct buffer unloaded;  // struct j9class *, freed when nobody may hold one
+	struct jitdump_bytes classes;   // struct j9class *
+	struct jitdump_bytes unloaded;  // struct j9class *, freed when nobody may hold one
 	unsigned users;          // threads that hold a j9class without the lock
 	size_t loaded;           // classes that the last sweep found loaded
 	bool sweeping;

@@ -26,13 +26,13 @@ _Static_assert(sizeof(struct head) == 48, "no holes");
 
 void j9record_begin(struct j9record *r)
 {
-	struct buffer *all[] = {&r->record, &r->methods, &r->lines, &r->strings};
+	struct jitdump_bytes *all[] = {&r->record, &r->methods, &r->lines, &r->strings};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		buffer_reset(all[i]);
+		jitdump_bytes_reset(all[i]);
 	table_clear(&r->by_method);
 	table_clear(&r->by_string);
 	r->method_count = 0;
-	buffer_string(&r->strings, "");
+	jitdump_bytes_add(&r->strings, "", sizeof "");
 }
 
 // string_at returns the offset of a string, which is there once.
@@ -44,10 +44,10 @@ static uint32_t string_at(struct j9record *r, const char *s)
 	uint32_t at;
 	// Values are offsets, and never 0: that is the empty string's.
 	for (size_t pos = 0; (at = (uintptr_t)table_next(&r->by_string, key, &pos));)
-		if (!strcmp(r->strings.bytes + at, s))
+		if (!strcmp(r->strings.at + at, s))
 			return at;
 	at = r->strings.len;
-	buffer_string(&r->strings, s);
+	jitdump_bytes_add(&r->strings, s, strlen(s) + 1);
 	table_add(&r->by_string, key, (void *)(uintptr_t)at); // or it is there twice
 	return r->strings.failed ? 0 : at;
 }
@@ -61,8 +61,8 @@ static uint32_t add_lines(struct j9record *r, const struct method *m)
 		const struct line *l = &m->lines[i];
 		if (l->bci < 0 || l->bci > UINT32_MAX || (i + 1 < m->line_count && m->lines[i + 1].bci == l->bci))
 			continue;
-		buffer_u32(&r->lines, l->bci);
-		buffer_u32(&r->lines, l->line);
+		jitdump_bytes_u32(&r->lines, l->bci);
+		jitdump_bytes_u32(&r->lines, l->line);
 		count++;
 	}
 	return count;
@@ -82,19 +82,19 @@ void j9record_method(struct j9record *r, uintptr_t j9method, const struct method
 	if (strlen(klass) > STRING_MAX || strlen(name) > STRING_MAX || strlen(descriptor) > STRING_MAX ||
 	    strlen(m->file->path) > STRING_MAX || !table_add(&r->by_method, j9method, r))
 		return;
-	buffer_u64(&r->methods, j9method);
-	buffer_u32(&r->methods, string_at(r, klass));
-	buffer_u32(&r->methods, string_at(r, name));
-	buffer_u32(&r->methods, string_at(r, descriptor));
-	buffer_u32(&r->methods, string_at(r, m->file->path));
-	buffer_u32(&r->methods, m->flags);
-	buffer_u32(&r->methods, add_lines(r, m));
+	jitdump_bytes_u64(&r->methods, j9method);
+	jitdump_bytes_u32(&r->methods, string_at(r, klass));
+	jitdump_bytes_u32(&r->methods, string_at(r, name));
+	jitdump_bytes_u32(&r->methods, string_at(r, descriptor));
+	jitdump_bytes_u32(&r->methods, string_at(r, m->file->path));
+	jitdump_bytes_u32(&r->methods, m->flags);
+	jitdump_bytes_u32(&r->methods, add_lines(r, m));
 	r->method_count++;
 }
 
 bool j9record_end(struct j9record *r, const struct j9body *b, const void *code)
 {
-	buffer_pad(&r->strings, 0, 4);
+	jitdump_bytes_pad(&r->strings, 0, 4);
 	if (r->methods.failed || r->lines.failed || r->strings.failed ||
 	    (uint64_t)r->methods.len + r->lines.len + r->strings.len + b->bytes.len > RECORD_MAX)
 		return false;
@@ -110,21 +110,21 @@ bool j9record_end(struct j9record *r, const struct j9body *b, const void *code)
 		.line_count = r->lines.len / (2 * sizeof(uint32_t)),
 		.strings_size = r->strings.len,
 	};
-	buffer_add(&r->record, &head, sizeof head);
-	buffer_add(&r->record, r->methods.bytes, r->methods.len);
-	buffer_add(&r->record, r->lines.bytes, r->lines.len);
-	buffer_add(&r->record, b->bytes.bytes, b->bytes.len);
-	buffer_pad(&r->record, 0, 8);
-	buffer_add(&r->record, r->strings.bytes, r->strings.len);
-	buffer_pad(&r->record, 0, 8);
+	jitdump_bytes_add(&r->record, &head, sizeof head);
+	jitdump_bytes_add(&r->record, r->methods.at, r->methods.len);
+	jitdump_bytes_add(&r->record, r->lines.at, r->lines.len);
+	jitdump_bytes_add(&r->record, b->bytes.at, b->bytes.len);
+	jitdump_bytes_pad(&r->record, 0, 8);
+	jitdump_bytes_add(&r->record, r->strings.at, r->strings.len);
+	jitdump_bytes_pad(&r->record, 0, 8);
 	return !r->record.failed;
 }
 
 void j9record_free(struct j9record *r)
 {
-	struct buffer *all[] = {&r->record, &r->methods, &r->lines, &r->strings};
+	struct jitdump_bytes *all[] = {&r->record, &r->methods, &r->lines, &r->strings};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		buffer_free(all[i]);
+		jitdump_bytes_free(all[i]);
 	table_free(&r->by_method);
 	table_free(&r->by_string);
 }

@@ -3,20 +3,22 @@
 #ifndef JITINJECT_J9RECORD_H
 #define JITINJECT_J9RECORD_H
 
-#include "buffer.h"
+#include "../../producer/jitdump.h"
 #include "table.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+enum { JITINJECT_OPENJ9_METADATA = 827346262 }; // the record's id
 
 struct j9body;
 struct method;
 
 // A j9record builds records, one at a time. Its memory is used again.
 struct j9record {
-	struct buffer record; // the result
+	struct jitdump_bytes record; // the result
 	// The rest is j9record.c's own.
-	struct buffer methods, lines, strings;
+	struct jitdump_bytes methods, lines, strings;
 	struct table by_method, by_string;
 	uint32_t method_count;
 };

@@ -54,7 +54,7 @@ void methods_free(struct methods *m)
 	empty(m);
 	table_free(&m->by_id);
 	table_free(&m->files);
-	buffer_free(&m->text);
+	jitdump_bytes_free(&m->text);
 }
 
 // get_file returns the file with the path in m->text.
@@ -62,13 +62,13 @@ static struct file *get_file(struct methods *m)
 {
 	if (m->text.failed)
 		return NULL;
-	uint64_t key = hash_bytes(HASH_SEED, m->text.bytes, m->text.len);
+	uint64_t key = hash_bytes(HASH_SEED, m->text.at, m->text.len);
 	struct file *file;
 	for (size_t pos = 0; (file = table_next(&m->files, key, &pos));)
-		if (!strcmp(file->path, m->text.bytes))
+		if (!strcmp(file->path, m->text.at))
 			return file;
 	file = calloc(1, sizeof *file);
-	if (file && (file->path = strdup(m->text.bytes)) && table_add(&m->files, key, file))
+	if (file && (file->path = strdup(m->text.at)) && table_add(&m->files, key, file))
 		return file;
 	if (file)
 		free(file->path);
@@ -99,7 +99,7 @@ static bool of_user(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass)
 static char *keep(const struct methods *m)
 {
 	char *copy = m->text.failed ? NULL : malloc(m->text.len);
-	return copy ? memcpy(copy, m->text.bytes, m->text.len) : NULL;
+	return copy ? memcpy(copy, m->text.at, m->text.len) : NULL;
 }
 
 static bool read_class(struct methods *m, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, const char *name,
@@ -111,17 +111,17 @@ static bool read_class(struct methods *m, jvmtiEnv *jvmti, JNIEnv *jni, jmethodI
 		return false;
 	bool known = !(*jvmti)->GetClassSignature(jvmti, klass, &signature, NULL);
 	if (known) {
-		buffer_reset(&m->text);
+		jitdump_bytes_reset(&m->text);
 		name_method(&m->text, signature, name, m->short_names ? NULL : descriptor);
 		method->name = keep(m);
 		if (m->parts) {
-			buffer_reset(&m->text);
+			jitdump_bytes_reset(&m->text);
 			name_parts(&m->text, signature, name, m->short_names ? "" : descriptor);
 			method->parts = keep(m);
 		}
 		if ((*jvmti)->GetSourceFileName(jvmti, klass, &source))
 			source = NULL;
-		buffer_reset(&m->text);
+		jitdump_bytes_reset(&m->text);
 		name_file(&m->text, signature, source);
 		method->file = get_file(m);
 		method->flags = of_user(jvmti, jni, klass) ? METHOD_OF_USER : 0;
@@ -178,8 +178,8 @@ struct method *methods_get_as(struct methods *m, jvmtiEnv *jvmti, JNIEnv *jni, j
 		return NULL;
 	if (!read_method(m, jvmti, jni, id, method)) {
 		method->name = strdup("[unloaded]");
-		buffer_reset(&m->text);
-		buffer_string(&m->text, "[unloaded]");
+		jitdump_bytes_reset(&m->text);
+		jitdump_bytes_add(&m->text, "[unloaded]", sizeof "[unloaded]");
 		method->file = get_file(m);
 	}
 	if (method->name && method->file && table_add(&m->by_id, key, method))

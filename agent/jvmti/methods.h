@@ -2,7 +2,7 @@
 #ifndef JITINJECT_METHODS_H
 #define JITINJECT_METHODS_H
 
-#include "buffer.h"
+#include "../../producer/jitdump.h"
 #include "lines.h"
 #include "table.h"
 
@@ -13,7 +13,6 @@
 // A file is a source file's path, once for all methods that come from it.
 struct file {
 	char *path;
-	uint32_t index; // in the record that is being built, see debuginfo.c
 };
 
 struct method {
@@ -23,7 +22,6 @@ struct method {
 	struct line *lines;
 	size_t line_count;
 	uint32_t flags; // of DEBUG_INFO2
-	uint32_t index; // in the record that is being built
 };
 
 enum { METHOD_OF_USER = 1 }; // flags bit 0
@@ -41,7 +39,7 @@ struct methods {
 	struct table by_id, files;
 	uint64_t since; // nanoseconds
 	unsigned unloads;
-	struct buffer text; // for names under construction
+	struct jitdump_bytes text; // for names under construction
 	bool short_names;
 	bool parts; // keep them
 };

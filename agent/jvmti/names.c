@@ -1,6 +1,6 @@
 #include "names.h"
 
-#include "buffer.h"
+#include "../../producer/jitdump.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ static unsigned surrogate(const unsigned char *s, const unsigned char *end, unsi
 // the first 65536 is two surrogates of three bytes each, and NUL is C0 80.
 // Half a pair and a NUL, which names of a dump cannot hold, become U+FFFD. From
 // '/' to '.' is what makes a class's name of its signature.
-static void add_utf8(struct buffer *b, const char *text, size_t n, bool dots)
+static void add_utf8(struct jitdump_bytes *b, const char *text, size_t n, bool dots)
 {
 	const unsigned char *s = (const unsigned char *)text, *end = s + n;
 	while (s < end) {
@@ -27,16 +27,16 @@ static void add_utf8(struct buffer *b, const char *text, size_t n, bool dots)
 		if (low) {
 			unsigned c = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 			unsigned char utf8[4] = {0xf0 | c >> 18, 0x80 | (c >> 12 & 0x3f), 0x80 | (c >> 6 & 0x3f), 0x80 | (c & 0x3f)};
-			buffer_add(b, utf8, sizeof utf8);
+			jitdump_bytes_add(b, utf8, sizeof utf8);
 			s += 6;
 		} else if (high || surrogate(s, end, 0xdc00)) {
-			buffer_add(b, "\xef\xbf\xbd", 3);
+			jitdump_bytes_add(b, "\xef\xbf\xbd", 3);
 			s += 3;
 		} else if (end - s >= 2 && s[0] == 0xc0 && s[1] == 0x80) {
-			buffer_add(b, "\xef\xbf\xbd", 3);
+			jitdump_bytes_add(b, "\xef\xbf\xbd", 3);
 			s += 2;
 		} else {
-			buffer_add(b, dots && *s == '/' ? "." : (const char *)s, 1);
+			jitdump_bytes_add(b, dots && *s == '/' ? "." : (const char *)s, 1);
 			s++;
 		}
 	}
@@ -54,37 +54,37 @@ static const char *bare(const char *klass, size_t *len)
 	return klass;
 }
 
-void name_method(struct buffer *b, const char *klass, const char *method, const char *descriptor)
+void name_method(struct jitdump_bytes *b, const char *klass, const char *method, const char *descriptor)
 {
 	size_t n;
 	klass = bare(klass, &n);
 	add_utf8(b, klass, n, true);
-	buffer_add(b, ".", 1);
+	jitdump_bytes_add(b, ".", 1);
 	add_utf8(b, method, strlen(method), false);
 	if (descriptor)
 		add_utf8(b, descriptor, strlen(descriptor), false);
-	buffer_add(b, "", 1);
+	jitdump_bytes_add(b, "", 1);
 }
 
-void name_parts(struct buffer *b, const char *klass, const char *method, const char *descriptor)
+void name_parts(struct jitdump_bytes *b, const char *klass, const char *method, const char *descriptor)
 {
 	size_t n;
 	klass = bare(klass, &n);
 	add_utf8(b, klass, n, false);
-	buffer_add(b, "", 1);
+	jitdump_bytes_add(b, "", 1);
 	add_utf8(b, method, strlen(method), false);
-	buffer_add(b, "", 1);
+	jitdump_bytes_add(b, "", 1);
 	add_utf8(b, descriptor, strlen(descriptor), false);
-	buffer_add(b, "", 1);
+	jitdump_bytes_add(b, "", 1);
 }
 
-void name_file(struct buffer *b, const char *klass, const char *source)
+void name_file(struct jitdump_bytes *b, const char *klass, const char *source)
 {
 	size_t n;
 	klass = bare(klass, &n);
 	if (!source || !*source) {
 		add_utf8(b, klass, n, false);
-		buffer_string(b, ".class");
+		jitdump_bytes_add(b, ".class", sizeof ".class");
 		return;
 	}
 	size_t package = n;
@@ -94,5 +94,5 @@ void name_file(struct buffer *b, const char *klass, const char *source)
 	if (source[0] != '/')
 		add_utf8(b, klass, package, false);
 	add_utf8(b, source, strlen(source), false);
-	buffer_add(b, "", 1);
+	jitdump_bytes_add(b, "", 1);
 }

@@ -1,6 +1,5 @@
 #include "openj9.h"
 
-#include "dump.h"
 #include "memory.h"
 #include "names.h"
 
@@ -32,7 +31,7 @@ static struct method *method_of(const struct load *l, uintptr_t j9method, jmetho
 // and returns how many are not.
 static size_t add_methods(const struct load *l)
 {
-	const uintptr_t *wanted = (const void *)l->o->wanted.bytes;
+	const uintptr_t *wanted = (const void *)l->o->wanted.at;
 	size_t missing = 0;
 	for (size_t i = 0; i < l->o->wanted.len / sizeof *wanted; i++) {
 		if (j9record_has(&l->o->record, wanted[i]))
@@ -50,7 +49,7 @@ static bool describe(const struct load *l, const void *code)
 {
 	struct openj9 *o = l->o;
 	j9record_begin(&o->record);
-	buffer_reset(&o->wanted);
+	jitdump_bytes_reset(&o->wanted);
 	j9body_methods(&o->body, &o->wanted);
 	if (add_methods(l) > 0 && l->jni && j9methods_fill(l->known, l->jvmti, l->jni))
 		add_methods(l);
@@ -61,19 +60,19 @@ static bool describe(const struct load *l, const void *code)
 static const char *name_of_body(const struct load *l)
 {
 	struct openj9 *o = l->o;
-	struct buffer *p = &o->parts;
-	buffer_reset(p);
-	buffer_reset(&o->name);
+	struct jitdump_bytes *p = &o->parts;
+	jitdump_bytes_reset(p);
+	jitdump_bytes_reset(&o->name);
 	if (!j9body_name(p, o->body.class_name))
 		return NULL;
 	size_t name = p->len;
 	if (!j9body_name(p, o->body.method_name))
 		return NULL;
 	size_t signature = p->len;
-	if (!j9body_name(p, o->body.signature) || p->bytes[signature] != '(')
+	if (!j9body_name(p, o->body.signature) || p->at[signature] != '(')
 		return NULL;
-	name_method(&o->name, p->bytes, p->bytes + name, l->names->short_names ? NULL : p->bytes + signature);
-	return o->name.failed ? NULL : o->name.bytes;
+	name_method(&o->name, p->at, p->at + name, l->names->short_names ? NULL : p->at + signature);
+	return o->name.failed ? NULL : o->name.at;
 }
 
 // name_by_id asks the VM for the name of the event's method. What an id points to
@@ -104,14 +103,21 @@ void openj9_load(struct openj9 *o, struct methods *names, struct j9methods *know
 	bool body = j9body_copy(&o->body, compile_info, code, size);
 	bool described = body && describe(&l, code);
 	const char *name = body ? name_by_body(&l) : name_by_id(&l, id);
-	dump_function(name ? name : "[unloaded]", code, size, JITINJECT_OPENJ9_METADATA, described ? &o->record.record : NULL);
+	jitdump_code_load(&(struct jitdump_code){
+		.name = name ? name : "[unloaded]",
+		.address = code,
+		.size = size,
+		.extra_id = JITINJECT_OPENJ9_METADATA,
+		.extra = o->record.record.at,
+		.extra_size = described ? o->record.record.len : 0,
+	});
 }
 
 void openj9_free(struct openj9 *o)
 {
 	j9body_free(&o->body);
 	j9record_free(&o->record);
-	buffer_free(&o->wanted);
-	buffer_free(&o->name);
-	buffer_free(&o->parts);
+	jitdump_bytes_free(&o->wanted);
+	jitdump_bytes_free(&o->name);
+	jitdump_bytes_free(&o->parts);
 }

@@ -11,8 +11,8 @@
 struct openj9 {
 	struct j9body body;
 	struct j9record record;
-	struct buffer wanted; // uintptr_t: J9Method* of the body
-	struct buffer name, parts;
+	struct jitdump_bytes wanted; // uintptr_t: J9Method* of the body
+	struct jitdump_bytes name, parts;
 };
 
 // openj9_load writes a function of a CompiledMethodLoad event. names must keep

@@ -39,7 +39,7 @@ func ToyJIT(t testing.TB, dir string) string {
 		t.Fatalf("no sources of the toy JIT: %v", err)
 	}
 	path := filepath.Join(dir, "toyjit")
-	args := []string{"-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", path}
+	args := []string{"-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", path}
 	Run(t, dir, Tool(t, "gcc", "cc"), append(args, sources...)...)
 	return path
 }

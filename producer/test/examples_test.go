@@ -1,6 +1,7 @@
 package producer_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -16,14 +17,18 @@ import (
 
 func TestMain(m *testing.M) { testrec.Main(m) }
 
-// producer is the directory of the header.
+// producer returns a path in the directory of the header. A file is read, for the cache of go test
+// to see its changes.
 func producer(t *testing.T, elem ...string) string {
 	t.Helper()
-	dir, err := filepath.Abs("..")
+	path, err := filepath.Abs(filepath.Join(append([]string{".."}, elem...)...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(append([]string{dir}, elem...)...)
+	for _, file := range []string{path, filepath.Join("..", "jitdump.h")} {
+		os.ReadFile(file)
+	}
+	return path
 }
 
 var cFlags = []string{"-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-O2", "-pthread"}

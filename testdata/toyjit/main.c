@@ -13,9 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../producer/jitdump.h"
 #include "toy.h"
 
-enum { TIER = 1, GREEN = 3, ALIGN = 64, MEMORY = 1 << 20 };
+enum { TIER = 1, ALIGN = 64, MEMORY = 1 << 20 };
 
 static struct program program;
 static struct code codes[MAX_FUNCTIONS];
@@ -34,11 +35,10 @@ static void read_source(struct source *s, const char *path) {
 }
 
 int main(int argc, char **argv) {
-	struct dump dump = {0};
-	bool frames = false, inlining = true;
+	bool lines = false, frames = false, inlining = true;
 	for (int o; (o = getopt(argc, argv, "dfn")) != -1;) {
 		if (o == '?') return 2;
-		dump.lines |= o == 'd';
+		lines |= o == 'd';
 		frames |= o == 'f';
 		inlining &= o != 'n';
 	}
@@ -67,14 +67,14 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < program.nfunctions; i++) place(&codes[i], program.functions[i].address);
 	if (mprotect(memory, MEMORY, PROT_READ | PROT_EXEC)) return 1;
 
-	dump_open(&dump, dir);
+	dump_open(dir, lines);
 	truth_open(dir);
-	for (int i = 0; i < program.nfiles; i++) dump_source(&dump, &program.files[i]);
-	dump_tier(&dump, TIER, GREEN, "Toy");
+	for (int i = 0; i < program.nfiles; i++) jitdump_source(program.files[i].name, program.files[i].text, program.files[i].size);
+	jitdump_tier(TIER, JITDUMP_GREEN, "Toy");
 	long (*run)(long) = 0;
 	for (int i = 0; i < program.nfunctions; i++) {
 		const struct function *fn = &program.functions[i];
-		dump_function(&dump, &program, &codes[i], fn->address, TIER);
+		dump_function(&program, &codes[i], fn->address, TIER);
 		truth_function(&program, &codes[i]);
 		if (!strcmp(fn->name, "run")) memcpy(&run, &fn->address, sizeof run);
 	}
@@ -91,6 +91,6 @@ int main(int argc, char **argv) {
 	fflush(stdout);
 	for (uint64_t end = now() + (uint64_t)(seconds * 1e9); now() < end;)
 		for (long i = 0; i < 100; i++) run(i);
-	dump_close(&dump);
+	jitdump_close();
 	return 0;
 }

@@ -188,29 +188,9 @@ int new_label(struct code *);
 void bind(struct code *, int label);
 
 // jitdump.c
-struct dump {
-	int fd;
-	uint64_t loaded;
-	bool lines; // plain DEBUG_INFO records, too
-};
 uint64_t now(void);
-void dump_open(struct dump *, const char *dir);
-void dump_source(struct dump *, const struct source *);
-void dump_tier(struct dump *, int tier, int color, const char *name);
-void dump_function(struct dump *, const struct program *, const struct code *, const uint8_t *address, int tier);
-void dump_close(struct dump *);
-
-// debuginfo.c: the bodies of debug records.
-struct bytes {
-	uint8_t *at;
-	size_t n, room;
-};
-void put(struct bytes *, const void *, size_t);
-void put32(struct bytes *, uint32_t);
-void put64(struct bytes *, uint64_t);
-void pad(struct bytes *, size_t from, size_t to);
-void debug_info2(struct bytes *, const struct program *, const struct code *, int tier);
-void debug_info(struct bytes *, const struct program *, const struct code *, const uint8_t *address);
+void dump_open(const char *dir, bool lines); // lines: plain DEBUG_INFO records, too
+void dump_function(const struct program *, const struct code *, const uint8_t *address, int tier);
 
 // truth.c
 void truth_open(const char *dir);

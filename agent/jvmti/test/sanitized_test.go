@@ -161,7 +161,7 @@ func TestSanitizers_PlantedFaultsFound(t *testing.T) {
 		{"race": "data race"},
 	} {
 		s := &sanitizers[i]
-		so := s.compile(t, "-Wno-use-after-free", "-I..", "-Wl,--wrap=dump_function", "testdata/planted.c")
+		so := s.compile(t, "-Wno-use-after-free", "-I..", "-Wl,--wrap=jitdump_code_load", "testdata/planted.c")
 		for fault, want := range planted {
 			for _, v := range all {
 				t.Run(s.name+"/"+fault+"/"+v.name, func(t *testing.T) {

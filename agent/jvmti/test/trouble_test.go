@@ -117,7 +117,7 @@ func TestAgent_DumpCannotBeMade(t *testing.T) {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 			r := runIn(t, shared, cmd)
 			r.good(t)
-			if strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "Permission denied; no jitdump is written") {
+			if strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "permission denied; no jitdump is written") {
 				t.Errorf("stderr: %s", r.stderr)
 			}
 			return
@@ -293,7 +293,7 @@ func TestAgent_AttachedThreeTimes(t *testing.T) {
 		t.Fatalf("unexpected error: %v\n%s", err, stderr.String())
 	}
 	if got := stderr.String(); strings.Count(got, "jitinject-jvmti: ") != 2 ||
-		!strings.Contains(got, "loaded already") || !strings.Contains(got, "no second dump") {
+		!strings.Contains(got, "loaded already") || !strings.Contains(got, "no second jitdump") {
 		t.Errorf("stderr: %s", got)
 	}
 	all := run{dumps: append(dumps(t, to), dumps(t, dir)...)}.one(t)

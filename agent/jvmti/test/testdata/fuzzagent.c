@@ -21,6 +21,7 @@
 // its memory is given back: what is left then has leaked, and ends the program.
 #define _GNU_SOURCE
 #include "agent.c"
+#include "fuzzdump.h"
 #include "fuzzvm.h"
 
 #include <stdarg.h>
@@ -90,34 +91,19 @@ static void say_number(uint32_t v)
 	say_bytes(&v, sizeof v);
 }
 
-// What the agent calls in place of dump.c and say.c.
+// What fuzzdump.c and the agent call, in place of a file and say.c.
 
 static uint32_t written;
 
-bool dump_open(const char *dir)
+void fuzz_written(const char *name, uint32_t id, const void *body, size_t size)
 {
-	return dir[0] != 0;
-}
-
-bool dump_is_open(void)
-{
-	return true;
-}
-
-void dump_close(void)
-{
-}
-
-void dump_function(const char *name, const void *code, size_t size, uint32_t id, const struct buffer *body)
-{
-	(void)code, (void)size;
 	written++;
 	say_number(strlen(name));
 	say_bytes(name, strlen(name));
-	say_number(body && body->len ? id : 0);
-	say_number(body ? body->len : 0);
-	if (body)
-		say_bytes(body->bytes, body->len);
+	say_number(id);
+	say_number(size);
+	if (size)
+		say_bytes(body, size);
 }
 
 static uint32_t complaints;
@@ -147,18 +133,20 @@ static void end_vm(void)
 	for (struct worker *next, *w = agent.idle; w; w = next) {
 		next = w->next;
 		methods_free(&w->methods);
-		debuginfo_free(&w->info);
+		jitdump_bytes_free(&w->places.frames);
+		jitdump_bytes_free(&w->places.places);
+		jitdump_debug_free(w->places.debug);
 		openj9_free(&w->openj9);
 		free(w);
 	}
 	agent.idle = NULL;
 	// Each run learns the methods anew.
 	struct j9methods *m = &agent.j9methods;
-	void **classes = (void *)m->classes.bytes;
+	void **classes = (void *)m->classes.at;
 	for (size_t i = 0; i < m->classes.len / sizeof *classes; i++)
 		free(classes[i]);
-	buffer_free(&m->classes);
-	buffer_free(&m->unloaded);
+	jitdump_bytes_free(&m->classes);
+	jitdump_bytes_free(&m->unloaded);
 	table_free(&m->by_method);
 	*m = (struct j9methods)J9METHODS_EMPTY;
 }

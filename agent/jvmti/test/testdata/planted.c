@@ -1,15 +1,15 @@
 // Faults for the sanitizers to find, one each time the agent writes a function. The linker lets
-// calls of dump_function come here first: -Wl,--wrap=dump_function. PLANTED in the environment
-// says which fault it is.
-#include "dump.h"
+// calls of jitdump_code_load come here first: -Wl,--wrap=jitdump_code_load. PLANTED in the
+// environment says which fault it is.
+#include "../../../../producer/jitdump.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-void __real_dump_function(const char *name, const void *code, size_t size, uint32_t id, const struct buffer *body);
-void __wrap_dump_function(const char *name, const void *code, size_t size, uint32_t id, const struct buffer *body);
+uint64_t __real_jitdump_code_load(const struct jitdump_code *code);
+uint64_t __wrap_jitdump_code_load(const struct jitdump_code *code);
 
 static volatile int number = INT_MAX;
 static volatile unsigned long calls;
@@ -46,10 +46,10 @@ static void planted_fault(const char *fault)
 		race();
 }
 
-void __wrap_dump_function(const char *name, const void *code, size_t size, uint32_t id, const struct buffer *body)
+uint64_t __wrap_jitdump_code_load(const struct jitdump_code *code)
 {
 	const char *fault = getenv("PLANTED");
 	if (fault)
 		planted_fault(fault);
-	__real_dump_function(name, code, size, id, body);
+	return __real_jitdump_code_load(code);
 }
