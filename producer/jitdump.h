@@ -787,6 +787,10 @@ static uint32_t jitdump__hash(uint32_t hash, const void *of, size_t n)
 
 static void jitdump__clear_set(struct jitdump__set *s)
 {
+	if (s->cap > 4096 && s->count < s->cap / 32) { /* one function was large: others do not pay for it */
+		JITDUMP_FREE(s->slots);
+		memset(s, 0, sizeof *s);
+	}
 	if (s->count)
 		memset(s->slots, 0xff, s->cap * sizeof *s->slots);
 	s->count = 0;
