@@ -651,6 +651,24 @@ static void jitdump__in_child(void)
 	pthread_mutex_unlock(&jitdump__dump.lock);
 }
 
+/* Sets the directory, as an absolute path: a child may have another current directory. */
+static int jitdump__set_directory(const char *directory)
+{
+	char *to = jitdump__dump.directory;
+	size_t size = sizeof jitdump__dump.directory, at = 0;
+	if (*directory != '/') {
+		if (!getcwd(to, size))
+			return errno;
+		at = strlen(to);
+	}
+	if (at + 1 + strlen(directory) >= size)
+		return ENAMETOOLONG;
+	if (at > 0)
+		at = jitdump__text(to, size, at, "/");
+	jitdump__text(to, size, at, directory);
+	return 0;
+}
+
 int jitdump_open(const struct jitdump_options *options)
 {
 	const char *directory = options->directory ? options->directory : getenv("JITDUMPDIR"), *name = "";
@@ -668,12 +686,9 @@ int jitdump_open(const struct jitdump_options *options)
 	jitdump__dump.report = options->report;
 	jitdump__dump.context = options->context;
 	jitdump__dump.bad_debug = jitdump__dump.bad_unwind = 0;
-	if (strlen(directory) >= sizeof jitdump__dump.directory)
-		error = ENAMETOOLONG;
-	if (!error) {
-		strcpy(jitdump__dump.directory, directory);
+	error = jitdump__set_directory(directory);
+	if (!error)
 		error = jitdump__make_path(&name);
-	}
 	if (error)
 		jitdump__report("cannot create ", jitdump__dump.path, error, "; no jitdump is written");
 	else if (jitdump__is_mapped(name))

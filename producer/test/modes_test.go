@@ -230,7 +230,7 @@ func TestFork(t *testing.T) {
 	for mode, want := range map[string]string{"fork": "child", "no-children": ""} {
 		dir := t.TempDir()
 		var child int
-		if _, err := fmt.Sscanf(testrec.Run(t, dir, program, mode, dir), "child: %d", &child); err != nil {
+		if _, err := fmt.Sscanf(testrec.Run(t, dir, program, mode, "."), "child: %d", &child); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, fmt.Sprintf("jit-%d.dump", child))

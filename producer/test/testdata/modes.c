@@ -190,6 +190,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(mode, "fork") || !strcmp(mode, "no-children")) {
 		load("parent", sizeof code, NULL);
 		fflush(stdout);
+		if (chdir("/")) // the directory may be relative
+			return 1;
 		pid_t child = fork();
 		if (child == 0) {
 			load("child", sizeof code, NULL);
