@@ -2,6 +2,7 @@ package clients
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,7 +24,7 @@ var (
 	shownInsn    = regexp.MustCompile(`(?m)^\s*[0-9.]+ :\s+([0-9a-f]+):`)
 	shownAddress = regexp.MustCompile(`: [0-9a-f]+: `)
 	shownLabel   = regexp.MustCompile(`[0-9a-f]{16} <(.*)>:`)
-	shownTarget  = regexp.MustCompile(`\b(?:0x)?[0-9a-f]+ <(.*?)(?:\+0x([0-9a-f]+))?>`)
+	shownTarget  = regexp.MustCompile(`\b(?:0x)?[0-9a-f]+ <(.*?)(?:\+0x([0-9a-f]+))?>$`)
 	shownFar     = regexp.MustCompile(`-?0x[0-9a-f]+\(%rip\)`)
 	// perf annotate -l adds lines to instructions, but not one that it has just added to another
 	// function. Its summary has them all.
@@ -92,6 +93,44 @@ func entriesOfReport(out string) (entries []string) {
 	return entries
 }
 
+// shownNumber is a percentage or a number of samples before an entry's name.
+var shownNumber = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+%|$)`)
+
+// filesOfReport is entriesOfReport for views with an entry for each file and function. Entries of
+// several objects with one name are one entry of a bundle, so such entries are added up.
+func filesOfReport(out string) (entries []string) {
+	type sums struct {
+		numbers []float64
+		rows    int
+	}
+	all := make(map[string]*sums)
+	for _, e := range entriesOfReport(out) {
+		fields := strings.Fields(e)
+		n := 0
+		for n < len(fields) && shownNumber.MatchString(fields[n]) {
+			n++
+		}
+		name := strings.Join(fields[n:], " ")
+		if all[name] == nil {
+			all[name] = &sums{numbers: make([]float64, n)}
+		}
+		for i := range min(n, len(all[name].numbers)) {
+			v, _ := strconv.ParseFloat(strings.TrimSuffix(fields[i], "%"), 64)
+			all[name].numbers[i] += v
+		}
+		all[name].rows++
+	}
+	for name, s := range all {
+		text := ""
+		for _, v := range s.numbers {
+			text += fmt.Sprintf("%.1f ", v) // perf has rounded each
+		}
+		entries = append(entries, text+name)
+	}
+	slices.Sort(entries)
+	return entries
+}
+
 // jittedEntries is entriesOfReport with those of jitted functions only.
 func jittedEntries(out string) []string {
 	return slices.DeleteFunc(entriesOfReport(out), func(e string) bool { return !strings.Contains(e, "OBJECT") })
@@ -126,31 +165,36 @@ func functionsOfAnnotate(out string) (functions []string) {
 			line = shownAddress.ReplaceAllString(shownTarget.ReplaceAllStringFunc(line, own), ": ")
 			lines = append(lines, shownFar.ReplaceAllString(line, "FAR"))
 		}
-		functions = append(functions, strings.Join(lines, "\n"))
+		functions = append(functions, strings.TrimSpace(strings.Join(lines, "\n"))) // the last part ends otherwise
 	}
 	slices.Sort(functions)
 	return functions
 }
 
-// sameParts compares the parts of two views. Order matters where the view kept it.
+// sameParts compares the parts of two views. Those of scripts are in the order of their times.
 func sameParts(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if slices.Equal(got, want) {
 		return
 	}
-	if len(got) != len(want) {
-		t.Errorf("%s: got %d parts with bundles; want %d", what, len(got), len(want))
+	left := make(map[string]int)
+	for _, part := range want {
+		left[part]++
 	}
-	differ := 0
-	for i := range min(len(got), len(want)) {
-		if got[i] == want[i] {
-			continue
-		}
-		if differ++; differ <= 3 {
-			t.Errorf("%s: with bundles got\n%s\nwant\n%s", what, got[i], want[i])
+	var more, less []string
+	for _, part := range got {
+		if left[part]--; left[part] < 0 {
+			more = append(more, part)
 		}
 	}
-	t.Errorf("%s: got %d parts that differ, of %d; want none", what, differ, len(want))
+	for _, part := range want {
+		if left[part] > 0 {
+			left[part]--
+			less = append(less, part)
+		}
+	}
+	t.Errorf("%s: got %d parts with bundles, %d of them are others; want %d, of which %d lack\nothers: %.2000q\nlacking: %.2000q",
+		what, len(got), len(more), len(want), len(less), more[:min(len(more), 3)], less[:min(len(less), 3)])
 }
 
 // Comparisons see each kind of difference that they should, and none that they should not.
@@ -171,7 +215,11 @@ func TestViewText_KeepsWhatMatters(t *testing.T) {
 		{jittedLines, "c 1: e5 f+0x65 (/o/jitted-1-2.so)\n  a.js:3", "c 1: e5 f+0x65 (/o/jitted-1-2.so)\n  a.js:4", false},
 		{jittedEntries, "1% 2 jitted-1-2.so [.] f a.js:3", "1% 2 jitbundle-1-70-a.so [.] f a.js:3\n1% 1 node [.] m", true},
 		{jittedEntries, "1% 2 jitted-1-2.so [.] f a.js:3", "1% 3 jitbundle-1-70-a.so [.] f a.js:3", false},
+		{filesOfReport, "3.20% +0.00% node jitted-1-2.so [.] f\n91.71% +0.00% node jitted-1-3.so [.] f", "94.91% +0.00% node jitbundle-1-70-a.so [.] f", true},
+		{filesOfReport, "3.20% +0.00% node jitted-1-2.so [.] f\n91.71% +0.00% node jitted-1-3.so [.] f", "93.91% +0.00% node jitbundle-1-70-a.so [.] f", false},
+		{filesOfReport, "0.10% 0.00% 0 jitted-1-2.so [.] g (inlined)", "0.10% 0.00% 0 jitbundle-1-2.so [.] h (inlined)", false},
 		{functionsOfAnnotate, annotated, " Percent |\tDisassembly of jitbundle-1-70-ab.so for x\n 0000000000000480 <f>:\n 1.00 :  480: jne 484 <f+0x4>\n 0.00 :  484: jmp 900 <h+0x2>\n", true},
+		{functionsOfAnnotate, strings.Replace(annotated, "<g+0x20>", "<a.B.<init>(I)V+0x20>", 1), annotated, true},
 		{functionsOfAnnotate, annotated, strings.Replace(annotated, "<f+0x4>", "<f+0x0>", 1), false},
 		{functionsOfAnnotate, annotated, strings.Replace(annotated, "1.00 :", "2.00 :", 1), false},
 	} {
