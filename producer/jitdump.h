@@ -26,11 +26,15 @@
  *
  * Signals. No function but jitdump_is_open may be called in a signal handler.
  *
- * Forks. A child writes a dump of its own in the same directory. It inherits the functions that its
- * parent has described. After vfork, call nothing before exec.
+ * Forks. A child writes a dump of its own in the same directory, from its first record on. It inherits
+ * the functions that its parent has described, but cannot move them: it describes them again. After
+ * vfork, call nothing before exec. A child that was made without the handlers of fork (_Fork, clone)
+ * writes nothing. A program after exec replaces the dump if it writes one: the pid is the same.
  *
  * Errors. Every error is reported once, to options.report. After an error of writing, the dump ends
- * at its last whole record, nothing more is written, and the program goes on.
+ * at its last whole record, nothing more is written, and the program goes on. So it does if the
+ * program closes the dump's descriptor. A limit of file sizes (ulimit -f) must be set before
+ * jitdump_open: later ones send SIGXFSZ.
  *
  * Numbers are in the byte order of the machine. The records are specified in
  * jitdump-specification.txt of Linux and in docs/formats/jitdump-extensions.md of jitinject.
@@ -47,9 +51,10 @@
 extern "C" {
 #endif
 
-/* The linkage of all functions, for example extern __attribute__((visibility("hidden"))). */
+/* The linkage of all functions. Those of two libraries in a process must not be taken for each other,
+   so they are hidden. */
 #ifndef JITDUMP_API
-#define JITDUMP_API extern
+#define JITDUMP_API extern __attribute__((visibility("hidden")))
 #endif
 
 #define JITDUMP_VERSION 1
@@ -77,8 +82,8 @@ struct jitdump_options {
 	/* Bytes that may be held back before they are written. With 0, each function is written at once,
 	   and a killed process loses none. */
 	size_t buffer;
-	/* Gets errors, one line without a newline each. It must not call functions of this header. After
-	   a fork it is called in the child, where only async-signal-safe functions are allowed. */
+	/* Gets errors, one line without a newline each. A lock is held: it must not call functions of this
+	   header, fork, or throw. */
 	void (*report)(void *context, const char *message);
 	void *context;
 };
@@ -96,12 +101,12 @@ JITDUMP_API void jitdump_flush(void);
 /* jitdump_close ends the dump. Later calls write nothing. */
 JITDUMP_API void jitdump_close(void);
 
-/* For jitdump_is_open only. */
+/* For jitdump_is_open only. 0: closed; -1: a child has not written yet. */
 JITDUMP_API int jitdump_fd;
 
 /* jitdump_is_open reports whether functions are written: false before jitdump_open, after
    jitdump_close, and after an error of writing. */
-static inline int jitdump_is_open(void) { return __atomic_load_n(&jitdump_fd, __ATOMIC_RELAXED) > 0; }
+static inline int jitdump_is_open(void) { return __atomic_load_n(&jitdump_fd, __ATOMIC_RELAXED) != 0; }
 
 /*
  * Lines and inlined calls of a function. They are recorded while code is emitted, at offsets in the
@@ -177,7 +182,9 @@ struct jitdump_row {
 };
 
 /* Tables for stacks of perf record --call-graph dwarf: rows in the order of their offsets (x86 and
-   arm64), or else .eh_frame as it lies in memory at a place. Code with frame pointers needs none. */
+   arm64), or else .eh_frame as it lies in memory: its entries that begin in the code are used. Code
+   with frame pointers needs none. perf inject maps the tables right after the code: leave about 128
+   bytes between functions, or it takes names from what lies there. jitinject needs no room. */
 struct jitdump_unwind {
 	const struct jitdump_row *rows;
 	size_t row_count;
@@ -262,10 +269,12 @@ JITDUMP_API void jitdump_bytes_pad(struct jitdump_bytes *b, size_t from, size_t 
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -273,7 +282,7 @@ JITDUMP_API void jitdump_bytes_pad(struct jitdump_bytes *b, size_t from, size_t 
 #include <time.h>
 #include <unistd.h>
 
-#if !defined(O_NOFOLLOW) || !defined(O_CLOEXEC) || !defined(CLOCK_MONOTONIC)
+#if !defined(O_NOFOLLOW) || !defined(O_CLOEXEC) || !defined(CLOCK_MONOTONIC) || !defined(MAP_ANONYMOUS)
 #error "jitdump.h: define _GNU_SOURCE before the first #include of the file with JITDUMP_IMPLEMENTATION"
 #endif
 
@@ -401,18 +410,21 @@ struct jitdump__move {
 static struct {
 	pthread_mutex_t lock;
 	off_t end; /* of the last whole record in the file */
-	uint64_t index;
+	uint64_t index, first; /* of the next function; of the first one in the file */
+	pid_t pid;             /* of the process that may write */
+	dev_t device;          /* of the file, as is inode */
+	ino_t inode;
+	int limited; /* there is a limit of file sizes */
 	uint32_t machine, flags;
 	size_t most; /* bytes to hold back */
 	void (*report)(void *, const char *);
 	void *context;
 	int forks; /* handlers of forks are set */
-	int bad_debug, bad_unwind; /* was reported */
+	int bad_debug, bad_unwind, bad_code; /* was reported */
 	struct jitdump_bytes held, plain, tables;
 	char directory[PATH_MAX], path[PATH_MAX + 32];
-} jitdump__dump = {PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, {NULL, 0, 0, 0}, {NULL, 0, 0, 0}, {NULL, 0, 0, 0}, "", ""};
+} jitdump__dump = {PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, {NULL, 0, 0, 0}, {NULL, 0, 0, 0}, {NULL, 0, 0, 0}, "", ""};
 
-/* 0: not open. A descriptor 0 is moved. */
 int jitdump_fd;
 
 static uint64_t jitdump__now(void)
@@ -422,7 +434,6 @@ static uint64_t jitdump__now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Texts are made without printf, which no child of a program with threads may call. */
 static size_t jitdump__text(char *to, size_t size, size_t at, const char *text)
 {
 	while (*text && at + 1 < size)
@@ -441,7 +452,7 @@ static void jitdump__report(const char *what, const char *name, int error, const
 	at = jitdump__text(text, sizeof text, at, name);
 	if (error) {
 		at = jitdump__text(text, sizeof text, at, ": ");
-		/* strerror may take locks; common errors have their own texts. */
+		/* strerror is not for several threads. */
 		switch (error) {
 		case ENOSPC: at = jitdump__text(text, sizeof text, at, "no space left on device"); break;
 		case EACCES: at = jitdump__text(text, sizeof text, at, "permission denied"); break;
@@ -466,11 +477,59 @@ static void jitdump__report(const char *what, const char *name, int error, const
 
 static void jitdump__set_fd(int fd) { __atomic_store_n(&jitdump_fd, fd, __ATOMIC_RELEASE); }
 
+/* Takes the lock. No thread is cancelled while it has it. */
+static void jitdump__lock(int *cancel)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, cancel);
+	pthread_mutex_lock(&jitdump__dump.lock);
+}
+
+static void jitdump__unlock(int cancel)
+{
+	pthread_mutex_unlock(&jitdump__dump.lock);
+	pthread_setcancelstate(cancel, &cancel);
+}
+
+/* Reports whether the descriptor is still the dump's. Programs that become daemons close all. */
+static int jitdump__is_ours(void)
+{
+	struct stat st;
+	return !fstat(jitdump_fd, &st) && st.st_dev == jitdump__dump.device && st.st_ino == jitdump__dump.inode;
+}
+
+/* Writes like pwritev. A limit of file sizes is an error, and no signal. */
+static ssize_t jitdump__pwritev(const struct iovec *parts, int count, off_t at)
+{
+	sigset_t limit, old, pending;
+	struct timespec now = {0, 0};
+	ssize_t n;
+	int error, was_pending;
+	if (!jitdump__dump.limited)
+		return pwritev(jitdump_fd, parts, count, at);
+	sigemptyset(&limit);
+	sigaddset(&limit, SIGXFSZ);
+	sigpending(&pending);
+	was_pending = sigismember(&pending, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &limit, &old);
+	n = pwritev(jitdump_fd, parts, count, at);
+	error = errno;
+	if (n < 0 && error == EFBIG && !was_pending)
+		sigtimedwait(&limit, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	errno = error;
+	return n;
+}
+
 /* Writes all parts, or nothing: after an error, the file is cut back to its last whole record. */
 static int jitdump__write(struct iovec *parts, int count)
 {
 	off_t at = jitdump__dump.end;
 	int error, i;
+	if (!jitdump__is_ours()) {
+		jitdump__report("the program has closed the descriptor of ", jitdump__dump.path, 0, "; the jitdump ends here, and the program goes on");
+		jitdump__set_fd(0);
+		return 0;
+	}
 	for (;;) {
 		ssize_t n;
 		while (count > 0 && parts->iov_len == 0)
@@ -479,7 +538,7 @@ static int jitdump__write(struct iovec *parts, int count)
 			jitdump__dump.end = at;
 			return 1;
 		}
-		n = pwritev(jitdump_fd, parts, count, at);
+		n = jitdump__pwritev(parts, count, at);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -495,8 +554,11 @@ static int jitdump__write(struct iovec *parts, int count)
 	}
 	error = errno;
 	if (!ftruncate(jitdump_fd, jitdump__dump.end)) {
-		if (error == EFAULT)
-			return 0; /* the memory of one function is gone */
+		if (error == EFAULT) { /* the memory of one function is gone, or cannot be read */
+			if (!jitdump__dump.bad_code++)
+				jitdump__report("the code of a function cannot be read; it is left out of ", jitdump__dump.path, 0, "");
+			return 0;
+		}
 		jitdump__report("cannot write ", jitdump__dump.path, error, "; the jitdump ends here, and the program goes on");
 	} else {
 		jitdump__report("cannot write ", jitdump__dump.path, error, "; the jitdump ends in the middle of a record, and the program goes on");
@@ -527,18 +589,11 @@ static int jitdump__put(struct iovec *parts, int count)
 		total += parts[i].iov_len;
 	if (held->len + total > jitdump__dump.most && held->len && !jitdump__flush())
 		return 0;
-	if (total <= jitdump__dump.most) {
-		char *to = (char *)jitdump_bytes_grow(held, total);
-		for (i = 0; to && i < count; i++) {
-			if (parts[i].iov_len)
-				memcpy(to, parts[i].iov_base, parts[i].iov_len);
-			to += parts[i].iov_len;
-		}
-		if (to)
-			return 1;
-		jitdump_bytes_reset(held);
-	}
-	return jitdump__write(parts, count);
+	if (total > jitdump__dump.most)
+		return jitdump__write(parts, count);
+	for (i = 0; i < count; i++)
+		jitdump_bytes_add(held, parts[i].iov_base, parts[i].iov_len); /* it has memory for most */
+	return 1;
 }
 
 /* Finds a dump that this process maps: of a library with a copy of this file, or another producer. */
@@ -577,8 +632,7 @@ static int jitdump__make_path(const char **name)
 	return at < PATH_MAX ? 0 : ENAMETOOLONG;
 }
 
-/* Creates the file and maps it. Only async-signal-safe functions are called: a child does it, too.
-   It returns 0 or an errno value. */
+/* Creates the file and maps it. It returns 0 or an errno value. */
 static int jitdump__create(void)
 {
 	struct {
@@ -586,9 +640,12 @@ static int jitdump__create(void)
 		uint64_t timestamp, flags;
 	} head;
 	struct iovec part;
+	struct stat st;
+	struct rlimit limit;
 	const char *name;
 	long page = sysconf(_SC_PAGESIZE);
-	int fd, error = jitdump__make_path(&name);
+	int fd, high, error = jitdump__make_path(&name);
+	jitdump__set_fd(0);
 	if (error) {
 		jitdump__report("cannot create ", jitdump__dump.path, error, "; no jitdump is written");
 		return error;
@@ -599,12 +656,15 @@ static int jitdump__create(void)
 		fd = -1;
 	else
 		fd = open(jitdump__dump.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd == 0) { /* 0 means closed */
-		fd = fcntl(0, F_DUPFD_CLOEXEC, 3);
-		close(0);
+	/* Low descriptors may be taken for standard streams, or for others that programs close. */
+	if (fd >= 0 && ((high = fcntl(fd, F_DUPFD_CLOEXEC, 200)) >= 0 || (high = fcntl(fd, F_DUPFD_CLOEXEC, 3)) >= 0)) {
+		close(fd);
+		fd = high;
 	}
-	if (fd < 0) {
+	if (fd < 3 || fstat(fd, &st)) {
 		error = errno;
+		if (fd >= 0)
+			close(fd);
 		jitdump__report("cannot create ", jitdump__dump.path, error, "; no jitdump is written");
 		return error;
 	}
@@ -618,7 +678,11 @@ static int jitdump__create(void)
 	part.iov_base = &head, part.iov_len = sizeof head;
 	jitdump__dump.end = 0;
 	jitdump__dump.held.len = 0;
-	__atomic_store_n(&jitdump_fd, fd, __ATOMIC_RELEASE);
+	jitdump__dump.first = jitdump__dump.index;
+	jitdump__dump.pid = getpid();
+	jitdump__dump.device = st.st_dev, jitdump__dump.inode = st.st_ino;
+	jitdump__dump.limited = !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY;
+	jitdump__set_fd(fd);
 	if (!jitdump__write(&part, 1)) {
 		unlink(jitdump__dump.path);
 		return ENOSPC;
@@ -639,16 +703,32 @@ static int jitdump__create(void)
 static void jitdump__before_fork(void) { pthread_mutex_lock(&jitdump__dump.lock); }
 static void jitdump__in_parent(void) { pthread_mutex_unlock(&jitdump__dump.lock); }
 
-/* The child has the parent's descriptor and held bytes: they are the parent's. */
+/* The child has the parent's descriptor and held bytes: they are the parent's. It gets a file when it
+   writes: most children only call exec. */
 static void jitdump__in_child(void)
 {
-	if (jitdump_fd > 0) {
+	if (jitdump_fd > 0 && jitdump__is_ours())
 		close(jitdump_fd);
-		jitdump__set_fd(0);
-		if (!(jitdump__dump.flags & JITDUMP_NO_CHILDREN))
-			jitdump__create();
-	}
+	if (jitdump_fd)
+		jitdump__set_fd(jitdump__dump.flags & JITDUMP_NO_CHILDREN ? 0 : -1);
+	jitdump__dump.pid = getpid();
 	pthread_mutex_unlock(&jitdump__dump.lock);
+}
+
+/* Takes the lock if records can be written, and reports whether they can. */
+static int jitdump__begin(int *cancel)
+{
+	if (!jitdump_is_open())
+		return 0;
+	if (jitdump__dump.pid != getpid()) {
+		jitdump__set_fd(0); /* a child that the handlers do not know: a lost thread may have the lock */
+		return 0;
+	}
+	jitdump__lock(cancel);
+	if (jitdump_fd > 0 || (jitdump_fd < 0 && !jitdump__create()))
+		return 1;
+	jitdump__unlock(*cancel);
+	return 0;
 }
 
 /* Sets the directory, as an absolute path: a child may have another current directory. */
@@ -672,12 +752,12 @@ static int jitdump__set_directory(const char *directory)
 int jitdump_open(const struct jitdump_options *options)
 {
 	const char *directory = options->directory ? options->directory : getenv("JITDUMPDIR"), *name = "";
-	int error = 0;
+	int error = 0, cancel;
 	if (!directory || !*directory)
 		directory = ".";
-	pthread_mutex_lock(&jitdump__dump.lock);
-	if (jitdump_fd > 0) {
-		pthread_mutex_unlock(&jitdump__dump.lock);
+	jitdump__lock(&cancel);
+	if (jitdump_fd) {
+		jitdump__unlock(cancel);
 		return EBUSY;
 	}
 	jitdump__dump.machine = options->machine ? options->machine : JITDUMP_MACHINE;
@@ -685,10 +765,14 @@ int jitdump_open(const struct jitdump_options *options)
 	jitdump__dump.most = options->buffer;
 	jitdump__dump.report = options->report;
 	jitdump__dump.context = options->context;
-	jitdump__dump.bad_debug = jitdump__dump.bad_unwind = 0;
+	jitdump__dump.bad_debug = jitdump__dump.bad_unwind = jitdump__dump.bad_code = 0;
 	error = jitdump__set_directory(directory);
 	if (!error)
 		error = jitdump__make_path(&name);
+	jitdump_bytes_free(&jitdump__dump.held);
+	if (!error && options->buffer && !jitdump_bytes_grow(&jitdump__dump.held, options->buffer))
+		error = ENOMEM;
+	jitdump_bytes_reset(&jitdump__dump.held);
 	if (error)
 		jitdump__report("cannot create ", jitdump__dump.path, error, "; no jitdump is written");
 	else if (jitdump__is_mapped(name))
@@ -697,37 +781,41 @@ int jitdump_open(const struct jitdump_options *options)
 		error = jitdump__create();
 	if (!error && !jitdump__dump.forks)
 		jitdump__dump.forks = !pthread_atfork(jitdump__before_fork, jitdump__in_parent, jitdump__in_child);
-	pthread_mutex_unlock(&jitdump__dump.lock);
+	jitdump__unlock(cancel);
 	return error;
 }
 
 void jitdump_flush(void)
 {
-	pthread_mutex_lock(&jitdump__dump.lock);
-	if (jitdump_fd > 0 && jitdump__dump.held.len)
+	int cancel;
+	if (!jitdump__begin(&cancel))
+		return;
+	if (jitdump__dump.held.len)
 		jitdump__flush();
-	pthread_mutex_unlock(&jitdump__dump.lock);
+	jitdump__unlock(cancel);
 }
 
 void jitdump_close(void)
 {
 	struct jitdump__prefix p;
 	struct iovec part;
-	pthread_mutex_lock(&jitdump__dump.lock);
+	int cancel;
+	if (!jitdump_is_open() || jitdump__dump.pid != getpid())
+		return;
+	jitdump__lock(&cancel);
 	if (jitdump_fd > 0) {
 		p.id = JITDUMP__CLOSE, p.size = sizeof p, p.timestamp = jitdump__now();
 		part.iov_base = &p, part.iov_len = sizeof p;
 		if (jitdump__put(&part, 1) && jitdump__dump.held.len)
 			jitdump__flush();
 	}
-	if (jitdump_fd > 0) {
+	if (jitdump_fd > 0)
 		close(jitdump_fd);
-		jitdump__set_fd(0);
-	}
+	jitdump__set_fd(0);
 	jitdump_bytes_free(&jitdump__dump.held);
 	jitdump_bytes_free(&jitdump__dump.plain);
 	jitdump_bytes_free(&jitdump__dump.tables);
-	pthread_mutex_unlock(&jitdump__dump.lock);
+	jitdump__unlock(cancel);
 }
 
 /* ---- Lines and inlined calls ---- */
@@ -1220,17 +1308,18 @@ failed:
 	return 0;
 }
 
-/* Builds the body of a DEBUG_INFO record: the lines that perf inject reads. Its columns count from 1. */
-static void jitdump__build_plain(struct jitdump_bytes *b, const struct jitdump_debug *d, uint64_t address)
+/* Builds the body of a DEBUG_INFO record: the lines that perf inject reads. Its columns count from 1.
+   perf inject ends its table at the last entry, so that is after the code. */
+static void jitdump__build_plain(struct jitdump_bytes *b, const struct jitdump_debug *d, uint64_t address, uint64_t size)
 {
 	uint32_t count = JITDUMP__COUNT(d->lines, struct jitdump__line), i;
 	jitdump_bytes_reset(b);
 	jitdump_bytes_u64(b, address);
-	jitdump_bytes_u64(b, count);
-	for (i = 0; i < count; i++) {
-		const struct jitdump__line *l = JITDUMP__AT(d->lines, struct jitdump__line, i);
+	jitdump_bytes_u64(b, count ? (uint64_t)count + 1 : 0);
+	for (i = 0; count && i <= count; i++) {
+		const struct jitdump__line *l = JITDUMP__AT(d->lines, struct jitdump__line, i < count ? i : count - 1);
 		const char *name = d->names.at + JITDUMP__AT(d->files, struct jitdump__file, l->file)->name;
-		jitdump_bytes_u64(b, address + l->offset);
+		jitdump_bytes_u64(b, address + (i < count ? l->offset : size));
 		jitdump_bytes_u32(b, l->line);
 		jitdump_bytes_u32(b, l->column + 1); /* 0 if unknown */
 		jitdump_bytes_add(b, name, strlen(name) + 1);
@@ -1434,35 +1523,64 @@ static const char *jitdump__encoding_of(const char *cie, const char *end)
 	return NULL;
 }
 
+/* An entry of .eh_frame, an FDE: the offset of its code, and its own. */
+struct jitdump__fde {
+	uint64_t code, at;
+};
+
+/* Adds an FDE to a list in the order of the code. */
+static void jitdump__index_fde(struct jitdump_bytes *index, uint64_t code, uint64_t at)
+{
+	uint32_t i = JITDUMP__COUNT(*index, struct jitdump__fde);
+	struct jitdump__fde *all = (struct jitdump__fde *)jitdump_bytes_grow(index, sizeof *all);
+	if (!all)
+		return;
+	all = (struct jitdump__fde *)(void *)index->at;
+	for (; i > 0 && all[i - 1].code > code; i--)
+		all[i] = all[i - 1];
+	all[i].code = code, all[i].at = at;
+}
+
 /* Copies from a .eh_frame in memory the entries about the code, and points them at where the code is
    in the object: text is the place of the copy, relative to the code. */
-static const char *jitdump__from_frames(struct jitdump_bytes *b, const struct jitdump_unwind *u, size_t text, const struct jitdump_code *code, size_t *fde)
+static const char *jitdump__from_frames(struct jitdump_bytes *b, struct jitdump_bytes *index, const struct jitdump_unwind *u, size_t text, const struct jitdump_code *code)
 {
+	const char *unknown = NULL;
 	const char *begin = (const char *)u->eh_frame, *end = begin + u->eh_frame_size, *entry;
 	for (entry = begin; end - entry >= 8;) {
 		uint32_t length = jitdump__read32(entry), back = jitdump__read32(entry + 4);
 		const char *next = entry + 4 + length, *cie, *cie_end, *where;
 		unsigned encoding, width;
 		uint64_t pc;
-		size_t at;
+		size_t at, fde;
 		if (length == 0)
 			break;
-		if (length < 4 || length > (size_t)(end - entry) - 4)
-			return ".eh_frame is cut, or has 64-bit lengths";
+		if (length < 4 || length > (size_t)(end - entry) - 4) {
+			unknown = ".eh_frame is cut, or has 64-bit lengths";
+			break;
+		}
 		if (back == 0) { /* a CIE */
 			entry = next;
 			continue;
 		}
-		if (back > (size_t)(entry + 4 - begin))
-			return "an entry of .eh_frame has no CIE";
+		if (back > (size_t)(entry + 4 - begin)) {
+			unknown = "an entry of .eh_frame has no CIE";
+			break;
+		}
 		cie = entry + 4 - back;
 		cie_end = cie + 4 + jitdump__read32(cie);
-		if (cie_end > end || cie_end < cie + 8 || !(where = jitdump__encoding_of(cie, cie_end)))
-			return "a CIE of .eh_frame is not known";
+		if (cie_end > end || cie_end < cie + 8 || !(where = jitdump__encoding_of(cie, cie_end))) {
+			unknown = "no entry of .eh_frame is about the code, or its CIE is not known";
+			entry = next;
+			continue;
+		}
 		encoding = (unsigned char)*where;
 		width = (encoding & 0x07) == 3 ? 4 : (encoding & 0x07) == 4 ? 8 : (encoding & 0x0f) == 0 ? (unsigned)sizeof(void *) : 0;
-		if (!width || (encoding & 0xf0 & ~0x10u) || next - entry < 8 + 2 * (ptrdiff_t)width)
-			return "addresses of .eh_frame are in a form that is not known";
+		if (!width || (encoding & 0xf0 & ~0x10u) || next - entry < 8 + 2 * (ptrdiff_t)width) {
+			unknown = "addresses of .eh_frame are in a form that is not known";
+			entry = next;
+			continue;
+		}
 		if (width == 8) {
 			memcpy(&pc, entry + 8, 8);
 		} else {
@@ -1480,24 +1598,24 @@ static const char *jitdump__from_frames(struct jitdump_bytes *b, const struct ji
 			jitdump_bytes_add(b, cie, (size_t)(cie_end - cie));
 			if (!b->failed)
 				b->at[at + (size_t)(where - cie)] = (char)(width == 4 ? 0x1b : 0x1c);
-			*fde = b->len;
+			fde = b->len;
 			jitdump_bytes_add(b, entry, (size_t)(next - entry));
+			jitdump__index_fde(index, pc, fde);
 			if (!b->failed) {
-				uint32_t to_cie = (uint32_t)(*fde + 4 - at);
-				uint64_t to_code = pc - (uint64_t)(text + *fde + 8);
-				memcpy(b->at + *fde + 4, &to_cie, 4);
+				uint32_t to_cie = (uint32_t)(fde + 4 - at);
+				uint64_t to_code = pc - (uint64_t)(text + fde + 8);
+				memcpy(b->at + fde + 4, &to_cie, 4);
 				if (width == 8) {
-					memcpy(b->at + *fde + 8, &to_code, 8);
+					memcpy(b->at + fde + 8, &to_code, 8);
 				} else {
 					uint32_t narrow = (uint32_t)to_code;
-					memcpy(b->at + *fde + 8, &narrow, 4);
+					memcpy(b->at + fde + 8, &narrow, 4);
 				}
 			}
-			return NULL;
 		}
 		entry = next;
 	}
-	return "no entry of .eh_frame is about the code";
+	return index->len ? NULL : unknown ? unknown : "no entry of .eh_frame is about the code";
 }
 
 /* Builds the body of an UNWINDING record: .eh_frame, as if it began at the next multiple of 8 after the
@@ -1505,36 +1623,44 @@ static const char *jitdump__from_frames(struct jitdump_bytes *b, const struct ji
 static const char *jitdump__build_tables(struct jitdump_bytes *b, const struct jitdump_code *code)
 {
 	const struct jitdump_unwind *u = code->unwind;
-	struct jitdump_bytes frames = {NULL, 0, 0, 0};
-	size_t text = (code->size + 7) & ~(size_t)7, header, fde;
+	struct jitdump_bytes frames = {NULL, 0, 0, 0}, index = {NULL, 0, 0, 0};
+	size_t text = (code->size + 7) & ~(size_t)7, header, length;
+	uint32_t i, count;
 	const char *error;
 	if (code->size > INT32_MAX)
 		return "the code is too long";
 	if (u->eh_frame) {
-		error = jitdump__from_frames(&frames, u, text, code, &fde);
+		error = jitdump__from_frames(&frames, &index, u, text, code);
 	} else {
 		error = jitdump__from_rows(&frames, u, text, code->size);
-		fde = frames.failed ? 0 : jitdump__read32(frames.at) + 4u; /* after the CIE */
+		if (!error) /* it is after the CIE */
+			jitdump__index_fde(&index, 0, frames.failed ? 0 : jitdump__read32(frames.at) + 4u);
 	}
 	if (!error) {
 		jitdump_bytes_u32(&frames, 0); /* the end of .eh_frame */
 		jitdump_bytes_pad(&frames, 0, 4);
 		header = text + frames.len;
+		count = JITDUMP__COUNT(index, struct jitdump__fde);
+		length = 12 + 8 * (size_t)count;
 		jitdump_bytes_reset(b);
-		jitdump_bytes_u64(b, frames.len + 20); /* of all data */
-		jitdump_bytes_u64(b, 20);              /* of the header */
-		jitdump_bytes_u64(b, frames.len + 20); /* mapped */
+		jitdump_bytes_u64(b, frames.len + length); /* of all data */
+		jitdump_bytes_u64(b, length);              /* of the header */
+		jitdump_bytes_u64(b, frames.len + length); /* mapped */
 		jitdump_bytes_add(b, frames.at, frames.len);
 		jitdump_bytes_add(b, "\1\x1b\3\x3b", 4);                    /* pcrel sdata4, udata4, datarel sdata4 */
 		jitdump_bytes_u32(b, (uint32_t)(text - (header + 4)));      /* .eh_frame */
-		jitdump_bytes_u32(b, 1);
-		jitdump_bytes_u32(b, (uint32_t)(0 - header));               /* the code */
-		jitdump_bytes_u32(b, (uint32_t)(text + fde - header));
+		jitdump_bytes_u32(b, count);
+		for (i = 0; i < count; i++) {
+			const struct jitdump__fde *fde = JITDUMP__AT(index, struct jitdump__fde, i);
+			jitdump_bytes_u32(b, (uint32_t)(fde->code - header));
+			jitdump_bytes_u32(b, (uint32_t)(text + fde->at - header));
+		}
 		jitdump_bytes_pad(b, 0, 8);
-		if (frames.failed || b->failed)
+		if (frames.failed || index.failed || b->failed)
 			error = jitdump__no_memory;
 	}
 	jitdump_bytes_free(&frames);
+	jitdump_bytes_free(&index);
 	return error;
 }
 
@@ -1560,10 +1686,8 @@ uint64_t jitdump_code_load(const struct jitdump_code *code)
 	size_t name_len = strlen(code->name) + 1;
 	uint64_t number = JITDUMP_NOT_WRITTEN;
 	const char *error = NULL;
-	int described = 0, n = 0, p = 0, i;
-	if (!jitdump_is_open())
-		return number;
-	if (code->size == 0 || name_len > most || code->size > most - name_len || code->extra_size > most)
+	int described = 0, n = 0, p = 0, i, cancel;
+	if (!jitdump_is_open() || code->size == 0 || name_len > most || code->size > most - name_len || code->extra_size > most)
 		return number;
 	if (code->debug) {
 		described = jitdump__build(code->debug, (uint32_t)code->size) && code->debug->record.len <= most;
@@ -1571,21 +1695,18 @@ uint64_t jitdump_code_load(const struct jitdump_code *code)
 			error = code->debug->error ? code->debug->error : "too long";
 	}
 	memset(&load, 0, sizeof load);
-	load.pid = (uint32_t)getpid();
 	load.tid = (uint32_t)syscall(SYS_gettid);
 	load.vma = load.code_addr = (uint64_t)(uintptr_t)code->address;
 	load.code_size = code->size;
 
-	pthread_mutex_lock(&jitdump__dump.lock);
-	if (jitdump_fd <= 0) {
-		pthread_mutex_unlock(&jitdump__dump.lock);
+	if (!jitdump__begin(&cancel))
 		return number;
-	}
+	load.pid = (uint32_t)jitdump__dump.pid;
 	if (error && !jitdump__dump.bad_debug++)
 		jitdump__report("lines of a function are left out: ", error, 0, "");
 	if (described && !(jitdump__dump.flags & JITDUMP_NO_PLAIN_LINES)) {
 		struct jitdump_bytes *b = &jitdump__dump.plain;
-		jitdump__build_plain(b, code->debug, load.code_addr);
+		jitdump__build_plain(b, code->debug, load.code_addr, load.code_size);
 		if (!b->failed && b->len <= most)
 			n = jitdump__part(parts, n, &prefixes[p++], JITDUMP__DEBUG_INFO, b->at, b->len);
 	}
@@ -1613,7 +1734,7 @@ uint64_t jitdump_code_load(const struct jitdump_code *code)
 	load.code_index = jitdump__dump.index++;
 	if (jitdump__put(parts, n))
 		number = load.code_index;
-	pthread_mutex_unlock(&jitdump__dump.lock);
+	jitdump__unlock(cancel);
 	return number;
 }
 
@@ -1624,23 +1745,23 @@ static void jitdump__record(uint32_t id, const void *head, size_t head_size, con
 	struct jitdump__prefix prefix;
 	struct iovec parts[4];
 	size_t padding = (size_t)(0 - (head_size + size)) & (align - 1);
+	int cancel;
 	jitdump__part(parts, 0, &prefix, id, head, head_size);
 	parts[2].iov_base = (void *)(uintptr_t)body, parts[2].iov_len = size;
 	parts[3].iov_base = (void *)(uintptr_t)zeros, parts[3].iov_len = padding;
 	prefix.size += (uint32_t)(size + padding);
-	pthread_mutex_lock(&jitdump__dump.lock);
-	if (jitdump_fd > 0) {
-		prefix.timestamp = jitdump__now();
-		jitdump__put(parts, 4);
-	}
-	pthread_mutex_unlock(&jitdump__dump.lock);
+	if (!jitdump__begin(&cancel))
+		return;
+	prefix.timestamp = jitdump__now();
+	jitdump__put(parts, 4);
+	jitdump__unlock(cancel);
 }
 
 void jitdump_code_move(uint64_t number, const void *from, const void *to, size_t size)
 {
 	struct jitdump__move move;
-	if (!jitdump_is_open() || number == JITDUMP_NOT_WRITTEN)
-		return;
+	if (!jitdump_is_open() || number == JITDUMP_NOT_WRITTEN || number < jitdump__dump.first || jitdump_fd < 0)
+		return; /* off, or a function that is in the parent's dump */
 	memset(&move, 0, sizeof move);
 	move.pid = (uint32_t)getpid();
 	move.tid = (uint32_t)syscall(SYS_gettid);

@@ -95,7 +95,7 @@ var (
 
 // perf shows names, lines, inlined calls and whole stacks of the examples; perf inject shows names
 // and lines.
-func TestExamples(t *testing.T) {
+func TestExamples_ShownByPerf(t *testing.T) {
 	testrec.CanRecord(t)
 	if runtime.GOARCH != "amd64" {
 		testrec.Skip(t, "the examples make code for x86-64")

@@ -82,7 +82,7 @@ func run(t *testing.T, program, mode string) written {
 	return w
 }
 
-func TestTree(t *testing.T) {
+func TestDebugInfo_Tree(t *testing.T) {
 	program := modes(t)
 	dir := t.TempDir()
 	testrec.Run(t, dir, program, "tree", dir)
@@ -155,6 +155,7 @@ plain +12 /src/b.toy:11:1
 plain +20 /src/a.toy:4:1
 plain +24 /src/b.toy:11:1
 plain +28 /src/a.toy:6:1
+plain +64 /src/a.toy:6:1
 function outer /src/a.toy:1:0 0x2000001
 function inner /src/b.toy:10:4 0x1
 function leaf /src/b.toy:20:-1 0x0
@@ -177,7 +178,7 @@ JIT_CODE_CLOSE`
 }
 
 // Each mode writes the functions, and says what it should.
-func TestModes(t *testing.T) {
+func TestDump_Modes(t *testing.T) {
 	program := modes(t)
 	for _, c := range []struct {
 		mode  string
@@ -202,11 +203,14 @@ error: a function has a file that jitdump_debug_file did not return
 		{"buffer", 4000, "outer", ""},
 		{"full", 81, "f", "cannot write DIR/jit-PID.dump: file too large; the jitdump ends here, and the program goes on\nopen: 0\n"},
 		{"buffer-full", 66, "f", "cannot write DIR/jit-PID.dump: file too large; the jitdump ends here, and the program goes on\nopen: 0\n"},
-		{"gone", 2, "g", ""},
+		{"gone", 2, "g", "the code of a function cannot be read; it is left out of DIR/jit-PID.dump\n"},
+		{"closed", 1, "f", "the program has closed the descriptor of DIR/jit-PID.dump; the jitdump ends here, and the program goes on\nopen: 0\n"},
+		{"raw-fork", 2, "later", ""},
 		{"frames", 1, "measured", ""},
 		{"frames-cut", 1, "measured", ""},
 		{"frames-other", 1, "measured", "unwind tables of a function are left out: no entry of .eh_frame is about the code\n"},
 		{"rows", 1, "measured", ""},
+		{"rows-machine", 1, "measured", "unwind tables of a function are left out: rows are for x86 and arm64: send .eh_frame\n"},
 		{"rows-order", 1, "measured", "unwind tables of a function are left out: rows are not in order, or after the code\n"},
 		{"rows-odd", 1, "measured", "unwind tables of a function are left out: offsets of a row are not multiples of a word, or have the wrong sign\n"},
 	} {
@@ -225,7 +229,7 @@ error: a function has a file that jitdump_debug_file did not return
 }
 
 // A child has a dump of its own, or none. The parent's goes on.
-func TestFork(t *testing.T) {
+func TestDump_Forks(t *testing.T) {
 	program := modes(t)
 	for mode, want := range map[string]string{"fork": "child", "no-children": ""} {
 		dir := t.TempDir()
@@ -250,8 +254,17 @@ func TestFork(t *testing.T) {
 	}
 }
 
+// A thread that is cancelled while it writes does not keep the lock.
+func TestDump_CancelledThread(t *testing.T) {
+	program, dir := modes(t), t.TempDir()
+	testrec.Run(t, dir, "timeout", "60", program, "cancelled", dir)
+	if w := read(t, dumpIn(t, dir)); w.loads[len(w.loads)-1] != "last" {
+		t.Errorf("got %q last", w.loads[len(w.loads)-1])
+	}
+}
+
 // A killed process loses only functions that were held back since jitdump_flush.
-func TestKilled(t *testing.T) {
+func TestDump_Killed(t *testing.T) {
 	program, dir := modes(t), t.TempDir()
 	if err := testrec.Command(t, dir, program, "buffer-killed", dir).Run(); err == nil {
 		t.Fatal("it was not killed")
@@ -262,7 +275,7 @@ func TestKilled(t *testing.T) {
 }
 
 // A record of one's own is right before its function.
-func TestExtraRecord(t *testing.T) {
+func TestDump_ExtraRecord(t *testing.T) {
 	program, dir := modes(t), t.TempDir()
 	testrec.Run(t, dir, program, "extra", dir)
 	if w := read(t, dumpIn(t, dir)); len(w.all) != 4 || w.all[2] != "JIT_CODE_LOAD" || !strings.Contains(w.all[1], "4711") {
@@ -293,7 +306,7 @@ func TestOpen_Traps(t *testing.T) {
 }
 
 // Eight threads with a sanitizer; a million functions with JITINJECT_ALL.
-func TestSanitizers(t *testing.T) {
+func TestDump_Sanitizers(t *testing.T) {
 	mode := "threads"
 	if os.Getenv("JITINJECT_ALL") != "" {
 		mode = "million"
@@ -306,7 +319,7 @@ func TestSanitizers(t *testing.T) {
 			if testrec.Command(t, "", "setarch", "-R", "true").Run() == nil {
 				prefix = []string{"setarch", "-R", program}
 			}
-			for _, mode := range []string{mode, "tree", "wrong", "full", "buffer", "buffer-full", "fork", "frames", "frames-cut", "rows", "extra"} {
+			for _, mode := range []string{mode, "tree", "wrong", "full", "buffer", "buffer-full", "fork", "frames", "frames-cut", "rows", "rows-machine", "gone", "closed", "extra"} {
 				if strings.Contains(flags, "thread") && mode == "fork" {
 					continue // of a program with other threads, which TSan has
 				}

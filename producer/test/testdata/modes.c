@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +82,7 @@ static void *thread(void *of)
 	for (long i = 0; i < *(long *)of; i++) {
 		tree(d);
 		load("outer", sizeof code, d);
+		pthread_testcancel();
 	}
 	jitdump_debug_free(d);
 	return NULL;
@@ -155,7 +158,11 @@ int main(int argc, char **argv)
 	if (!strcmp(mode, "no-children"))
 		options.flags = JITDUMP_NO_CHILDREN;
 	if (!strcmp(mode, "stdin"))
-		close(0);
+		close(0), close(1);
+	if (strstr(mode, "full"))
+		setrlimit(RLIMIT_FSIZE, &(struct rlimit){10000, 10000});
+	if (!strcmp(mode, "rows-machine"))
+		options.machine = 243;
 	open_in(argv[2]);
 	jitdump_tier(2, JITDUMP_RED, "Optimizer");
 	if (!strcmp(mode, "tree") || !strcmp(mode, "plain-lines-off") || !strcmp(mode, "stdin")) {
@@ -194,7 +201,9 @@ int main(int argc, char **argv)
 			return 1;
 		pid_t child = fork();
 		if (child == 0) {
+			jitdump_code_move(0, code, code + 8, 8); // the parent's
 			load("child", sizeof code, NULL);
+			jitdump_code_move(1, code, code + 8, sizeof code);
 			jitdump_close();
 			_exit(0);
 		}
@@ -202,9 +211,6 @@ int main(int argc, char **argv)
 		printf("child: %d\n", child);
 		load("parent later", sizeof code, NULL);
 	} else if (!strcmp(mode, "full") || !strcmp(mode, "buffer-full")) {
-		struct rlimit limit = {10000, 10000};
-		signal(SIGXFSZ, SIG_IGN);
-		setrlimit(RLIMIT_FSIZE, &limit);
 		for (int i = 0; i < 1000; i++)
 			load("f", sizeof code, NULL);
 		printf("open: %d\n", jitdump_is_open());
@@ -235,6 +241,38 @@ int main(int argc, char **argv)
 		if (!strcmp(mode, "rows-odd"))
 			rows[0].saved_count = 1, rows[0].saved = &odd;
 		jitdump_code_load(&c);
+	} else if (!strcmp(mode, "closed")) {
+		load("f", sizeof code, NULL);
+		char name[] = "precious-XXXXXX";
+		for (int fd = 3; fd < 1024; fd++)
+			close(fd);
+		for (int fd = mkstemp(name); fd < 1023; fd = dup(fd)) // all descriptors are another file's
+			assert(fd > 0);
+		load("lost", sizeof code, NULL);
+		struct stat st;
+		assert(!stat(name, &st) && st.st_size == 0 && !unlink(name));
+		printf("open: %d\n", jitdump_is_open());
+	} else if (!strcmp(mode, "cancelled")) {
+		pthread_t t;
+		long forever = 1L << 40;
+		for (int i = 0; i < 20; i++) {
+			pthread_create(&t, NULL, thread, &forever);
+			usleep(500);
+			pthread_cancel(t);
+			pthread_join(t, NULL);
+		}
+		load("last", sizeof code, NULL);
+	} else if (!strcmp(mode, "raw-fork")) {
+		load("parent", sizeof code, NULL);
+		pid_t child = (pid_t)syscall(SYS_fork);
+		if (child == 0) {
+			load("child", sizeof code, NULL);
+			_exit(jitdump_is_open());
+		}
+		int status;
+		waitpid(child, &status, 0);
+		assert(status == 0);
+		load("later", sizeof code, NULL);
 	} else if (!strcmp(mode, "extra")) {
 		struct jitdump_code c = {.name = "f", .address = code, .size = 8, .extra_id = 4711, .extra = "12345678", .extra_size = 8};
 		jitdump_code_load(&c);
