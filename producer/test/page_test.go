@@ -144,6 +144,8 @@ func TestPage_Mistakes(t *testing.T) {
 		{"lines inside instructions", func(b []byte) []byte { u64(b[0x48:], 0x7f0000001003); return b }, "dump/lines-contradict"},
 		{"pad", func(b []byte) []byte { u32(b[0x10:], 0xdeadbeef); return b }, "dump/pad"},
 		{"flags", func(b []byte) []byte { u64(b[0x20:], 0x7f5500); return b }, "dump/flags"},
+		{"machine", func(b []byte) []byte { u32(b[0xc:], 0); return b }, "dump/machine"},
+		{"no load after inlined calls", func(b []byte) []byte { return slices.Delete(b, 0xd0, 0x115) }, "dump/tree-order"},
 		{"index", func(b []byte) []byte {
 			load := slices.Clone(b[0xd0:0x115])
 			u64(load[0x18:], 0x7f0000002000)
