@@ -12,7 +12,8 @@
 # make fuzz       fuzz each target for FUZZTIME: a number of inputs, 1000000x, or a time, 5m
 # make lint       gofmt, go vet, staticcheck
 # make man        manual pages into build/man, completions for shells into build/completions
-# make install    all of that into DESTDIR/PREFIX; install-agent adds the agent, uninstall removes both
+# make install    all of that and jitdump.h into DESTDIR/PREFIX; install-header only jitdump.h; install-agent
+#                 adds the agent; uninstall removes all
 # make packages   .deb and .rpm for amd64 and arm64 into build/packages
 # make release    the files of a release into build/release; VERSION=0.1.0 must be in CHANGELOG.md
 # make copyright  write packaging/debian/copyright anew, after a change in go.mod
@@ -46,7 +47,7 @@ RACE       = ./inject ./cmd/jitinject ./internal/runtime/jitdump ./internal/form
 RACE_TESTS = AnyNumberOfWorkers|MadeTogether|SideBySide|^TestStream_|^TestProgress|^TestBar_|^TestInterrupt_|_Interrupted|ChangesWhileRead|^TestCache_LikePerf
 
 .PHONY: build agent demo check test race race-seconds interop bench growth runtimes fuzz fuzz-seconds lint man sessions pictures \
-        install install-files install-agent uninstall packages release copyright clean
+        install install-files install-header install-agent uninstall packages release copyright clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(GO_LDFLAGS)' -o bin/jitinject ./cmd/jitinject
@@ -138,9 +139,13 @@ BASHDIR  = $(PREFIX)/share/bash-completion/completions
 ZSHDIR   = $(PREFIX)/share/zsh/site-functions
 FISHDIR  = $(PREFIX)/share/fish/vendor_completions.d
 AGENTDIR = $(PREFIX)/lib/jitinject
+# Of the header for JIT compilers.
+INCLUDEDIR   = $(PREFIX)/include
+PKGCONFIGDIR = $(PREFIX)/share/pkgconfig
+CMAKEDIR     = $(PREFIX)/share/cmake/jitdump
 
 install: man
-	$(MAKE) install-files
+	$(MAKE) install-files install-header
 
 install-files:
 	install -D -m 755 $(BIN)/jitinject "$(DESTDIR)$(BINDIR)/jitinject"
@@ -154,6 +159,19 @@ install-files:
 	install -D -m 644 build/completions/jitinject.fish "$(DESTDIR)$(FISHDIR)/jitinject.fish"
 	ln -sf jitinject.fish "$(DESTDIR)$(FISHDIR)/perf-jitinject.fish"
 
+# The header, and the files by which pkg-config and CMake find it. Their versions are releases:
+# neither orders those of other commits.
+install-header:
+	install -D -m 644 producer/jitdump.h "$(DESTDIR)$(INCLUDEDIR)/jitdump.h"
+	install -d "$(DESTDIR)$(PKGCONFIGDIR)" "$(DESTDIR)$(CMAKEDIR)"
+	version="$(VERSION)" && version=$${version%%[~+-]*} && \
+	sed 's|@PREFIX@|$(PREFIX)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|'"$$version|" \
+		producer/jitdump.pc.in >"$(DESTDIR)$(PKGCONFIGDIR)/jitdump.pc" && \
+	for file in jitdump-config.cmake jitdump-config-version.cmake; do \
+		sed "s|@INCLUDEDIR@|$$(realpath -m --relative-to="$(CMAKEDIR)" "$(INCLUDEDIR)")|; s|@VERSION@|$$version|" \
+			producer/$$file.in >"$(DESTDIR)$(CMAKEDIR)/$$file" || exit; done
+	chmod 644 "$(DESTDIR)$(PKGCONFIGDIR)/jitdump.pc" "$(DESTDIR)$(CMAKEDIR)"/*
+
 install-agent: agent
 	install -D -m 755 $(BIN)/libjitinject-jvmti.so "$(DESTDIR)$(AGENTDIR)/libjitinject-jvmti.so"
 
@@ -161,9 +179,11 @@ uninstall:
 	cd "$(DESTDIR)/" && rm -f $(addprefix .,$(BINDIR)/jitinject $(BINDIR)/perf-jitinject \
 		$(BASHDIR)/jitinject $(BASHDIR)/perf-jitinject $(ZSHDIR)/_jitinject \
 		$(FISHDIR)/jitinject.fish $(FISHDIR)/perf-jitinject.fish \
-		$(MANDIR)/man1/jitinject.1 $(MANDIR)/man1/jitinject-*.1 $(MANDIR)/man1/perf-jitinject.1 $(MANDIR)/man5/jitdump.5 \
+		$(MANDIR)/man1/jitinject.1 $(MANDIR)/man1/jitinject-*.1 $(MANDIR)/man1/perf-jitinject.1 $(MANDIR)/man3/jitdump.3 $(MANDIR)/man5/jitdump.5 \
+		$(INCLUDEDIR)/jitdump.h $(PKGCONFIGDIR)/jitdump.pc $(CMAKEDIR)/jitdump-config.cmake $(CMAKEDIR)/jitdump-config-version.cmake \
 		$(AGENTDIR)/libjitinject-jvmti.so)
-	cd "$(DESTDIR)/" && [ ! -d .$(AGENTDIR) ] || rmdir --ignore-fail-on-non-empty .$(AGENTDIR)
+	cd "$(DESTDIR)/" && for dir in .$(AGENTDIR) .$(CMAKEDIR); do \
+		[ ! -d $$dir ] || rmdir --ignore-fail-on-non-empty $$dir || exit; done
 
 packages:
 	script/packages

@@ -155,7 +155,7 @@ func TestHelp_NamesRealOptions(t *testing.T) {
 	for _, c := range commands() {
 		c.options().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
 	}
-	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--log-code", "--log-source-code", "--logfile", "--no-logfile-per-isolate", "--v8-flags", "--js-flags", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove", "--purge", "--no-children", "--perf-basic-prof", "--interpreted-frames-native-stack", "--yjit", "--yjit-perf"} {
+	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--log-code", "--log-source-code", "--logfile", "--no-logfile-per-isolate", "--v8-flags", "--js-flags", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove", "--purge", "--no-children", "--perf-basic-prof", "--interpreted-frames-native-stack", "--yjit", "--yjit-perf", "--cflags", "--libs"} {
 		known[foreign] = true
 	}
 	for _, name := range helpWords() {
@@ -175,6 +175,7 @@ func TestHelp_NamesRealOptions(t *testing.T) {
 }
 
 // Every topic has a line that says what it is, and a text that fits a terminal.
+// A header is a page of section 3.
 func TestHelp_EveryTopic(t *testing.T) {
 	if len(topics()) < 5 {
 		t.Fatal(topics())
@@ -182,7 +183,7 @@ func TestHelp_EveryTopic(t *testing.T) {
 	_, all, _ := command(t, t.TempDir(), "help")
 	for _, name := range topics() {
 		code, stdout, stderr := command(t, t.TempDir(), "help", name)
-		if p, _ := helpText(name); code != exitOK || stderr != "" || p.Name != name || p.Brief == "" || !strings.Contains(all, "  "+name+" ") {
+		if p, _ := helpText(name); code != exitOK || stderr != "" || p.Name != strings.TrimSuffix(name, ".h") || p.Brief == "" || !strings.Contains(all, "  "+name+" ") {
 			t.Errorf("%s: exit code %d, page %s: %s\n%s", name, code, p.Name, p.Brief, stderr)
 		}
 		for line := range strings.Lines(stdout) {

@@ -15,7 +15,7 @@ import (
 )
 
 // manualDate is when the texts of the manual were changed last.
-const manualDate = "2026-11-23"
+const manualDate = "2026-11-24"
 
 // manualPages returns the pages: of all commands that have more to tell than a line,
 // and of the topics that belong to a section of the manual.
@@ -69,7 +69,7 @@ func runMan(args []string, stdout *os.File, stderr io.Writer) int {
 	return exitOK
 }
 
-// writeManual writes the pages into man1 and man5 below dir.
+// writeManual writes the pages into man1, man3 and man5 below dir.
 func writeManual(dir, date string) error {
 	for _, p := range manualPages() {
 		if err := writePage(dir, p.Section, p.Name, p.Roff(date, "jitinject "+shortVersion(version()))); err != nil {
