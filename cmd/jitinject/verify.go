@@ -23,6 +23,7 @@ type verifyOptions struct {
 	recording   string
 	json, quiet bool
 	all, rules  bool
+	producer    bool
 	explain     string
 	files       []string
 }
@@ -33,6 +34,7 @@ func newVerifyFlags(o *verifyOptions) *pflag.FlagSet {
 	fs.BoolVar(&o.json, "json", false, "print problems, or rules, as JSON, one object a line")
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print only errors, and no counts")
 	fs.BoolVar(&o.all, "all", false, "print all problems, not only ten for each rule")
+	fs.BoolVar(&o.producer, "producer", false, "for authors of runtimes: report what dumps lack that perf could show")
 	fs.BoolVar(&o.rules, "rules", false, "list all rules")
 	fs.StringVar(&o.explain, "explain", "", "explain `RULE`: its usual cause and what to do; more rules may follow")
 	return fs
@@ -126,8 +128,11 @@ func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stde
 // verifyFiles checks the files one after the other.
 func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
 	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, explain: verifier.Explain, advised: make(map[string]bool)}
-	opts := verify.Options{Emit: out.diagnostic, All: o.all, Recording: o.recording}
+	opts := verify.Options{Emit: out.diagnostic, All: o.all, Recording: o.recording, Producer: o.producer}
 	opts.Recordings, opts.Logs, opts.Dumps = formats.Beside(verifier, o.files)
+	if o.producer && len(opts.Dumps) == 0 && !o.quiet {
+		fmt.Fprintln(stderr, "jitinject: note: --producer is for jitdumps, and none of the files is one")
+	}
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
 		opts.Now = uint64(now.Nano())
@@ -178,6 +183,10 @@ func (o *verifyOutput) diagnostic(c verify.Diagnostic) {
 	if c.Offset >= 0 {
 		fmt.Fprintf(o.w, ":%#x", c.Offset)
 	}
+	if strings.HasPrefix(c.Rule, "producer/") { // the report of a dump: one line each
+		fmt.Fprintf(o.w, ": %s: %s. %s [%s]\n", c.Severity, quote.Printable(c.Text), c.Advice, c.Rule)
+		return
+	}
 	fmt.Fprintf(o.w, ": %s: %s [%s]\n", c.Severity, quote.Printable(c.Text), c.Rule)
 	if !o.advised[c.Rule] {
 		o.advised[c.Rule] = true
@@ -205,6 +214,9 @@ func (o *verifyOutput) result(file string, r *verify.Result) {
 	verdict := "no problems found"
 	if r.Errors+r.Warnings+r.Notes > 0 {
 		verdict = fmt.Sprintf("%s, %s, %s", count(int64(r.Errors), "error"), count(int64(r.Warnings), "warning"), count(int64(r.Notes), "note"))
+	}
+	if r.Complete {
+		verdict += "; nothing is missing that perf could show"
 	}
 	fmt.Fprintf(o.w, "%s: %s, %s: %s\n", quote.Printable(file), r.Kind, r.Holds, verdict)
 }

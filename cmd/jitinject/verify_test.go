@@ -157,3 +157,26 @@ func TestVerifyCommand_RecordingWithCalls(t *testing.T) {
 		}
 	}
 }
+
+// --producer reports what a dump lacks, one line each, and leaves the exit code as it is.
+func TestVerifyCommand_Producer(t *testing.T) {
+	dir := testrec.Place(t, "toyjit")
+	dump := filepath.Base(testrec.Dumps(t, dir)[0])
+	code, stdout, stderr := verifyCommand(t, dir, "--producer", "perf.data", dump)
+	if code != exitOK || stderr != "" || !strings.Contains(stdout, "\n"+dump+": note: unwind tables: 0 of 13 functions, 0% of the code bytes") ||
+		!strings.Contains(stdout, `"Stacks" in docs/producers.md. [producer/unwind]`+"\n"+dump+": jitdump, ") {
+		t.Errorf("got exit code %d\n%s%s\nwant 0, no errors, the unwind tables on the last line but one", code, stdout, stderr)
+	}
+	if _, stdout, _ := verifyCommand(t, dir, "--producer", "--json", dump); !strings.Contains(stdout, `"rule":"producer/unwind","severity":"note","text":"unwind tables: 0 of 13`) {
+		t.Errorf("got JSON without the unwind tables\n%s", stdout)
+	}
+	if code, stdout, _ := verifyCommand(t, dir, "--producer", "-q", dump); code != exitOK || stdout != "" {
+		t.Errorf("-q: got exit code %d, %q; want 0, nothing", code, stdout)
+	}
+	if code, _, stderr := verifyCommand(t, dir, "--producer", "perf.data"); code != exitOK || !strings.Contains(stderr, "note: --producer is for jitdumps") {
+		t.Errorf("without a dump: got exit code %d, %q; want 0, a note", code, stderr)
+	}
+	if _, stdout, _ := verifyCommand(t, dir, "--explain", "producer/unwind"); !strings.Contains(stdout, "producer/unwind (note)") {
+		t.Errorf("--explain: got %q; want the rule", stdout)
+	}
+}

@@ -2,7 +2,7 @@
 // and the [Verifier], which finds out a file's format and has the file checked. It knows no format.
 //
 // A format has a package below: checkdump, checkmono, checkxray, checkj9, checkv8, checkrecording
-// and checkobject. Each has a table of its rules, in rules.go: the statement that must hold, the
+// and checkobject. checkproducer reports what valid dumps lack. Each has a table of its rules, in rules.go: the statement that must hold, the
 // usual cause if it does not, and the advice. docs/verify.md is made from these tables.
 // internal/formats lists the formats of side files, with their checks, and makes the Verifier.
 //

@@ -24,6 +24,9 @@ type Options struct {
 	// Dumps are paths of jitdumps with functions that other side files may describe.
 	Dumps []string
 
+	// Producer adds notes about what jitdumps lack that profilers could show.
+	Producer bool
+
 	// Now is CLOCK_MONOTONIC of this machine in nanoseconds, for files that were
 	// written on it, or 0.
 	Now uint64

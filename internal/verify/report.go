@@ -46,6 +46,7 @@ type Result struct {
 	Kind                    string // that of the Format
 	Holds                   string // what is in the file, in words
 	Errors, Warnings, Notes int
+	Complete                bool // with Options.Producer: profilers could show nothing more of the dump
 }
 
 // maxShown is how many complaints about one rule are told of, unless all are asked for.

@@ -45,7 +45,7 @@ func TestTable(t *testing.T) {
 		if !used[r.Name] {
 			t.Errorf("%s is in the table and nowhere else", r.Name)
 		}
-		if !regexp.MustCompile(`^(dump|mono|xray|j9|v8log|perfmap|recording|object|core)/[a-z0-9-]+$`).MatchString(r.Name) {
+		if !regexp.MustCompile(`^(dump|producer|mono|xray|j9|v8log|perfmap|recording|object|core)/[a-z0-9-]+$`).MatchString(r.Name) {
 			t.Errorf("%s is no name for a rule", r.Name)
 		}
 		for _, text := range []string{r.Statement, r.Cause, r.Advice} {

@@ -247,7 +247,7 @@ An **error** costs names, lines or stacks, or makes them false, in some common t
 **warning**. A **note** is information.
 `)
 	for _, kind := range []struct{ prefix, title string }{
-		{"dump/", "Rules for dumps"}, {"mono/", "Rules for logs of Mono"}, {"xray/", "Rules for traces of XRay"}, {"v8log/", "Rules for logs of V8"}, {"perfmap/", "Rules for perf maps"}, {"j9/", "Rules for OpenJ9's metadata"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"}, {"core/", "Rules for core dumps"},
+		{"dump/", "Rules for dumps"}, {"producer/", "What dumps may lack (`--producer`)"}, {"mono/", "Rules for logs of Mono"}, {"xray/", "Rules for traces of XRay"}, {"v8log/", "Rules for logs of V8"}, {"perfmap/", "Rules for perf maps"}, {"j9/", "Rules for OpenJ9's metadata"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"}, {"core/", "Rules for core dumps"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n", kind.title)
 		for _, r := range formats.Verifier().Rules() {

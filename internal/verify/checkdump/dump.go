@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/checkproducer"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -90,6 +91,9 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verif
 		if err := c.besideRecording(ctx, path, recording); err != nil {
 			return err
 		}
+	}
+	if opts.Producer {
+		return checkproducer.Check(ctx, r, c.src, c.quirks.skew)
 	}
 	return nil
 }

@@ -3,15 +3,17 @@ package checkdump
 import (
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/checkproducer"
 )
 
 // Format is how jitdumps are checked. A file with the name of a dump is one, whatever is
 // in it.
 var Format = verify.Format{
-	Kind: "jitdump", Name: "a jitdump", Rules: rules, Check: checkFile,
+	Kind: "jitdump", Name: "a jitdump", Rules: slices.Concat(rules, checkproducer.Rules), Check: checkFile,
 	Recognizes: func(_ io.ReaderAt, path string) bool {
 		base := filepath.Base(path)
 		return strings.HasPrefix(base, "jit-") && strings.HasSuffix(base, ".dump")
