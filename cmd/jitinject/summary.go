@@ -104,7 +104,7 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 		}
 	}
 	if unlogged > 0 {
-		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: to record it, see jitinject help v8log\n", count(int64(unlogged), "function"))
+		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: add V8's flags --log-code --log-source-code; see jitinject help v8log\n", count(int64(unlogged), "function"))
 	}
 	writeTraces(w, s)
 	writeReasons(w, s)

@@ -204,7 +204,7 @@ func TestSummary_Unlogged(t *testing.T) {
 	const about = "V8's log would add"
 	for unlogged, want := range map[int]string{
 		0:   "",
-		400: about + " inlined calls and exact lines to 1,200 functions: to record it, see jitinject help v8log\n",
+		400: about + " inlined calls and exact lines to 1,200 functions: add V8's flags --log-code --log-source-code; see jitinject help v8log\n",
 	} {
 		s := dumps(3)
 		for i := range s.Dumps {
