@@ -260,7 +260,7 @@ func TestSummary_Unresolved(t *testing.T) {
 	} {
 		d := &engine.DumpSummary{Samples: &engine.JitSamples{InJIT: 1000, Resolved: c.resolved, Early: c.early}}
 		if got := unresolvedText(d, c.all); got != want {
-			t.Errorf("%+v: got %q; want %q", c, got, want)
+			t.Errorf("for %+v: got %q; want %q", c, got, want)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestVerifyCommand_ColoursOnTerminalOnly(t *testing.T) {
 		tty := openTerminal(t)
 		code, stderr := start(nil, tty.slave, "verify", c.option, dump)
 		if out := tty.close(); code != exitIncomplete || !strings.Contains(out, c.want) || strings.Contains(out, c.no) {
-			t.Errorf("%+v: got exit code %d, %s%q; want %q, and no %q", c, code, stderr, out, c.want, c.no)
+			t.Errorf("for %+v: got exit code %d, %s%q; want %q, and no %q", c, code, stderr, out, c.want, c.no)
 		}
 	}
 	t.Setenv("NO_COLOR", "")
