@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// What is run on results, in front of whose results they are.
+// The commands that read results. The name of the result's program follows.
 const (
 	report      = "perf report --stdio, of "
 	annotate    = "perf annotate --stdio -s HOTTEST, of "

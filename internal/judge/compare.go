@@ -142,8 +142,8 @@ func contains(ours, theirs []Frame) bool {
 }
 
 // shows reports whether a frame of ours matches one of theirs: the same frame, the same
-// builtin of V8 by its other name, or a place unknown to theirs whose addresses cannot be
-// compared.
+// builtin of V8 by its other name, or a place that is unknown to theirs and cannot be
+// compared by address.
 func shows(ours, theirs *Frame) bool {
 	switch {
 	case ours.equal(theirs):
