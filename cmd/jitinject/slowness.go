@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// slowMappings is the number of mappings of one process from which on a perf takes seconds to read
-// them: the time of perf 6.12 grows with the square of the number, and that of perf 7.2 nearly so.
-// perf 6.1 is fast (make bench).
+// slowMappings is the least number of mappings of one process that a perf takes seconds to read.
+// The time of perf 6.12 grows with the square of the number, and that of perf 7.2 nearly so. perf
+// 6.1 is fast (make bench).
 const slowMappings = 5000
 
 // writeSlowness advises an option if perf takes long to read a result with n mappings in one process.
