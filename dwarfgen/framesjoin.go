@@ -16,7 +16,7 @@ type FramesPart struct {
 }
 
 // Part returns the content of f, and empties f. They share no memory. The part takes over the
-// memory of spare, which may be nil or a part whose data is no longer needed.
+// memory of spare, which may be nil or a part that is no longer needed.
 func (f *Frames) Part(spare *FramesPart) (*FramesPart, error) {
 	f.fail(f.w.Err())
 	if f.err != nil {

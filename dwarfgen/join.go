@@ -30,7 +30,8 @@ type Part struct {
 }
 
 // Part returns the content of the builder, and empties the builder. They share no memory. The part
-// takes over the memory of spare, which may be nil or a joined part whose sections have been written.
+// takes over the memory of spare, which may be nil or a joined part with sections that are written
+// already.
 func (b *Builder) Part(spare *Part) (*Part, error) {
 	if err := b.check(); err != nil {
 		return nil, err

@@ -44,6 +44,7 @@ func TestReasons_EveryRuntime(t *testing.T) {
 		{"deno", "/usr/bin/deno", "--v8-flags=--perf-prof"},
 		{"java", "/usr/lib/jvm/java-17/lib/server/libjvm.so", "-agentpath:"},
 		{"java", "/usr/lib/jvm/java-17/lib/server/libjvm.so", "jcmd PID Compiler.perfmap"},
+		{"java", "/usr/lib/jvm/java-17/lib/server/libjvm.so", " -XX:+PreserveFramePointer "},
 		{"beam.smp", "/usr/lib/erlang/erts-13.1/bin/beam.smp", "+JPperf true"},
 		{"erts_sched_1", "/usr/lib/erlang/erts-13.1/bin/beam.smp", "+JPperf true"},
 		{"php8.2", "/usr/bin/php8.2", "opcache.jit_debug=32"},

@@ -95,8 +95,8 @@ const (
 	debugInfo2Head     = 8 * 4
 )
 
-// DebugInfo2 decodes a SAMPLY_JIT_CODE_DEBUG_INFO2 body into d, whose memory it
-// reuses. The names alias the record.
+// DebugInfo2 decodes a SAMPLY_JIT_CODE_DEBUG_INFO2 body into d. It reuses
+// the memory of d. The names alias the record.
 func (r *Raw) DebugInfo2(d *DebugInfo2) error {
 	c := r.cursor()
 	fileCount, fileSize := c.U32("file_count"), c.U32("file_list_size")

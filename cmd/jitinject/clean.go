@@ -19,6 +19,7 @@ import (
 type cleanOptions struct {
 	dryRun, force, quiet bool
 	verbose              int
+	cache                string // directory of a build-id cache, perfsCache, or "" for none
 	files                []string
 }
 
@@ -26,6 +27,8 @@ func newCleanFlags(o *cleanOptions) *pflag.FlagSet {
 	fs := newFlagSet("clean")
 	fs.BoolVarP(&o.dryRun, "dry-run", "n", false, "list the files that would be removed, and remove nothing")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to another user")
+	fs.StringVar(&o.cache, "buildid-cache", "", "also remove the objects' entries of the build-id cache `DIR` (default: perf's, usually ~/.debug)")
+	fs.Lookup("buildid-cache").NoOptDefVal = perfsCache
 	fs.CountVarP(&o.verbose, "verbose", "v", "list each removed file")
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print only files that were not removed")
 	return fs
@@ -41,6 +44,15 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 	if o.files = fs.Args(); len(o.files) == 0 {
 		return refuse(fs, stderr, usageError("clean needs the names of recordings that were injected"))
 	}
+	if fs.Changed("buildid-cache") {
+		if o.cache == "" {
+			return refuse(fs, stderr, usageError("--buildid-cache: the name is empty"))
+		}
+		var err error
+		if o.cache, err = cacheOf(o.cache); err != nil {
+			return refuse(fs, stderr, err)
+		}
+	}
 	ctx, stop := interruptible(signalled{stderr: stderr, abandon: func() { abandon(append([]string{"clean"}, args...)) }}, syscall.SIGPIPE)
 	defer stop()
 	code := exitOK
@@ -55,7 +67,7 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 
 // cleanOne removes the objects of one recording and says what came of it.
 func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File, stderr io.Writer) int {
-	opts := engine.CleanOptions{Input: file, Force: o.force, DryRun: o.dryRun}
+	opts := engine.CleanOptions{Input: file, Force: o.force, DryRun: o.dryRun, BuildIDCache: o.cache}
 	names := stdio.Lines{W: stdout}
 	if o.dryRun && !o.quiet || o.verbose > 0 {
 		opts.Log = func(path string) { names.Print(quote.Printable(path)) }
@@ -70,7 +82,7 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 		fmt.Fprintf(stderr, "jitinject: %s\n", k)
 	}
 	if !o.quiet {
-		writeCleanSummary(stderr, sum, o.dryRun)
+		writeCleanSummary(stderr, sum, o)
 	}
 	switch {
 	case err != nil:
@@ -82,13 +94,13 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 	return exitOK
 }
 
-func writeCleanSummary(w io.Writer, s *engine.CleanSummary, dryRun bool) {
+func writeCleanSummary(w io.Writer, s *engine.CleanSummary, o *cleanOptions) {
 	if s.Objects == 0 {
 		fmt.Fprintf(w, "%s: no objects of jitted functions are mapped in it; nothing to remove\n", quote.Printable(s.Input))
 		return
 	}
 	what, freed := "removed", "freed"
-	if dryRun {
+	if o.dryRun {
 		what, freed = "would be removed", "would be freed"
 	}
 	fmt.Fprintf(w, "%s: %s of %s %s, %s %s", quote.Printable(s.Input), number(int64(s.Removed)), count(int64(s.Objects), "object"), what, size(s.Bytes), freed)
@@ -99,4 +111,7 @@ func writeCleanSummary(w io.Writer, s *engine.CleanSummary, dryRun bool) {
 		fmt.Fprintf(w, "; %s left alone", were(n, "was", "were"))
 	}
 	fmt.Fprintln(w)
+	if o.cache != "" {
+		fmt.Fprintf(w, "%s: %s of these objects %s, %s %s\n", quote.Printable(o.cache), were(s.Cached, "entry", "entries"), what, size(s.CachedBytes), freed)
+	}
 }

@@ -47,6 +47,31 @@ func TestCleanCommand_SaysWhatWasRemoved(t *testing.T) {
 	step("clean -q perf.jit.data nowhere.data", exitFailed)
 }
 
+// The command removes entries of the build-id cache if asked to, and says how many.
+func TestCleanCommand_BuildIDCache(t *testing.T) {
+	dir := testrec.Place(t, "php")
+	t.Setenv("PERF_BUILDID_DIR", "")
+	t.Setenv("HOME", dir)
+	unsetenv(t, "PERF_CONFIG")
+	for _, option := range []string{"--buildid-cache", "--buildid-cache=own"} {
+		step := func(want string, wantCode int, args ...string) string {
+			t.Helper()
+			code, stdout, stderr := command(t, dir, args...)
+			if code != wantCode || !strings.Contains(stderr, want) {
+				t.Errorf("%q: exit code %d, want %d and %q\n%s", args, code, wantCode, want, stderr)
+			}
+			return stdout
+		}
+		step("44 objects are in the build-id cache as well", exitOK, option)
+		if out := step(": 44 entries of these objects would be removed, ", exitOK, "clean", "-n", option, "perf.jit.data"); strings.Count(out, "/elf\n") != 44 {
+			t.Errorf("a dry run names:\n%s", out)
+		}
+		step(": 44 entries of these objects removed, ", exitOK, "clean", option, "perf.jit.data")
+		step(": 0 entries of these objects removed, 0 bytes freed", exitOK, "clean", option, "perf.jit.data")
+		step("the name is empty", exitUsage, "clean", "--buildid-cache=", "perf.jit.data")
+	}
+}
+
 func TestCleanCommand_Help(t *testing.T) {
 	if code, stdout, _ := command(t, t.TempDir(), "clean", "--help"); code != exitOK || !strings.Contains(stdout, "usage: jitinject clean") || !strings.Contains(stdout, "--dry-run") {
 		t.Errorf("exit code %d\n%s", code, stdout)

@@ -7,9 +7,9 @@ import (
 	"unicode/utf16"
 )
 
-// forTerminals spells characters of a JSON document that a terminal might obey, as JSON
-// lets one do inside strings, where alone they can be: package json leaves those beyond
-// ASCII as they are.
+// forTerminals escapes the characters of a JSON document that a terminal might obey.
+// They can be only inside strings, where JSON allows escapes. Package json leaves those
+// beyond ASCII as they are.
 func forTerminals(document []byte) []byte {
 	plain := func(r rune) bool { return r == '\n' || unicode.IsPrint(r) }
 	if bytes.IndexFunc(document, func(r rune) bool { return !plain(r) }) < 0 {

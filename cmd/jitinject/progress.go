@@ -42,8 +42,8 @@ type meter struct {
 	text  atomic.Pointer[[2]string]
 }
 
-// showProgress shows how far a run is until it is told to stop, as --progress says:
-// auto shows a bar if messages go to a terminal that is ours alone; in a pipeline others
+// showProgress shows how far a run is until it is told to stop, as --progress says. auto
+// shows a bar if messages go to a terminal that is ours alone: in a pipeline others
 // write there, too.
 func showProgress(stderr io.Writer, mode string, shared bool, p *engine.Progress) (stop func()) {
 	c, ok := stderr.(*console)
@@ -144,8 +144,8 @@ func (m *meter) hide() {
 
 // A barWriter is what mpb writes to: whole frames, each a line, and before all but the
 // first what takes the one before off the screen. On the terminal, the cursor stays at the
-// beginning of the bar, where a terminal that becomes narrower and breaks the line in
-// two leaves it, and where it is found again after the keyboard has said ^C.
+// beginning of the bar. A terminal that becomes narrower and breaks the line in two leaves
+// it there. It is also found there after the keyboard has printed ^C.
 type barWriter struct {
 	terminal *os.File
 	width    int // that frames are made for

@@ -33,7 +33,7 @@ func command(t *testing.T, dir string, args ...string) (code int, stdout, stderr
 	// there is none, and /dev/null stands for the terminal.
 	out := null
 	for _, a := range args {
-		if slices.Contains([]string{"json", "version", "--version", "help", "completion", "fetch", "-h", "--help"}, a) {
+		if slices.Contains([]string{"json", "version", "--version", "help", "completion", "fetch", "clean", "-h", "--help"}, a) {
 			if out, err = os.CreateTemp(t.TempDir(), "out"); err != nil {
 				t.Fatal(err)
 			}

@@ -5,8 +5,9 @@ import (
 	"io"
 )
 
-// slowMappings is the number of mappings of one process from which on a perf takes seconds to read
-// them. perf 6.12 takes time that grows with the square of the number (make bench).
+// slowMappings is the least number of mappings of one process that a perf takes seconds to read.
+// The time of perf 6.12 grows with the square of the number, and that of perf 7.2 nearly so. perf
+// 6.1 is fast (make bench).
 const slowMappings = 5000
 
 // writeSlowness advises an option if perf takes long to read a result with n mappings in one process.
@@ -16,6 +17,6 @@ func writeSlowness(w io.Writer, n int, o *options) {
 		option = "--sampled"
 	}
 	if n >= slowMappings && !(o.bundle && o.sampled) {
-		fmt.Fprintf(w, "perf 6.12 takes long to read %s mappings of one process: with %s there are fewer\n", number(int64(n)), option)
+		fmt.Fprintf(w, "perf 6.12 and 7.2 take long to read %s mappings of one process: inject with %s\n", number(int64(n)), option)
 	}
 }

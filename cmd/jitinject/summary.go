@@ -104,7 +104,7 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 		}
 	}
 	if unlogged > 0 {
-		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: to record it, see jitinject help v8log\n", count(int64(unlogged), "function"))
+		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: add V8's flags --log-code --log-source-code; see jitinject help v8log\n", count(int64(unlogged), "function"))
 	}
 	writeTraces(w, s)
 	writeReasons(w, s)
@@ -217,10 +217,10 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 		note("the dump ends inside a record, at offset %#x: its process was killed or is still writing; later functions are missing", d.Cut)
 	case d.Nowhere > 0 && unresolved > 0: // that was said
 	case s.Resolved == 0 && (unresolved >= fewSamples || d.Kind == engine.KindGDBJIT): // one of the problems
-	case unresolved > s.InJIT/10 && d.Kind == engine.KindGDBJIT:
-		note("%s of its samples are in code that the process had removed, or did not register, when its memory was read", number(unresolved))
-	case unresolved > s.InJIT/10:
-		note("%s of its samples are in memory that the dump does not describe at that time: helpers that the runtime does not record, or recorded too late", number(unresolved))
+	default:
+		if text := unresolvedText(d, all); text != "" {
+			note("%s", text)
+		}
 	}
 	if text := linesText(d.LineAddresses, all); text != "" {
 		note("%s", text)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,6 +82,7 @@ func TestSummary_ManyDumps(t *testing.T) {
 			text := out.String()
 			table, rest, ok := strings.Cut(text, "out.data: ")
 			lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
+			lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "    unresolved: ") })
 			if !ok || len(lines) != rows+1 || strings.Contains(text, "\x1b") || strings.Count(rest, "\n") != 2 || !strings.HasSuffix(rest, " in 1m1s\n") {
 				t.Fatalf("%d, all %v: %d lines\n%s", n, all, len(lines), text)
 			}
@@ -202,7 +204,7 @@ func TestSummary_Unlogged(t *testing.T) {
 	const about = "V8's log would add"
 	for unlogged, want := range map[int]string{
 		0:   "",
-		400: about + " inlined calls and exact lines to 1,200 functions: to record it, see jitinject help v8log\n",
+		400: about + " inlined calls and exact lines to 1,200 functions: add V8's flags --log-code --log-source-code; see jitinject help v8log\n",
 	} {
 		s := dumps(3)
 		for i := range s.Dumps {
@@ -240,6 +242,25 @@ func TestSummary_StacksTooSmall(t *testing.T) {
 		_, _, stderr := command(t, testrec.Place(t, name))
 		if strings.Contains(stderr, "full copies of the stack (8,192 bytes)") != want {
 			t.Errorf("%s: want the hint %v:\n%s", name, want, stderr)
+		}
+	}
+}
+
+// If samples are unresolved, the summary says how many are in which code.
+func TestSummary_Unresolved(t *testing.T) {
+	for want, c := range map[string]struct {
+		early, resolved int64
+		all             bool
+	}{
+		"": {0, 990, false},
+		"unresolved: 1 sample in code that the dump does not describe, usually helpers of the runtime":                                                {0, 999, true},
+		"unresolved: 40 samples in code that the dump does not describe, usually helpers of the runtime":                                              {0, 960, false},
+		"unresolved: 40 samples in code that the dump describes only later":                                                                           {40, 960, false},
+		"unresolved: 40 samples, 30 in code that the dump describes only later, 10 in code that it does not describe, usually helpers of the runtime": {30, 960, false},
+	} {
+		d := &engine.DumpSummary{Samples: &engine.JitSamples{InJIT: 1000, Resolved: c.resolved, Early: c.early}}
+		if got := unresolvedText(d, c.all); got != want {
+			t.Errorf("for %+v: got %q; want %q", c, got, want)
 		}
 	}
 }

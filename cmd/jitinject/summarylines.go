@@ -6,6 +6,26 @@ import (
 	engine "github.com/jitinject/jitinject/inject"
 )
 
+// unresolvedText says where the unresolved samples of a dump are. Without all, it is "" if they are
+// at most 1 % of the samples in jitted code.
+func unresolvedText(d *engine.DumpSummary, all bool) string {
+	s := samplesOf(d)
+	unresolved := s.InJIT - s.Resolved
+	never := unresolved - s.Early
+	switch {
+	case unresolved == 0 || unresolved <= s.InJIT/100 && !all:
+		return ""
+	case d.Kind == engine.KindGDBJIT:
+		return fmt.Sprintf("%s of its samples are in code that the process had removed, or did not register, when its memory was read", number(unresolved))
+	case s.Early == 0:
+		return fmt.Sprintf("unresolved: %s in code that the dump does not describe, usually helpers of the runtime", count(unresolved, "sample"))
+	case never == 0:
+		return fmt.Sprintf("unresolved: %s in code that the dump describes only later", count(unresolved, "sample"))
+	}
+	return fmt.Sprintf("unresolved: %s, %s in code that the dump describes only later, %s in code that it does not describe, usually helpers of the runtime",
+		count(unresolved, "sample"), number(s.Early), number(never))
+}
+
 // linesText describes the decision about the addresses of a dump's lines. Without all, it
 // is "" unless the decision is a guess.
 func linesText(a *engine.LineAddresses, all bool) string {

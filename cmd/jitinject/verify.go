@@ -15,6 +15,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/verify"
 )
 
@@ -127,7 +128,7 @@ func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stde
 
 // verifyFiles checks the files one after the other.
 func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
-	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, explain: verifier.Explain, advised: make(map[string]bool)}
+	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, explain: verifier.Explain, advised: make(map[string]bool), colour: terminal.HasColour(stdout)}
 	opts := verify.Options{Emit: out.diagnostic, All: o.all, Recording: o.recording, Producer: o.producer}
 	opts.Recordings, opts.Logs, opts.Dumps = formats.Beside(verifier, o.files)
 	if o.producer && len(opts.Dumps) == 0 && !o.quiet {
@@ -169,6 +170,7 @@ type verifyOutput struct {
 	json, quiet bool
 	explain     func(rule string) (verify.Rule, bool)
 	advised     map[string]bool // rules with advice given already
+	colour      bool            // severities have colours
 }
 
 func (o *verifyOutput) diagnostic(c verify.Diagnostic) {
@@ -179,15 +181,23 @@ func (o *verifyOutput) diagnostic(c verify.Diagnostic) {
 		o.writeJSON(c)
 		return
 	}
-	fmt.Fprint(o.w, quote.Printable(c.File))
+	line := []byte(quote.Printable(c.File))
 	if c.Offset >= 0 {
-		fmt.Fprintf(o.w, ":%#x", c.Offset)
+		line = fmt.Appendf(line, ":%#x", c.Offset)
 	}
-	if strings.HasPrefix(c.Rule, "producer/") { // the report of a dump: one line each
-		fmt.Fprintf(o.w, ": %s: %s. %s [%s]\n", c.Severity, quote.Printable(c.Text), c.Advice, c.Rule)
+	line = fmt.Appendf(line, ": %s: %s", c.Severity, quote.Printable(c.Text))
+	producer := strings.HasPrefix(c.Rule, "producer/") // the report of a dump: one line each
+	if producer {
+		line = fmt.Appendf(line, ". %s", c.Advice)
+	}
+	line = fmt.Appendf(line, " [%s]\n", c.Rule)
+	if o.colour {
+		line = terminal.Colour(line)
+	}
+	o.w.Write(line)
+	if producer {
 		return
 	}
-	fmt.Fprintf(o.w, ": %s: %s [%s]\n", c.Severity, quote.Printable(c.Text), c.Rule)
 	if !o.advised[c.Rule] {
 		o.advised[c.Rule] = true
 		if r, ok := o.explain(c.Rule); ok {

@@ -28,6 +28,34 @@ func verifyCommand(t *testing.T, dir string, args ...string) (code int, stdout, 
 	return code, string(b), stderr
 }
 
+// Severities have colours on a terminal, unless NO_COLOR is set, and nowhere else.
+func TestVerifyCommand_ColoursOnTerminalOnly(t *testing.T) {
+	dir := testrec.Place(t, "lli-hot")
+	dump := testrec.Dumps(t, dir)[0]
+	const plain, coloured = ": error: ", ": \x1b[1;31merror:\x1b[m "
+	for _, c := range []struct {
+		noColor, term, option string
+		want, no              string
+	}{
+		{"", "xterm", "-q", coloured, plain},
+		{"1", "xterm", "-q", plain, "\x1b"},
+		{"", "dumb", "-q", plain, "\x1b"},
+		{"", "xterm", "--json", `"severity":"error"`, "\x1b"},
+	} {
+		t.Setenv("NO_COLOR", c.noColor)
+		t.Setenv("TERM", c.term)
+		tty := openTerminal(t)
+		code, stderr := start(nil, tty.slave, "verify", c.option, dump)
+		if out := tty.close(); code != exitIncomplete || !strings.Contains(out, c.want) || strings.Contains(out, c.no) {
+			t.Errorf("for %+v: got exit code %d, %s%q; want %q, and no %q", c, code, stderr, out, c.want, c.no)
+		}
+	}
+	t.Setenv("NO_COLOR", "")
+	if _, stdout, _ := verifyCommand(t, dir, "-q", dump); !strings.Contains(stdout, plain) || strings.Contains(stdout, "\x1b") {
+		t.Errorf("in a file: got %q; want no colours", stdout)
+	}
+}
+
 // The command says what is wrong, and its exit code whether anything is.
 func TestVerifyCommand_ExitCode(t *testing.T) {
 	dir := testrec.Place(t, "lli-hot")

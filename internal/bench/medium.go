@@ -12,8 +12,8 @@ import (
 )
 
 // A medium is a private directory in memory or on a disk, in which everything
-// happens. Each run has a fresh directory, which always has the same path, work:
-// perf.data names the dump by an absolute path, and so one copy of a recording
+// happens. Each run has a fresh directory, which always has the same path, work.
+// perf.data names the dump by an absolute path, so one copy of a recording
 // serves all runs, by hard links.
 type medium struct {
 	root  string
@@ -159,9 +159,10 @@ func (m *medium) forget(r recording) {
 // touched is how much memory is touched: more than a run takes.
 const touched = 2 << 30
 
-// touchMemory makes sure that free memory is really there. Machines that are virtual
-// give back what they have not used for some seconds, and get it again page by page:
-// without this, who comes first after a pause pays several times as much for its output.
+// touchMemory makes sure that free memory is really there. Virtual machines give back
+// memory that they have not used for some seconds, and get it again page by page.
+// Without this, the first program after a pause pays several times as much for its
+// output.
 func (m *medium) touchMemory() error {
 	if m.disk {
 		return nil

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// What is run on results, in front of whose results they are.
+// The commands that read results. The name of the result's program follows.
 const (
 	report      = "perf report --stdio, of "
 	annotate    = "perf annotate --stdio -s HOTTEST, of "
 	sourceLines = "perf script -F +srcline, of "
 )
 
-// readers measures what perf's readers take for what the injectors make: of a real
-// recording of a program with source lines, and of a made-up one where samples are
-// in several hundred functions.
+// readers measures the time of perf's readers for the results of the injectors.
+// One recording is real, of a program with source lines. The other is made up,
+// with samples in several hundred functions.
 func (b *bench) readers(m *medium) error {
 	for _, r := range []struct {
 		name, what string

@@ -94,7 +94,7 @@ func Make(ctx context.Context, p *model.Plan, stores *objstore.Stores, sources *
 	return w, result, err
 }
 
-// A CreatedFile is an object whose file did not exist before.
+// A CreatedFile is an object without a file before this run.
 type CreatedFile struct {
 	Object int // number in the plan
 	// inode number

@@ -45,8 +45,9 @@ type Counter struct {
 	lost map[lostFunction]bool // functions without objects
 }
 
-// A dumpCounter counts samples in programs with a dump: those in functions, and the others.
-type dumpCounter struct{ resolved, unresolved int64 }
+// A dumpCounter counts samples in programs with a dump: those in functions, those in memory that
+// gets a function later, and the others.
+type dumpCounter struct{ resolved, early, unresolved int64 }
 
 // A lostFunction is a function of a dump. Both are numbers.
 type lostFunction struct{ dump, function int32 }
@@ -234,22 +235,27 @@ func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to ui
 			case s.kind == inFunction && s.function.function != noFunction:
 				return &t.dumps[s.function.dump].resolved, from, to
 			case s.kind == inFunction, s.kind == inMemory:
-				return t.unseen(pid, time, &from, &to), from, to
+				return t.unseen(pid, time, ip, &from, &to), from, to
 			}
 		}
 		id, at, more = t.carriers.Next(id, at)
 	}
-	return t.unseen(pid, time, &from, &to), from, to
+	return t.unseen(pid, time, ip, &from, &to), from, to
 }
 
 // unseen returns the counter for a sample in no file and no function. It narrows the times for
 // which that holds.
-func (t *Counter) unseen(pid uint32, time uint64, from, to *uint64) *int64 {
+func (t *Counter) unseen(pid uint32, time, ip uint64, from, to *uint64) *int64 {
 	in := t.programs.at(pid, time)
 	if in == nil {
 		return &t.process(pid).Unattributed
 	}
 	*from, *to = max(*from, in.from), min(*to, in.to)
+	if p := t.Processes[pid]; p != nil {
+		if of := p.code[ip/counterPage]; of != nil && of.loadsLater(t, time, in.to, uint16(ip%counterPage)) {
+			return &t.dumps[in.dump].early
+		}
+	}
 	return &t.dumps[in.dump].unresolved
 }
 
@@ -331,7 +337,8 @@ func (t *Counter) result(lines []report.DumpSummary) (r Result) {
 	for i := range lines {
 		own := new(report.JitSamples)
 		if i < len(t.dumps) {
-			*own = report.JitSamples{InJIT: t.dumps[i].resolved + t.dumps[i].unresolved, Resolved: t.dumps[i].resolved}
+			c := t.dumps[i]
+			*own = report.JitSamples{InJIT: c.resolved + c.early + c.unresolved, Resolved: c.resolved, Early: c.early}
 		}
 		r.Dumps = append(r.Dumps, own)
 		if d, lost := &lines[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !t.LacksAny(i) {
@@ -340,6 +347,7 @@ func (t *Counter) result(lines []report.DumpSummary) (r Result) {
 		}
 		r.Samples.InJIT += own.InJIT
 		r.Samples.Resolved += own.Resolved
+		r.Samples.Early += own.Early
 	}
 	for _, p := range t.Processes {
 		r.Samples.WithoutDump += p.Unattributed

@@ -105,7 +105,7 @@ func (l *linear) find(pid uint32, time, ip uint64) *int64 {
 		case kind == inFunction && o != nil:
 			return &l.Counter.dumps[o.Dump.Number].resolved
 		case kind == inFunction, kind == inMemory:
-			return l.unseen(pid, time)
+			return l.unseen(pid, time, ip)
 		}
 		b, ok := g.Fork(id, at)
 		if !ok || !b.Clones || b.Time < g.LastExec(id, at) {
@@ -113,7 +113,7 @@ func (l *linear) find(pid uint32, time, ip uint64) *int64 {
 		}
 		id, at = b.Parent, b.Time
 	}
-	return l.unseen(pid, time)
+	return l.unseen(pid, time, ip)
 }
 
 // sight returns what a process has at an address, and which object if it is a function.
@@ -160,10 +160,17 @@ func (l *linear) setPrograms(dumps []*model.Dump) {
 	}
 }
 
-func (l *linear) unseen(pid uint32, time uint64) *int64 {
+func (l *linear) unseen(pid uint32, time, ip uint64) *int64 {
 	in := l.program(pid, time)
 	if in == nil {
 		return &l.process(pid).Unattributed
+	}
+	for i := range l.mappings {
+		m := &l.mappings[i]
+		lost := l.lost[lostFunction{int32(l.objects[m.Object].Dump.Number), int32(l.objects[m.Object].Function)}]
+		if m.PID == pid && !m.Clear && !lost && m.Time > time && m.Time < l.rec.ProcessTree.LifeEnd(pid, time) && ip >= m.Addr && ip < m.Addr+m.Len {
+			return &l.dumps[in.dump].early
+		}
 	}
 	return &l.dumps[in.dump].unresolved
 }

@@ -59,10 +59,27 @@ func (p *page) at(t *Counter, since, time uint64, off uint16) (s sight, next uin
 	return s, next
 }
 
+// loadsLater reports whether a function is put at an offset after a time, and before end.
+func (p *page) loadsLater(t *Counter, time, end uint64, off uint16) bool {
+	p.extend()
+	here := addrs.Range{Lo: uint64(off), Hi: uint64(off) + 1}
+	for i := p.index.First(here, p.upTo(time), len(p.stays)); i >= 0 && p.stays[i].time < end; i = p.index.First(here, i+1, len(p.stays)) {
+		if f := p.stays[i].function; f.function != noFunction && !t.lost[f] {
+			return true
+		}
+	}
+	return false
+}
+
 // last returns the index of the last of the first n stays that has an offset, or -1.
 func (p *page) last(off uint16, n int) int {
+	p.extend()
+	return p.index.Last(addrs.Range{Lo: uint64(off), Hi: uint64(off) + 1}, 0, n)
+}
+
+// extend adds all stays to the index.
+func (p *page) extend() {
 	for i := p.index.Len(); i < len(p.stays); i++ {
 		p.index.Add(addrs.Range{Lo: uint64(p.stays[i].first), Hi: uint64(p.stays[i].last) + 1})
 	}
-	return p.index.Last(addrs.Range{Lo: uint64(off), Hi: uint64(off) + 1}, 0, n)
 }

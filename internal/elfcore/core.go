@@ -67,9 +67,9 @@ type Process struct {
 	Args      string // up to 80 bytes of the command line
 }
 
-// Open reads the headers and notes of a core dump. It returns ErrNotCore for what is
-// no core dump, and another error for one whose headers cannot be read. The Core reads
-// from src as long as it is used.
+// Open reads the headers and notes of a core dump. It returns ErrNotCore for other files,
+// and another error if the headers cannot be read. The Core reads from src as long as it
+// is used.
 func Open(src io.ReaderAt) (*Core, error) {
 	c := &Core{src: src}
 	h, err := c.header()

@@ -1,6 +1,6 @@
-// Package elfcore is the codec of ELF core dumps, as the kernel, gcore and
-// systemd-coredump write them: what was in the memory of a process, which files were
-// mapped there, and where its threads were.
+// Package elfcore reads ELF core dumps, as the kernel, gcore and systemd-coredump
+// write them. They have the memory of a process, its mapped files, and where its
+// threads were.
 //
 // Sources: the ELF gABI (program headers, notes, extended numbering), core(5), and the
 // kernel's layouts of elf_prstatus, elf_prpsinfo and NT_FILE, which differ between 32

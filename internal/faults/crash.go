@@ -150,8 +150,9 @@ func (d *Disk) States(moment int) (states []State) {
 	return states
 }
 
-// nameChoices returns how many changes of each directory may be on the disk: all, only the durable
-// ones, and each number in one directory while the others have all, or only the durable ones.
+// nameChoices returns how many changes of each directory may be on the disk. These are all, or
+// only the durable ones. Or one directory has each number, and the others have all or only the
+// durable ones.
 func nameChoices(changes map[uint64][]op, synced map[uint64]int) (choices []map[uint64]int) {
 	with := func(all bool, special uint64, n int) map[uint64]int {
 		c := make(map[uint64]int)

@@ -9,7 +9,7 @@
 //
 //	recording  layout  objects  recording  summary
 //
-// objects is the SHA-256 over names and contents of all objects, in the order of names;
-// recording that of the perf.data; summary that of the summary's JSON form, without what
-// depends on the clock or the machine. Each is cut to 16 digits.
+// objects is the SHA-256 over names and contents of all objects, in the order of names.
+// recording is that of the perf.data. summary is that of the summary's JSON form,
+// without fields that depend on the clock or the machine. Each is cut to 16 digits.
 package golden

@@ -141,9 +141,9 @@ func contains(ours, theirs []Frame) bool {
 	return len(theirs) == 0
 }
 
-// shows reports whether a frame of ours matches one of theirs: the same frame, the same
-// builtin of V8 by its other name, or a place unknown to theirs whose addresses cannot be
-// compared.
+// shows reports whether a frame of ours matches one of theirs. A match is the same
+// frame, the same builtin of V8 by its other name, or a place that is unknown to theirs
+// and cannot be compared by address.
 func shows(ours, theirs *Frame) bool {
 	switch {
 	case ours.equal(theirs):

@@ -11,8 +11,8 @@ type Count struct {
 	Jitted      int // samples with a jitted frame
 	JittedWhole int // samples with a jitted frame and a stack down to the bottom
 
-	Named     int // samples whose own function is in an object and has a name
-	Anonymous int // samples whose own function is in memory that belongs to no file
+	Named     int // samples in a function with a name, in an object
+	Anonymous int // samples in memory that belongs to no file
 }
 
 // CountOf counts the samples of a recording.

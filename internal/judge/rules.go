@@ -12,8 +12,8 @@ type Rule struct {
 // Stated has all rules.
 var Stated = []Rule{V8Builtins, JunkFrames, EndlessFrames, FullStacks}
 
-// V8Builtins: V8's builtins lie in the runtime's binary, whose symbol table names them, and
-// V8 logs them as well. perf inject's objects hide the binary. Where ours leave builtins to
+// V8Builtins: V8's builtins lie in the runtime's binary. Its symbol table names them, and V8
+// logs them as well. perf inject's objects hide the binary. Where ours leave builtins to
 // the binary's symbols, they have the linker's names.
 var V8Builtins = Rule{
 	Name: "V8 builtins",

@@ -21,7 +21,7 @@ func Script(ctx context.Context, perf, file string, args ...string) ([]Sample, e
 	return run(ctx, perf, append([]string{"script", "-f", "--ns", "--no-inline", "-F", Fields, "-i", file}, args...))
 }
 
-// Lines returns the samples whose own function is one of the symbols, without call chains,
+// Lines returns the samples in one of the symbols itself, without call chains,
 // with perf's source line of the sample's address. For other samples perf would look up
 // lines in the runtime's own files, which takes minutes. Symbols with a comma are left out:
 // perf has no way to name them.

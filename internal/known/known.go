@@ -35,7 +35,7 @@ var all = []Runtime{
 	{names: []string{"node", "nodejs", "electron"}, flags: []string{"--perf-prof"}, start: "node --perf-prof PROGRAM.js"},
 	{names: []string{"deno"}, flags: []string{"--perf-prof"}, start: "deno run --v8-flags=--perf-prof PROGRAM.ts"},
 	{names: []string{"chrome", "chromium", "d8"}, files: []string{"/chrome", "/chromium"}, flags: []string{"--perf-prof"}, start: "chromium --no-sandbox --js-flags=--perf-prof", note: "without the sandbox, which keeps it from writing"},
-	{names: []string{"java"}, files: []string{"/libjvm.so"}, flags: []string{"-agentpath:"}, start: "java -agentpath:/usr/local/lib/jitinject/libjitinject-jvmti.so PROGRAM", note: "with the agent in agent/jvmti, or perf's libperf-jvmti.so; or, while the JVM runs, jcmd PID Compiler.perfmap writes /tmp/perf-PID.map"},
+	{names: []string{"java"}, files: []string{"/libjvm.so"}, flags: []string{"-agentpath:"}, start: "java -agentpath:/usr/local/lib/jitinject/libjitinject-jvmti.so -XX:+PreserveFramePointer PROGRAM", note: "in a running JVM: jcmd PID Compiler.perfmap"},
 	{names: []string{"beam"}, files: []string{"/beam.smp"}, flags: []string{"+JPperf"}, start: "erl +JPperf true PROGRAM", note: "for Elixir, ELIXIR_ERL_OPTIONS='+JPperf true'"},
 	{names: []string{"php", "php-fpm", "php-cgi"}, files: []string{"/opcache.so"}, flags: []string{"opcache.jit_debug"}, start: "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing -d opcache.jit_debug=32 -d opcache.file_update_protection=0 PROGRAM.php"},
 	{names: []string{"python", "pypy"}, files: []string{"/libpython3"}, flags: []string{"perf_jit", "PYTHON_PERF_JIT_SUPPORT"}, start: "python3 -X perf_jit PROGRAM.py", note: "from Python 3.13 on"},

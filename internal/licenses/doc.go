@@ -1,5 +1,5 @@
-// Command licenses writes what a package must say about copyright: whose code is
-// linked into a program, and under which terms, in Debian's machine-readable format
+// Command licenses writes the copyright file of a package: the copyright and the terms of
+// all code that is linked into a program. The format is Debian's machine-readable one
 // (https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/). It asks the
 // go command, offline, and refuses a license that is not known to be compatible with
 // the Apache License 2.0.

@@ -12,7 +12,7 @@ import (
 type notice struct {
 	kind      kind
 	copyright []string // "2012 The Go Authors"; none in the Apache License
-	text      string   // the terms, without the lines that say whose they are
+	text      string   // the terms, without the lines about copyright
 }
 
 // A kind is a license as Debian and SPDX call it.
@@ -70,7 +70,7 @@ var (
 	rights        = regexp.MustCompile(`(?i)[.,]? all rights reserved\.?$`)
 )
 
-// parseNotice takes apart whose it is and what the terms are.
+// parseNotice separates the lines about copyright from the terms.
 func parseNotice(text string) (notice, error) {
 	var n notice
 	// Files break lines where they like.

@@ -115,7 +115,7 @@ func (c *Reference) note(chosen *candidate) string {
 	}
 	switch {
 	case chosen.live && inOtherMounts(c.Markers[0].PID):
-		return "found in the running container, where perf will look for the objects until it has ended: wait for that, or start perf with unshare -pf --mount-proc perf"
+		return "found in the running container; perf searches it for the objects while it runs: start perf later, or as unshare -pf --mount-proc perf"
 	case chosen.live:
 		return "found in the running process"
 	}

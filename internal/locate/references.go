@@ -27,7 +27,7 @@ type Reference struct {
 	gone bool
 }
 
-// NameDumps adds markers for processes that have none but whose dumps the user names. They count
+// NameDumps adds markers for processes without one if the user names their dumps. They count
 // as mapped when the last program of the process began, or else at its first record. It fails for
 // a process that the recording does not have.
 func NameDumps(rec *recording.Recording, dumps []config.SideFile) error {

@@ -2,9 +2,9 @@ package nearest
 
 import "strings"
 
-// Word returns the one word that what was typed looks most like, or nothing: a
-// third of its letters, and no more than three, may be wrong, missing, too many, or
-// in each other's place; or all those that were not typed any more.
+// Word returns the one word that is most like the typed one, or nothing. A third of
+// the typed letters, and at most three, may be wrong, missing, too many, or exchanged
+// with a neighbour. Or the typed word is the beginning of it.
 func Word(typed string, words []string) string {
 	best, at := "", max(1, min(3, (len(typed)+2)/3))+1
 	for _, w := range words {

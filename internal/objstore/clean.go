@@ -23,6 +23,10 @@ type CleanOptions struct {
 	Force  bool   // read an Input that belongs to someone else
 	DryRun bool   // only report; remove nothing
 
+	// BuildIDCache is the directory of a build-id cache, such as perf's in ~/.debug. Entries of
+	// the objects are removed from it, too. It need not exist. Empty for none.
+	BuildIDCache string
+
 	// Log, if not nil, is called with the path of each removed file. With DryRun, it is called for
 	// each file that would be removed.
 	Log func(path string)
@@ -35,7 +39,10 @@ type CleanSummary struct {
 	Removed int              `json:"removed"` // removed files; with DryRun, files to remove
 	Missing int              `json:"missing"` // files that did not exist
 	Bytes   int64            `json:"bytes"`   // size of the removed files
+	Cached  int              `json:"cached"`  // removed entries of the build-id cache; with DryRun, entries to remove
 	Kept    []report.Problem `json:"kept"`    // files that stay, with the reasons
+
+	CachedBytes int64 `json:"cached_bytes"` // size of the files of these entries
 }
 
 // Complete reports whether no file stays.
@@ -52,6 +59,9 @@ func (s *CleanSummary) Complete() bool { return len(s.Kept) == 0 }
 // later run, symbolic links, and files without a build id. Links are not followed. Directories
 // stay, too. The recording itself needs the objects: without them, perf cannot name its functions.
 // So do all other recordings that refer to them.
+//
+// Of a build-id cache, Clean removes the entries with the path of such an object and a recorded build
+// id, if the file there has this build id. Other entries stay. No link leads it out of the cache.
 //
 // Clean fails if it cannot read Input, or if a run is making objects in one of the directories. It
 // removes nothing then. It also returns ctx's error.
@@ -89,13 +99,20 @@ func Clean(ctx context.Context, opts CleanOptions) (sum *CleanSummary, err error
 			return nil, err
 		}
 	}
-	c := cleaner{opts: &opts, sum: sum}
+	c := cleaner{opts: &opts, sum: sum, counted: make(map[inode]uint64)}
+	if err := c.openCache(); err != nil {
+		return nil, err
+	}
+	if c.cache != nil {
+		defer c.cache.Close()
+	}
 	defer c.leave()
 	for _, o := range objects {
 		if err := ctx.Err(); err != nil {
 			return sum, err
 		}
 		c.object(&o)
+		c.entries(&o)
 	}
 	return sum, nil
 }

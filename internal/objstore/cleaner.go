@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/buildid"
+	"github.com/jitinject/jitinject/internal/perfcache"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
@@ -26,13 +27,21 @@ type cleaner struct {
 	fd   int
 	err  error // error of opening it
 	some bool  // objects were removed from it
+
+	cache *perfcache.Cache // nil for none
+
+	// counted has how many names of a file a dry run would have removed.
+	counted map[inode]uint64
 }
+
+// An inode identifies a file.
+type inode struct{ dev, ino uint64 }
 
 // object removes one object, if it is the recorded one.
 func (c *cleaner) object(o *referredObject) {
 	size, err := c.remove(o)
 	switch {
-	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
+	case isMissing(err):
 		c.sum.Missing++
 	case err != nil:
 		c.keep(o.path, "%w", err)
@@ -55,35 +64,55 @@ func (c *cleaner) remove(o *referredObject) (int64, error) {
 		return 0, err
 	}
 	name := filepath.Base(o.path)
-	seen, err := c.check(name, o)
+	seen, err := checkObject(c.fd, name, o.path, o.ids)
 	if err != nil {
 		return 0, err
 	}
 	if c.opts.DryRun {
 		err = sys.Faccessat(c.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS)
 	} else {
-		// Anyone with write access to the directory may have replaced the file.
-		var now unix.Stat_t
-		if err := sys.Fstatat(c.fd, name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		if err := unreplaced(c.fd, name, &seen); err != nil {
 			return 0, err
-		}
-		if now.Dev != seen.Dev || now.Ino != seen.Ino {
-			return 0, errors.New("it was replaced during the check; it is left alone")
 		}
 		err = sys.Unlinkat(c.fd, name, 0)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("cannot remove it: %w", err)
 	}
-	if seen.Nlink > 1 {
-		return 0, nil // it has other names: no space was freed
-	}
-	return min(seen.Size, 512*seen.Blocks), nil // bundles are sparse
+	return c.freed(&seen), nil
 }
 
-// check opens a file of the directory, and returns its state if it is the object.
-func (c *cleaner) check(name string, o *referredObject) (st unix.Stat_t, err error) {
-	fd, err := sys.Openat(c.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+// unreplaced returns an error if a name no longer leads to the file with the state seen. Anyone with
+// write access to the directory may have replaced the file.
+func unreplaced(dir int, name string, seen *unix.Stat_t) error {
+	var now unix.Stat_t
+	if err := sys.Fstatat(dir, name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return err
+	}
+	if now.Dev != seen.Dev || now.Ino != seen.Ino {
+		return errors.New("it was replaced during the check; it is left alone")
+	}
+	return nil
+}
+
+// freed returns how many bytes are freed by removing a name of a file. st is its state before.
+func (c *cleaner) freed(st *unix.Stat_t) int64 {
+	if others := uint64(st.Nlink) - 1; others > 0 {
+		file := inode{st.Dev, st.Ino}
+		if c.counted[file] < others {
+			if c.opts.DryRun {
+				c.counted[file]++
+			}
+			return 0
+		}
+	}
+	return min(st.Size, 512*st.Blocks) // bundles are sparse
+}
+
+// checkObject opens a file of a directory, and returns its state if it is an object with one of the
+// build ids. Messages have its path.
+func checkObject(dir int, name, path string, ids []string) (st unix.Stat_t, err error) {
+	fd, err := sys.Openat(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	switch {
 	case errors.Is(err, unix.ELOOP):
 		return st, errors.New("it is a symbolic link, which is not followed; it is left alone")
@@ -92,7 +121,7 @@ func (c *cleaner) check(name string, o *referredObject) (st unix.Stat_t, err err
 	case err != nil:
 		return st, fmt.Errorf("cannot read it: %w; it is left alone", err)
 	}
-	file := sys.NewFile(fd, o.path)
+	file := sys.NewFile(fd, path)
 	defer file.Close()
 	if err := sys.Fstat(fd, &st); err != nil {
 		return st, fmt.Errorf("cannot read it: %w; it is left alone", err)
@@ -100,14 +129,14 @@ func (c *cleaner) check(name string, o *referredObject) (st unix.Stat_t, err err
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return st, errors.New("it is not a regular file; it is left alone")
 	}
-	if len(o.ids) == 0 {
+	if len(ids) == 0 {
 		return st, errors.New("the recording does not have its build id, so it may be another file; it is left alone")
 	}
 	f, err := elf.NewFile(file)
 	if err != nil {
 		return st, errors.New("it is no ELF file; it is left alone")
 	}
-	if id := buildid.Of(f); id == "" || !slices.ContainsFunc(o.ids, func(want string) bool { return sameBuildID(id, want) }) {
+	if id := buildid.Of(f); id == "" || !slices.ContainsFunc(ids, func(want string) bool { return sameBuildID(id, want) }) {
 		return st, errors.New("its build id is not the one in the recording, so it is of another run; it is left alone")
 	}
 	return st, nil

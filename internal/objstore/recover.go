@@ -77,7 +77,7 @@ type recovery struct {
 	made map[string]bool      // paths of files and directories that the run made
 	end  time.Time            // when it waits no longer
 
-	objects []journal.Record // created objects in directories whose lock was not taken yet
+	objects []journal.Record // created objects in directories that are not locked yet
 	full    bool             // more files were created than there are records
 	left    leftFiles
 	kept    leftFiles              // files that the result may need

@@ -46,6 +46,14 @@ func link(id []byte) string {
 	return path.Join(".build-id", digits[:2], digits[2:])
 }
 
+// entryPath returns the directory of an entry, relative to the cache.
+func entryPath(original string, id []byte) string {
+	return path.Join(strings.TrimPrefix(path.Clean("/"+original), "/"), hex.EncodeToString(id))
+}
+
+// linkTarget returns the target of the link to the directory of an entry.
+func linkTarget(entry string) string { return path.Join("..", "..", entry) }
+
 // OpenFile opens the file of a build id, which the caller closes. id has two bytes at least.
 func (c *Cache) OpenFile(id []byte) (*sys.File, error) {
 	return c.root.OpenFile(path.Join(link(id), File), os.O_RDONLY|unix.O_NONBLOCK, 0)
@@ -55,7 +63,7 @@ func (c *Cache) OpenFile(id []byte) (*sys.File, error) {
 // build id, of two bytes at least. write makes the file of the name name in the open directory dir;
 // in messages, that directory is called at.
 func (c *Cache) Add(original string, id []byte, write func(dir *sys.File, at, name string) error) error {
-	entry := path.Join(strings.TrimPrefix(path.Clean("/"+original), "/"), hex.EncodeToString(id))
+	entry := entryPath(original, id)
 	if err := c.root.MkdirAll(entry, 0o755); err != nil {
 		return err
 	}
@@ -68,7 +76,7 @@ func (c *Cache) Add(original string, id []byte, write func(dir *sys.File, at, na
 	if err != nil {
 		return err
 	}
-	return c.point(link(id), path.Join("..", "..", entry))
+	return c.point(link(id), linkTarget(entry))
 }
 
 // point makes a link to the directory of an entry.

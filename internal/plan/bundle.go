@@ -144,7 +144,7 @@ const (
 )
 
 // maxMembers bounds the functions of a bundle where stacks are not unwound, so that the division
-// is free. perf starts an addr2line for each file whose lines it wants, which favours fewer
+// is free. perf starts an addr2line for each file that it wants lines of, which favours fewer
 // files. But addr2line of binutils goes through all symbols of the file for every answer. This
 // value takes the least time.
 const maxMembers = 512

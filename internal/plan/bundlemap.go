@@ -46,8 +46,8 @@ const noPiece = -1
 // maxHead bounds the length of a mapping of an object's head, in bytes. No code is there.
 const maxHead = 0x40
 
-// headOf returns the address of the head of an object whose code begins at an address. The head is
-// the file's beginning.
+// headOf returns the address of the head of an object, by the address of its code. The head is the
+// file's beginning.
 func headOf(code uint64) uint64 { return jitobj.Region{Low: code}.Base() - jitobj.TextOffset }
 
 // nothing stands for no object.

@@ -7,8 +7,8 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// gaps are the addresses reserved for tables, and those that are free. Each group of dumps whose
-// processes may share memory has its own.
+// gaps are the addresses reserved for tables, and those that are free. Each group of dumps has its
+// own: the processes of a group may share memory.
 type gaps struct {
 	rec   *recording.Recording
 	dumps map[*model.Dump]*dumpSpace

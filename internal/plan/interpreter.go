@@ -18,7 +18,7 @@ import (
 
 // Traces of a JIT that have no frame of their own run in the frame of the interpreter.
 
-// interpreter is the function of PHP in whose frame its traces run.
+// interpreter is the function of PHP that has the frame of its traces.
 const interpreter = "execute_ex"
 
 // maxFrames bounds the unwind tables of a program that are read, in bytes.

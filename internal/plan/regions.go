@@ -69,8 +69,8 @@ const (
 	// there on, perf 7 unwinds by tables of earlier images.
 	imageSteps = 64
 
-	// fewSteps bounds the images whose beginnings must fit before a region. If they do not,
-	// the region joins the one before it.
+	// fewSteps bounds the images with beginnings that must fit before a region. If they do
+	// not, the region joins the one before it.
 	fewSteps = 8
 
 	// maxRepeated bounds the functions of all images of a region, per function of the region.
@@ -225,7 +225,7 @@ func (b *bundler) exactImages(list []int, limit int) (images []image, ok bool) {
 // runs: of one region each, or of as many as possible in a plan with bundles.
 func (b *bundler) layOutRegions(of *dumpRegions) {
 	var simple []*region
-	var list []int // their functions
+	var list []int       // their functions
 	spanned := of.absent // between regions
 	if !b.whole {
 		spanned = nil

@@ -43,8 +43,8 @@ func (b *bundler) reservedOf(d *model.Dump) (w reserved) {
 	return w
 }
 
-// spaceGroup returns the processes that have a dump's functions, and the ancestors whose memory
-// they inherited.
+// spaceGroup returns the processes that have a dump's functions, and the ancestors that they
+// inherited memory from.
 func (b *bundler) spaceGroup(d *model.Dump) []uint32 {
 	pids := slices.Clone(b.pids[d])
 	known := make(map[uint32]bool)

@@ -18,7 +18,7 @@ import (
 // others are needed: perf never shows the code of functions that are not referenced themselves.
 
 // referenceTargets marks the targets of direct branches in referenced functions as referenced. It
-// skips functions whose code is damaged: making their objects fails later, with a message. But code
+// skips functions with damaged code: making their objects fails later, with a message. But code
 // that cannot be read now may be readable then, so found gets that.
 func referenceTargets(ctx context.Context, p *model.Plan, t *referenced, found *report.Findings) error {
 	t.finish()

@@ -78,7 +78,7 @@ func Open(opts *config.Options) (*Input, error) {
 }
 
 // openNamed opens the file that the options name. It opens a FIFO only if the user named it and if it
-// belongs to the user or to root: another user may have put it there, to feed us or to make us wait
+// belongs to the user or to root. Another user may have put it there, to feed us or to make us wait
 // for ever.
 func openNamed(opts *config.Options) (*sys.File, error) {
 	st, err := sys.Stat(opts.Input)

@@ -13,7 +13,7 @@ type lineage struct {
 	dumps   *Ancestry
 	files   map[uint32]bool   // processes with known files
 	names   map[uint32]string // by process; see Recording.CommOf
-	steps   map[uint32]int    // forks between a process and the one whose name it has
+	steps   map[uint32]int    // forks between a process and the one that it has its name from
 }
 
 // inherited returns the lineage of the records so far.

@@ -231,8 +231,8 @@ func (rec *Recording) KnowsMemory(m Marker) bool {
 	return !rec.Lost && p != nil && len(p.Memory) > 0 && p.latest >= rec.ProcessTree.LastExec(m.PID, m.Time)
 }
 
-// Related returns the processes of the markers, the ancestors whose memory they began with, and
-// the descendants that began with theirs. It omits descendants that have called exec since:
+// Related returns the processes of the markers, the ancestors that they inherited memory from, and
+// the descendants that inherited theirs. It omits descendants that have called exec since:
 // nothing of the memory is left in them.
 func (rec *Recording) Related(markers []Marker) (related []*Process) {
 	g := &rec.ProcessTree

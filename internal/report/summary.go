@@ -121,6 +121,10 @@ type SampleSummary struct {
 type JitSamples struct {
 	InJIT    int64 `json:"in_jitted_code"`
 	Resolved int64 `json:"resolved"` // of them, those in functions
+
+	// Early counts those in memory that gets a function later: perf shows no function there.
+	// With Options.Sampled, only functions with objects count.
+	Early int64 `json:"early"`
 }
 
 // A DumpSummary has the results for one side file.

@@ -23,8 +23,8 @@ func npmVersions(ctx context.Context, name string) ([]string, error) {
 	return versions, nil
 }
 
-// newest returns the highest release whose first numbers are those of prefix, or any if
-// that is "". Pre-releases do not count.
+// newest returns the highest release that begins with the numbers of prefix, or the highest
+// of all if that is "". Pre-releases do not count.
 func newest(versions []string, prefix string) string {
 	best, bestKey := "", [3]int{-1}
 	for _, v := range versions {

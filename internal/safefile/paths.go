@@ -110,8 +110,23 @@ func OpenRoot(path string, mode uint32) (root *sys.Root, made []string, err erro
 		return nil, made, err
 	}
 	defer sys.Close(fd)
-	root, err = sys.OpenRootAs(fmt.Sprintf("/proc/self/fd/%d", fd), path)
+	root, err = rootOf(fd, path)
 	return root, made, err
+}
+
+// OpenExistingRoot opens a directory as OpenDir does, for names that do not lead out of it.
+func OpenExistingRoot(path string) (*sys.Root, error) {
+	fd, err := OpenDir(path)
+	if err != nil {
+		return nil, err
+	}
+	defer sys.Close(fd)
+	return rootOf(fd, path)
+}
+
+// rootOf returns the open directory fd for names that do not lead out of it.
+func rootOf(fd int, path string) (*sys.Root, error) {
+	return sys.OpenRootAs(fmt.Sprintf("/proc/self/fd/%d", fd), path)
 }
 
 // isProc reports whether a directory is in /proc.

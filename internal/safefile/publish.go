@@ -35,8 +35,8 @@ func sideName(name, number string) string { return partialName(name+OldSuffix, "
 // Publish gives the file or directory its final name. A file of that name becomes NAME.old, unless
 // it is empty. With noSync, Publish does not wait for the disk.
 //
-// If published is true, the file has its name in spite of the error, which says what is wrong then:
-// that the name may not be on the disk, or that an earlier file has its side name.
+// If published is true, the file has its name in spite of the error. The error says then that the
+// name may not be on the disk, or that an earlier file has its side name.
 func (p *Partial) Publish(name string, noSync bool) (published bool, err error) {
 	sync := func() error { return nil }
 	if !noSync {
@@ -102,8 +102,8 @@ func setAside(dir int, name, side string) (linked bool, err error) {
 }
 
 // renameNew gives a file a name that no other file has. It fails with EEXIST if one has it. If the
-// file system cannot rename so, a file that gets the name at the same moment is replaced: no other
-// call is left, since such file systems also lack hard links, or have none for this file.
+// file system cannot rename so, a file that gets the name at the same moment is replaced. There is
+// no other call: such file systems also lack hard links, or have none for this file.
 func renameNew(dir int, name, to string) error {
 	err := sys.RenameatNew(dir, name, dir, to)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {

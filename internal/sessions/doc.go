@@ -17,11 +17,11 @@
 //	```
 //	<!-- /session -->
 //
-// Lines that begin with "$ " are commands, run by bash and shown with all that they
-// print; ": " is run and not shown; "| " is a command, or one of the functions in
-// shell.sh, that cuts what the command before it printed; "= " is the exit code that
-// the command before it must have, 0 if none is given. All of a session runs in one
-// shell, in a fresh directory.
+// Lines that begin with "$ " are commands. bash runs them, and they are shown with
+// all that they print. ": " is run and not shown. "| " is a command, or one of the
+// functions in shell.sh, that shortens the output of the command before it. "= " is
+// the exit code that the command before it must have, by default 0. All of a session
+// runs in one shell, in a fresh directory.
 //
 // The attributes of a session:
 //

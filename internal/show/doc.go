@@ -1,7 +1,7 @@
 // Package show prints what files hold, for people as text and for programs as JSON. It is the core
 // that all formats share, and knows none of them.
 //
-// Each format has a package below this one whose name begins with show, with a variable of type
+// Each format has a package below this one. Its name begins with show, and it has a variable of type
 // [Format]. The registry, internal/formats, lists all of them; [File] gets the list in its options and
 // finds the format of a file. Packages that several formats share are listing (code), frames (unwind
 // tables) and callstats (tables of calls). showtest is for tests.

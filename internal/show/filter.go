@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// A Filter says which records are shown. The zero Filter shows all; else a record must
-// satisfy every part that is set, and one that has nothing to say about a part, such as
-// a record without a process, does not satisfy it.
+// A Filter says which records are shown. The zero Filter shows all. Otherwise a record
+// must satisfy every part that is set. A record without the field of a part, such as
+// one without a process, does not satisfy it.
 type Filter struct {
 	PIDs      []uint32
 	Names     []Name

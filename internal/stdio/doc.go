@@ -1,3 +1,3 @@
-// Package stdio is standard input and output: it looks for a recording on the one, and writes texts to
-// the other, with an error if they are lost, and through a pager.
+// Package stdio is standard input and output. It looks for a recording on the one. It writes texts to
+// the other, also through a pager, with an error if they are lost.
 package stdio

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"bytes"
-	"io"
 	"os"
 )
 
@@ -53,21 +52,4 @@ func colourLine(line []byte) []byte {
 	out := append([]byte(nil), line[:at]...)
 	out = append(out, first.colour+first.word+reset...)
 	return append(out, line[at+len(first.word):]...)
-}
-
-// Coloured returns a writer of whole lines to w, with colours if w is a terminal that has them.
-func Coloured(w io.Writer) io.Writer {
-	if f, ok := w.(*os.File); !ok || !HasColour(f) {
-		return w
-	}
-	return coloured{w}
-}
-
-type coloured struct{ w io.Writer }
-
-func (c coloured) Write(p []byte) (int, error) {
-	if _, err := c.w.Write(Colour(p)); err != nil {
-		return 0, err
-	}
-	return len(p), nil
 }

@@ -1,7 +1,7 @@
 package terminal
 
 import (
-	"bytes"
+	"os"
 	"testing"
 )
 
@@ -22,10 +22,9 @@ func TestColour_FirstSeverityOfLine(t *testing.T) {
 }
 
 // What is not a terminal gets no colours, and neither does a terminal that asks for none.
-func TestColoured_PipesAndNoColor(t *testing.T) {
-	var b bytes.Buffer
-	if w := Coloured(&b); w != &b {
-		t.Errorf("got %T for a buffer; want the buffer", w)
+func TestHasColour_TerminalsAndNoColor(t *testing.T) {
+	if null, err := os.Open(os.DevNull); err != nil || HasColour(null) {
+		t.Errorf("got colours for %s, or %v; want none", os.DevNull, err)
 	}
 	tty := openTerminal(t)
 	for _, c := range []struct {

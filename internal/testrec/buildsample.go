@@ -30,7 +30,7 @@ type Touch struct {
 	Chain    []uint64
 	Raw      []byte      // 4 bytes more than a multiple of 8
 	Branches [][2]uint64 // from, to
-	ABI      uint64      // of the registers; 0 for none, whose values are left out then
+	ABI      uint64      // of the registers; 0 for none: their values are left out then
 	User     []uint64    // one for each bit of Registers
 	Intr     []uint64
 	Stack    []byte // a multiple of 8; as many bytes again were not copied

@@ -22,9 +22,8 @@ type Made struct {
 	CodeSize  int // bytes of each function; 0 for those that real ones have
 }
 
-// What the program looked like: one process, whose compiler got a function ready
-// every 50 µs and went on running for as long as that took, under perf record -g
-// at its usual 4000 Hz.
+// The program was one process. Its compiler finished a function every 50 µs, and the
+// program ran as long as that took. perf record -g sampled it at its usual 4000 Hz.
 const (
 	madePID      = 4242
 	madeStart    = uint64(1000e9)

@@ -2,7 +2,7 @@ package testrec
 
 import "math/rand/v2"
 
-// recording returns the perf.data of a made-up program whose functions are at
+// recording returns the perf.data of a made-up program with functions at
 // addrs: each sample has a chain of callers, and half of the samples come when all
 // is compiled.
 func (m Made) recording(dump string, addrs []uint64) *Recording {

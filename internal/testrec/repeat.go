@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Repeat makes the perf.data in a directory size bytes long or a little longer:
-// behind its records come its samples, again and again, each time later, in a
+// Repeat makes the perf.data in a directory size bytes long or a little longer.
+// After its records come its samples, again and again, each time later, in a
 // round of their own. It understands recordings made with -g of one event without
 // more, as perf record on x86-64 writes them: in samples, the time is at 24.
 func Repeat(dir string, size int64) error {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// unswapped is what perf leaves as it is when it reads a file of the other byte
-// order, and what follows from that: protection and flags of MMAP2 (so anonymous
-// memory does not count as executable, and is not called after a perf map), the
-// number in EVENT_UPDATE, the attr's clock.
+// unswapped has what perf leaves as it is when it reads a file of the other byte
+// order: protection and flags of MMAP2, the number in EVENT_UPDATE, and the
+// attr's clock. So anonymous memory does not count as executable, and is not
+// called after a perf map.
 var unswapped = regexp.MustCompile(`(?m)(PERF_RECORD_MMAP2 .*\]: ).{4} |^\.\.\. scale: .*$|\(?/tmp/perf-\d+\.map\)?|\(?//anon\)?|\(?/dev/zero \(deleted\)\)?|clockid[:=] \d+|clockid = \d+|^# captured on.*$`)
 
 // Shown returns what perf script -D or perf report --header-only print, without

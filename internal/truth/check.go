@@ -15,8 +15,8 @@ type Answer struct {
 	Right int // the marked line
 	Wrong int // another line
 	None  int // no line
-	// Inner counts samples in an inlined call named by the mark: those whose answer has a
-	// frame for it, and all. Without a frame, a sample may be in code that the compiler made
+	// Inner counts samples in an inlined call named by the mark: those with a frame for it in
+	// their answer, and all. Without a frame, a sample may be in code that the compiler made
 	// without inlining, or beside the call; at the marked line it cannot: Bare counts these.
 	Inner, InnerAll, Bare int
 	Instead               map[string]int // wrong answers, FILE:LINE, and their numbers
@@ -25,7 +25,7 @@ type Answer struct {
 // A Verdict is the result for one function.
 type Verdict struct {
 	Mark    *Mark
-	Samples int                // samples whose own function it is
+	Samples int                // samples in the function itself, not in its callees
 	Answers map[string]*Answer // by the name of the tool
 }
 

@@ -1,7 +1,7 @@
 package verify
 
-// Options say how files are checked. The zero value is of use, except that nobody
-// hears of the complaints.
+// Options say how files are checked. The zero value can be used, but diagnostics go
+// nowhere.
 type Options struct {
 	// Emit gets each complaint as it comes up.
 	Emit func(Diagnostic)

@@ -76,7 +76,7 @@ func (b *Buffer) U64(v uint64) {
 	}
 }
 
-// Word appends v in size bytes, 4 or 8: an address or offset whose width
+// Word appends v in size bytes, 4 or 8: an address or offset. Its width
 // depends on the target.
 func (b *Buffer) Word(v uint64, size int) {
 	if size == 8 {

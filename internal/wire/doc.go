@@ -4,8 +4,8 @@
 // writers elfgen and dwarfgen) stands on it, and it knows none of them.
 //
 // A [Cursor] walks bytes that came from somewhere else. Its first error sticks:
-// after it every read returns a zero value, so a decoder is a straight list of
-// fields in the order of the wire with one check at the end.
+// after it every read returns a zero value. So a decoder is a straight list of
+// fields in the order of the wire, with one check at the end.
 //
 //	c := wire.NewCursor("jitdump", "JIT_CODE_LOAD", body, order, offset)
 //	load.PID = c.U32("pid")

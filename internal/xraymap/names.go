@@ -23,10 +23,10 @@ type Symbol struct {
 	Size uint64 // in bytes; 0 if the table does not say
 }
 
-// Names reads what the functions of the program are called, by number from 1 on, from its
-// symbol table; entry 0 is empty, and so are those of functions that it has no name for. r
-// is the file that m was read from, or one with its debugging information: of the latter
-// the caller has to know that it belongs to it.
+// Names reads the names of the program's functions, by number from 1 on, from its symbol
+// table. Entry 0 is empty, and so are those of functions without a name there. r is the
+// file that m was read from, or one with its debugging information: of the latter the
+// caller has to know that it belongs to it.
 func (m *Map) Names(r io.ReaderAt) ([]Symbol, error) {
 	f, err := elf.NewFile(r)
 	if err != nil {

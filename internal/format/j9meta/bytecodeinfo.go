@@ -3,8 +3,8 @@ package j9meta
 import "encoding/binary"
 
 // A ByteCodeInfo names a bytecode of the compiled method or of one that was
-// inlined into it. In the blob it is the 32 bits of struct TR_ByteCodeInfo, whose
-// bit fields begin at the lowest bit on little-endian machines and at the highest
+// inlined into it. In the blob it is the 32 bits of struct TR_ByteCodeInfo. Its
+// bit fields begin at the lowest bit on little-endian machines, and at the highest
 // on big-endian ones:
 //
 //	bits  little endian  big endian

@@ -13,12 +13,12 @@
 //
 // # Layout
 //
-// Nothing in the metadata says in which byte order, for which size of a pointer
-// and for which machine it is, as it is never meant to leave its process: a
-// [Layout] does, and [Decode] infers what it can. Pointers into the metadata are
-// addresses, so where it was in the process must be known as well. There is no
-// alignment beyond that of the header's fields, except where it says so. ptr is 4
-// or 8 bytes, offsets count from startPC:
+// The metadata has no byte order, no size of pointers and no machine, as it is
+// never meant to leave its process. A [Layout] has them, and [Decode] infers what
+// it can. Pointers into the metadata are addresses, so where it was in the
+// process must be known as well. There is no alignment beyond that of the
+// header's fields, except where it says so. ptr is 4 or 8 bytes, offsets count
+// from startPC:
 //
 //	offset size   header, struct J9JITExceptionTable (with ptr 8)
 //	  0    5 ptr  className, methodName, methodSignature, constantPool, ramMethod

@@ -13,9 +13,9 @@ type Exception struct {
 	// CatchType is an index of the method's constant pool; 0 catches all. See
 	// Synthetic.
 	CatchType uint32
-	// Method is the J9Method whose constant pool CatchType is for. Bodies that
+	// Method is a J9Method: CatchType is an index of its constant pool. Bodies that
 	// were compiled ahead of time or by a JITServer have the index of an inlined
-	// site, -1 for the method itself, in its place. Only wide entries have it.
+	// site in its place, -1 for the method itself. Only wide entries have it.
 	Method uint64
 	// ByteCodeIndex is that of the handler. Only entries of full speed debug have
 	// it, see Header.ExceptionBytecodes.

@@ -7,8 +7,8 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
-// NamedIn returns what the name of a directory means: the captures in it, and metadata whose JSON is missing,
-// as Named has them. It returns nil where there is no capture, and where perf record made the directory.
+// NamedIn returns what the name of a directory means: the captures in it, and metadata without its JSON, as
+// Named has them. It returns nil if there is no capture, and if perf record made the directory.
 func NamedIn(dir string) []string {
 	if st, err := sys.Stat(dir); err != nil || !st.IsDir() {
 		return nil

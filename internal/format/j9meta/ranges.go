@@ -18,8 +18,8 @@ type Range struct {
 // code before the first map has none. A range lasts up to the next map's, the
 // last one to the end of the code. Ranges of no code are left out.
 //
-// Maps that are not in order, which no compiler writes, still get what OpenJ9's
-// linear search answers: at each offset the first map whose range it is in.
+// No compiler writes maps that are not in order. They still get the answer of OpenJ9's
+// linear search: at each offset, the first map with a range around it.
 func (b *Body) Ranges() []Range {
 	if b.Atlas == nil {
 		return nil

@@ -43,7 +43,7 @@ func beforeCircle(frames []Frame, first int) []Frame {
 }
 
 // VMStack is Stack as OpenJ9's own stack walker answers it. It leaves out sites
-// whose class was unloaded, and gives the frame that comes next the bytecode
+// of unloaded classes, and gives the frame that comes next the bytecode
 // index of the last site that it did not leave out, or of the bytecode itself:
 // an index in a method that is not in the answer. Where all sites are unloaded
 // the walker has no answer; the compiled method's frame then is Stack's.

@@ -90,8 +90,8 @@
 //
 // All sums are modulo 2^64: times can go backwards.
 //
-// The package knows bytes and no meaning: whose code a method's is, what names mean and which process
-// and which thread it was is for its callers. It takes from a log what it knows, to the last byte of
+// The package knows bytes and no meaning. Its callers assign code to methods, and find the meaning of
+// names, the process and the thread. It takes from a log what it knows, to the last byte of
 // each buffer, so that writing what was read gives the same bytes.
 //
 // # Reading

@@ -48,9 +48,9 @@ func (r *Reader) Next() (*Event, error) {
 	return e, nil
 }
 
-// call reads an event that says that a method was entered or left, if it lies
-// in the window and has no number of more than 8 bytes: nearly all events of a log of calls
-// are these, so this is where reading spends its time. It says whether there was one.
+// call reads the event of a method's entry or exit, if it lies in the window and has no
+// number of more than 8 bytes. Nearly all events of a log of calls are these, so reading
+// spends its time here. It says whether there was one.
 func (r *Reader) call(e *Event) bool {
 	b := r.buf[r.pos:r.lim]
 	if len(b) < 1+8+8 || b[0]&15 != byte(TypeMethod) {

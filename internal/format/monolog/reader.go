@@ -86,9 +86,9 @@ func NewReader(src io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// ReadBufferAt returns a reader whose first NextBuffer gives the buffer whose
-// header is at an offset of src, an unpacked log with the given header. It goes on with
-// those behind. It needs little memory: there may be one for each thread of a program.
+// ReadBufferAt returns a reader that begins at a buffer of src, an unpacked log with the
+// given header. The buffer's header is at the offset. Later calls of NextBuffer give the
+// buffers after it. It needs little memory: there may be one for each thread of a program.
 func ReadBufferAt(src io.ReaderAt, h *Header, off int64) (*Reader, error) {
 	r := &Reader{header: *h, buf: make([]byte, smallWindowSize)}
 	if err := r.SeekBuffer(src, off); err != nil {

@@ -4,9 +4,9 @@ import "io"
 
 // judge finds out whether the events of the block lost their data. It reads the
 // rest of the block both ways, from the first event on, and takes the way that
-// makes more sense: that ends where the block ends, without breaking the
-// grammar, whose calls return in order and whose time runs forwards. Where both
-// make sense alike, other blocks of the file decide, and at last the document.
+// makes more sense. That way ends where the block ends and follows the grammar.
+// Its calls return in order, and its time runs forwards. If both make the same
+// sense, other blocks of the file decide, and at last the document.
 func (r *Reader) judge() error {
 	asWritten, err := r.try(kept)
 	if err != nil {
@@ -103,7 +103,7 @@ type callStack struct {
 }
 
 // step notes a function record and returns how much is odd about it: an exit
-// whose entry was not seen while others were, or the entries without exit that
+// without its own entry after other entries, or the entries without exit that
 // it goes past. Exceptions leave some of those.
 func (c *callStack) step(rec *Record) (odd int) {
 	if rec.Kind == Enter || rec.Kind == EnterArgs {

@@ -315,8 +315,8 @@ func (r *Reader) finish() (*Record, error) {
 }
 
 // Missing returns how many bytes of records are known to be missing at the end
-// of the block, after Next has returned io.EOF: what the thread did between the
-// last record and its next block is not in the file. See TypedExtents.
+// of the block, after Next has returned io.EOF. The file does not have what the
+// thread did between the last record and its next block. See TypedExtents.
 func (r *Reader) Missing() int64 {
 	if r.state != atEnd || !r.typedShort {
 		return 0

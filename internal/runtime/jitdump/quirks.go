@@ -111,7 +111,7 @@ func intactName(script, freed []byte) ([]byte, bool) {
 	return script[n:], true
 }
 
-// freedName returns the name in a debug record whose names have NULs written into them, or
+// freedName returns the name in a debug record if NULs were written into its names, or else
 // nil. The proof: walking fails, but entries with names of one length fill the area. Each
 // name ends in a NUL, and its intact part matches the script's.
 func freedName(info *jitdump.DebugInfo, script []byte) ([]byte, freedLayout) {

@@ -125,9 +125,9 @@ func (d *durations) rank(share float64) uint64 {
 	return d.max
 }
 
-// Limits of what is kept of all functions together: when there are more single lengths
-// than there is room for, functions with the most of them keep buckets only, until half as many
-// are left or no function has more than leastSpread.
+// Limits for all functions together. If there are more single lengths than there is room for,
+// functions with the most of them keep buckets only. That goes on until half as many are left,
+// or no function has more than leastSpread.
 const (
 	mostSingle  = 4 << 20
 	leastSpread = 64

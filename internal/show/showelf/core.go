@@ -9,8 +9,8 @@ import (
 	"github.com/jitinject/jitinject/internal/show/showgdbjit"
 )
 
-// Core dumps, from which --code-from takes code: whose they are, their threads, which
-// files were mapped, and what of the memory is in them.
+// Core dumps, from which --code-from takes code: their process and threads, the mapped
+// files, and the memory in them.
 
 // coreTypes are what core dumps are shown as.
 var coreTypes = append([]string{"thread", "mapping", "memory"}, showgdbjit.Types...)

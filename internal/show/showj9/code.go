@@ -27,8 +27,8 @@ func (b *Body) catchType(e *j9meta.Exception) string {
 	return ""
 }
 
-// handlerMethod returns the site whose code an exception's handler is of, -1 for the
-// body's own, or else the pointer to the method. Bodies of AOT compilations and of a
+// handlerMethod returns the site that an exception's handler belongs to, -1 for the
+// body's own code, or else the pointer to the method. Bodies of AOT compilations and of a
 // JITServer have the index of the site where others have that pointer.
 func (b *Body) handlerMethod(e *j9meta.Exception) (site int, method uint64, isSite bool) {
 	if !b.Decoded.Header.WideExceptions() {

@@ -14,7 +14,7 @@ type dumpViewer struct {
 	*show.Viewer
 	reader  *jitdump.Reader
 	waiting waiting
-	chosen  map[codeID]bool // functions whose moves are of interest, too
+	chosen  map[codeID]bool // functions with moves that are shown, too
 	listing *codeLister     // with -d
 }
 

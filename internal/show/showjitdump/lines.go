@@ -51,8 +51,8 @@ func (d *dumpViewer) debugInfo(raw *jitdump.Raw, info *jitdump.DebugInfo) error 
 const maxFunction = 1 << 28
 
 // misplacedNames returns the length of each entry of a table that cannot be walked from
-// name to name, because there are NULs in the names, but whose entries are all of one
-// length: the addresses are the function's. V8 writes names out of memory that it has
+// name to name, because there are NULs in the names. All entries have one length then:
+// the addresses are the function's. V8 writes names out of memory that it has
 // given back, and in which its allocator has written since. It returns 0 for tables that
 // are sound, or cannot be read in this way either.
 func misplacedNames(raw *jitdump.Raw, info *jitdump.DebugInfo) int {

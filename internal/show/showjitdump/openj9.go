@@ -29,8 +29,8 @@ func (d *dumpViewer) sectionFilter() *show.Filter {
 	return f.OnlyTypes()
 }
 
-// hasSections reports whether a record of metadata has a section that is wanted, or is damaged: then
-// nobody knows.
+// hasSections reports whether a record of metadata has a section that is wanted. It is true for a
+// damaged record, too: its sections are unknown.
 func (d *dumpViewer) hasSections(raw *jitdump.Raw) bool {
 	f := d.sectionFilter()
 	if f == nil || !slices.ContainsFunc(showj9.Types, f.MatchesType) {

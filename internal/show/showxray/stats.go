@@ -100,8 +100,8 @@ func (x *traceViewer) thread(t calls.Thread, l *callstats.Ledger, unfinished map
 	}
 }
 
-// unit is what lengths are shown in: nanoseconds, or counts of a clock whose rate nobody
-// says.
+// unit returns the unit of lengths: nanoseconds, or counts of a clock with an unknown
+// rate.
 func (x *traceViewer) unit() string {
 	if x.frequency() == 0 {
 		return "ticks"

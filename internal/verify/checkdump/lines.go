@@ -208,8 +208,8 @@ func (c *checker) freedNames(r *lineRecord, l *jitdump.Load, order binary.ByteOr
 	return true
 }
 
-// strideOf returns the length of the entries of V8's optimized code, whose names were
-// freed: all have the same one, and NULs at its multiples. For others it returns 0.
+// strideOf returns the length of the entries of V8's optimized code, with names that were
+// freed: all have the same length, and NULs at its multiples. For others it returns 0.
 func strideOf(d *jitdump.DebugInfo, name []byte) int {
 	n := int(d.Count)
 	if n <= 0 || n > len(d.Area) || !bytes.HasPrefix(name, []byte("JS:")) {

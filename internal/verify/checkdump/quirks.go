@@ -19,7 +19,7 @@ import (
 type quirks struct {
 	skew       uint64         // added to the address of each line
 	bytecode   bool           // baseline functions have bytecode offsets as addresses
-	misplaced  map[int64]bool // loads, by offset, whose lines are misplaced, unlike the others'
+	misplaced  map[int64]bool // loads, by offset, with misplaced lines, unlike the others
 	contradict string         // how tables contradict each other, or ""
 }
 
@@ -36,7 +36,7 @@ func isBaseline(name []byte, v8 bool) bool {
 type skewVote struct {
 	skew     uint64
 	votes    int     // tables that are right only with this skew
-	first    int     // tables whose lowest entry is at the skew
+	first    int     // tables with the lowest entry at the skew
 	against  []int64 // loads, by offset, that are wrong with it
 	baseline int     // tables of baseline functions that are wrong with it
 }

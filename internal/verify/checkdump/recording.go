@@ -26,8 +26,8 @@ type dumpWitness struct {
 	several bool   // and it is not the only one
 }
 
-// recordingsOf returns the recordings that know a process, or have a marker of its dump,
-// whose name is base.
+// recordingsOf returns the recordings that know a process, or have a marker of its dump.
+// The dump's name is base.
 func recordingsOf(ctx context.Context, pid uint32, base string, recordings []string) (known []string, err error) {
 	for _, path := range recordings {
 		w := dumpWitness{pid: pid}

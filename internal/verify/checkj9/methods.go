@@ -121,8 +121,8 @@ func (m *Method) LoadName() string {
 	return fromModified(strings.ReplaceAll(m.Class, "/", ".") + "." + m.Name + m.Signature)
 }
 
-// fromModified returns a name of a class file, whose UTF-8 is modified (JVMS 4.4.7), as UTF-8:
-// there, characters beyond the first 65536 are two surrogates of three bytes each, and NUL is
+// fromModified returns a name of a class file as UTF-8. Class files have modified UTF-8 (JVMS
+// 4.4.7): there, characters beyond the first 65536 are two surrogates of three bytes each, and NUL is
 // C0 80. NUL and half a pair become U+FFFD. UTF-8 stays as it is.
 func fromModified(s string) string {
 	var b strings.Builder

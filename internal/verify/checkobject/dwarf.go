@@ -149,7 +149,7 @@ type treeCheck struct {
 	reader *dwarf.Reader
 }
 
-// children checks the children of an entry whose code is in ranges around, which are
+// children checks the children of an entry with code in ranges around, which are
 // sorted, and reports whether to go on.
 func (t *treeCheck) children(around [][2]uint64, depth int) bool {
 	var taken [][2]uint64

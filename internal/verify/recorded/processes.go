@@ -105,8 +105,9 @@ func (w *Processes) count(pid uint32, functions []jitted.Function) (n int) {
 	return n
 }
 
-// Owner returns the process that has the log's code: the one that the log names, or, if
-// it names none or one of another pid namespace, the one that has most of it.
+// Owner returns the process that has the log's code: the one that the log names. If it
+// names none, or one of another pid namespace, Owner returns the one that has most of
+// the code.
 func (w *Processes) Owner(pid uint32, functions []jitted.Function) (uint32, bool) {
 	if pid != 0 && w.count(pid, functions) > 0 {
 		return pid, true

@@ -73,7 +73,7 @@ func (m *maker) maps() []j9meta.StackMap {
 		}
 	}
 	slices.Sort(offsets)
-	gaps := m.o.GapMaps == Always && m.b.InternalPointers == nil // whose register maps have the pointers' bit
+	gaps := m.o.GapMaps == Always && m.b.InternalPointers == nil // their register maps have the pointers' bit
 	list := make([]j9meta.StackMap, n)
 	for i := range list {
 		s := &list[i]
