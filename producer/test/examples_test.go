@@ -81,7 +81,7 @@ func examples() []example {
 			cmd := exec.Command(rustc, "-O", "-C", "link-arg=jitdump.o", "-o", "cube", producer(t, "examples", "cube.rs"))
 			cmd.Dir = dir // with the user's home, where rustup has its compiler
 			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
+				t.Fatalf("unexpected error: %v\n%s", err, out)
 			}
 		}, []string{"-g"}},
 	}

@@ -43,7 +43,7 @@ func pageDump(t *testing.T) (dump []byte) {
 		}
 		b, err := hex.DecodeString(strings.ReplaceAll(m[2], " ", ""))
 		if err != nil {
-			t.Fatalf("%v: %s", err, m[0])
+			t.Fatalf("got %v for %s", err, m[0])
 		}
 		dump = append(dump, b...)
 	}
@@ -59,10 +59,10 @@ func TestPage_DumpIsHeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(b) != len(want) || len(b) < 0x125 {
+	if len(b) != len(want) || len(b) < 0x13d {
 		t.Fatalf("got %d bytes, want %d", len(b), len(want))
 	}
-	for _, field := range [][2]int{{0x14, 4}, {0x18, 8}, {0x30, 8}, {0x70, 8}, {0xd8, 8}, {0xe0, 8}, {0x11d, 8}} {
+	for _, field := range [][2]int{{0x14, 4}, {0x18, 8}, {0x30, 8}, {0x88, 8}, {0xf0, 8}, {0xf8, 8}, {0x135, 8}} {
 		copy(want[field[0]:field[0]+field[1]], b[field[0]:])
 	}
 	if want[0xc] != b[0xc] { // the machine
@@ -139,31 +139,31 @@ func TestPage_Mistakes(t *testing.T) {
 		damage func(b []byte) []byte
 		rule   string
 	}{
-		{"skew", func(b []byte) []byte { u64(b[0x48:], 0x7f0000001040); return b }, "dump/lines-skewed"},
+		{"skew", func(b []byte) []byte { u64(b[0x48:], 0x7f0000001040); u64(b[0x63:], 0x7f0000001046); return b }, "dump/lines-skewed"},
 		{"relative lines", func(b []byte) []byte { u64(b[0x48:], 0); return b }, "dump/lines-outside"},
 		{"lines inside instructions", func(b []byte) []byte { u64(b[0x48:], 0x7f0000001003); return b }, "dump/lines-contradict"},
 		{"pad", func(b []byte) []byte { u32(b[0x10:], 0xdeadbeef); return b }, "dump/pad"},
 		{"flags", func(b []byte) []byte { u64(b[0x20:], 0x7f5500); return b }, "dump/flags"},
 		{"machine", func(b []byte) []byte { u32(b[0xc:], 0); return b }, "dump/machine"},
-		{"no load after inlined calls", func(b []byte) []byte { return slices.Delete(b, 0xd0, 0x115) }, "dump/tree-order"},
+		{"no load after inlined calls", func(b []byte) []byte { return slices.Delete(b, 0xe8, 0x12d) }, "dump/tree-order"},
 		{"index", func(b []byte) []byte {
-			load := slices.Clone(b[0xd0:0x115])
+			load := slices.Clone(b[0xe8:0x12d])
 			u64(load[0x18:], 0x7f0000002000)
 			u64(load[0x20:], 0x7f0000002000)
-			return slices.Insert(b, 0x115, load...)
+			return slices.Insert(b, 0x12d, load...)
 		}, "dump/index-twice"},
-		{"freed name", func(b []byte) []byte { u64(b[0x107:], 0x00fffe80fffe8000); return b }, "dump/name-text"},
-		{"name without NUL", func(b []byte) []byte { b[0x10e] = 'x'; return b }, "dump/record-size"},
+		{"freed name", func(b []byte) []byte { u64(b[0x11f:], 0x00fffe80fffe8000); return b }, "dump/name-text"},
+		{"name without NUL", func(b []byte) []byte { b[0x126] = 'x'; return b }, "dump/record-size"},
 		{"freed file name", func(b []byte) []byte { u64(b[0x58:], 0x7f0012345678); return b }, "dump/lines-count"},
-		{"time goes back", func(b []byte) []byte { u64(b[0xd8:], 1e9); return b }, "dump/time-goes-back"},
+		{"time goes back", func(b []byte) []byte { u64(b[0xf0:], 1e9); return b }, "dump/time-goes-back"},
 		{"time of day", func(b []byte) []byte {
-			for _, at := range []int{0x18, 0x30, 0x70, 0xd8, 0x11d} {
+			for _, at := range []int{0x18, 0x30, 0x88, 0xf0, 0x135} {
 				u64(b[at:], 1_790_000_000_000_000_000)
 			}
 			return b
 		}, "dump/time-epoch"},
 		{"lines of another function", func(b []byte) []byte { u64(b[0x38:], 0x7f0000005000); u64(b[0x48:], 0x7f0000005000); return b }, "dump/lines-orphan"},
-		{"inlined calls of another function", func(b []byte) []byte { copy(b[0xa4:], "square"); return b }, "dump/tree-name"},
+		{"inlined calls of another function", func(b []byte) []byte { copy(b[0xbc:], "square"); return b }, "dump/tree-name"},
 	} {
 		if rules := violated(t, c.damage(pageDump(t))); !slices.Contains(rules, c.rule) {
 			t.Errorf("%s: got %q, want %s", c.name, rules, c.rule)
