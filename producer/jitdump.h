@@ -1760,8 +1760,14 @@ static void jitdump__record(uint32_t id, const void *head, size_t head_size, con
 void jitdump_code_move(uint64_t number, const void *from, const void *to, size_t size)
 {
 	struct jitdump__move move;
-	if (!jitdump_is_open() || number == JITDUMP_NOT_WRITTEN || number < jitdump__dump.first || jitdump_fd < 0)
-		return; /* off, or a function that is in the parent's dump */
+	int cancel, own;
+	/* Functions in the parent's dump are not in that of a child. */
+	if (number == JITDUMP_NOT_WRITTEN || __atomic_load_n(&jitdump_fd, __ATOMIC_RELAXED) <= 0 || !jitdump__begin(&cancel))
+		return;
+	own = number >= jitdump__dump.first && number < jitdump__dump.index;
+	jitdump__unlock(cancel);
+	if (!own)
+		return;
 	memset(&move, 0, sizeof move);
 	move.pid = (uint32_t)getpid();
 	move.tid = (uint32_t)syscall(SYS_gettid);
