@@ -31,7 +31,8 @@
  * vfork, call nothing before exec. A child that was made without the handlers of fork (_Fork, clone)
  * writes nothing. A program after exec replaces the dump if it writes one: the pid is the same.
  *
- * Errors. Every error is reported once, to options.report. After an error of writing, the dump ends
+ * Errors are reported to options.report: of wrong lines, wrong unwind rows and unreadable code, only
+ * those of the first function. After an error of writing, the dump ends
  * at its last whole record, nothing more is written, and the program goes on. So it does if the
  * program closes the dump's descriptor. A limit of file sizes (ulimit -f) must be set before
  * jitdump_open: later ones send SIGXFSZ.
@@ -146,7 +147,8 @@ JITDUMP_API uint32_t jitdump_debug_file(struct jitdump_debug *d, const char *nam
    Function 0, the first, is the one that the code is of. */
 JITDUMP_API uint32_t jitdump_debug_function(struct jitdump_debug *d, const char *name, uint32_t file, uint32_t line, uint32_t column, uint32_t flags);
 
-/* jitdump_debug_line records the source of the code from an offset up to the next call's. */
+/* jitdump_debug_line records the source of the code from an offset up to the next call's. Call it after
+   each push and pop, too: these do not change the line. */
 JITDUMP_API void jitdump_debug_line(struct jitdump_debug *d, uint32_t offset, uint32_t file, uint32_t line, uint32_t column);
 
 /*
@@ -194,7 +196,7 @@ struct jitdump_unwind {
 
 /* A function to be written. */
 struct jitdump_code {
-	const char *name;             /* as reports show it; mangled names are demangled */
+	const char *name;             /* as reports show it, not NULL; mangled names are demangled */
 	const void *address;          /* where it runs */
 	const void *bytes;            /* the code, if it is not at address yet; or NULL */
 	size_t size;                  /* of the code in bytes; 0: nothing is written */
@@ -472,6 +474,20 @@ static void jitdump__report(const char *what, const char *name, int error, const
 		}
 	}
 	jitdump__text(text, sizeof text, at, then);
+	jitdump__dump.report(jitdump__dump.context, text);
+}
+
+/* Reports what is left out of a function, and why. */
+static void jitdump__report_function(const char *what, const char *function, const char *why)
+{
+	char text[512];
+	size_t at;
+	if (!jitdump__dump.report)
+		return;
+	at = jitdump__text(text, sizeof text, 0, what);
+	at = jitdump__text(text, sizeof text / 2, at, function);
+	at = jitdump__text(text, sizeof text, at, ": ");
+	jitdump__text(text, sizeof text, at, why);
 	jitdump__dump.report(jitdump__dump.context, text);
 }
 
@@ -1229,6 +1245,8 @@ static int jitdump__build(struct jitdump_debug *d, uint32_t size)
 {
 	uint32_t head[8], i, count;
 	size_t from;
+	if (d->last > size)
+		jitdump__wrong(d, "an offset is after the end of the code");
 	for (; d->depth > 0 && !d->error; d->depth--)
 		jitdump__cover(d, d->stack[d->depth], d->starts[d->depth], size);
 	if (!d->error && d->functions.len == 0)
@@ -1683,11 +1701,11 @@ uint64_t jitdump_code_load(const struct jitdump_code *code)
 	struct jitdump__prefix prefixes[5];
 	struct jitdump__load load;
 	struct iovec parts[JITDUMP__PARTS];
-	size_t name_len = strlen(code->name) + 1;
+	size_t name_len = code->name ? strlen(code->name) + 1 : 0;
 	uint64_t number = JITDUMP_NOT_WRITTEN;
 	const char *error = NULL;
 	int described = 0, n = 0, p = 0, i, cancel;
-	if (!jitdump_is_open() || code->size == 0 || name_len > most || code->size > most - name_len || code->extra_size > most)
+	if (!jitdump_is_open() || !code->name || code->size == 0 || name_len > most || code->size > most - name_len || code->extra_size > most)
 		return number;
 	if (code->debug) {
 		described = jitdump__build(code->debug, (uint32_t)code->size) && code->debug->record.len <= most;
@@ -1703,7 +1721,7 @@ uint64_t jitdump_code_load(const struct jitdump_code *code)
 		return number;
 	load.pid = (uint32_t)jitdump__dump.pid;
 	if (error && !jitdump__dump.bad_debug++)
-		jitdump__report("lines of a function are left out: ", error, 0, "");
+		jitdump__report_function("lines are left out of ", code->name, error);
 	if (described && !(jitdump__dump.flags & JITDUMP_NO_PLAIN_LINES)) {
 		struct jitdump_bytes *b = &jitdump__dump.plain;
 		jitdump__build_plain(b, code->debug, load.code_addr, load.code_size);
@@ -1718,7 +1736,7 @@ uint64_t jitdump_code_load(const struct jitdump_code *code)
 		if (!error)
 			n = jitdump__part(parts, n, &prefixes[p++], JITDUMP__UNWINDING, b->at, b->len);
 		else if (!jitdump__dump.bad_unwind++)
-			jitdump__report("unwind tables of a function are left out: ", error, 0, "");
+			jitdump__report_function("unwind tables are left out of ", code->name, error);
 	}
 	if (code->extra_size)
 		n = jitdump__part(parts, n, &prefixes[p++], code->extra_id, code->extra, code->extra_size);
@@ -1782,7 +1800,7 @@ void jitdump_tier(uint32_t tier, uint32_t color, const char *name)
 {
 	uint32_t head[2];
 	head[0] = tier, head[1] = color;
-	if (jitdump_is_open())
+	if (jitdump_is_open() && tier >= 1 && tier <= 255)
 		jitdump__record(JITDUMP__TIER, head, sizeof head, name, strlen(name) + 1, 4);
 }
 

@@ -190,7 +190,7 @@ func TestDump_Modes(t *testing.T) {
 		{"plain-lines-off", 1, "outer", ""},
 		{"twice", 1, "f", "open: 16\n"},
 		{"again", 1, "f", "cannot create DIR/jit-PID.dump: this process has it open already; no second jitdump is written\nopen: 16\n"},
-		{"wrong", 7, "wrong", `lines of a function are left out: jitdump_debug_function was not called for the function
+		{"wrong", 8, "wrong", `lines are left out of wrong: jitdump_debug_function was not called for the function
 error: jitdump_debug_function was not called for the function
 error: jitdump_debug_pop without a call
 error: an offset is below the one before
@@ -198,6 +198,7 @@ error: a line has a file that jitdump_debug_file did not return
 error: a call has a function that jitdump_debug_function did not return
 error: inlined calls are more than 256 deep
 error: a function has a file that jitdump_debug_file did not return
+error: an offset is after the end of the code
 `},
 		{"threads", 16000, "outer", ""},
 		{"buffer", 4000, "outer", ""},
@@ -208,11 +209,11 @@ error: a function has a file that jitdump_debug_file did not return
 		{"raw-fork", 2, "later", ""},
 		{"frames", 1, "measured", ""},
 		{"frames-cut", 1, "measured", ""},
-		{"frames-other", 1, "measured", "unwind tables of a function are left out: no entry of .eh_frame is about the code\n"},
+		{"frames-other", 1, "measured", "unwind tables are left out of measured: no entry of .eh_frame is about the code\n"},
 		{"rows", 1, "measured", ""},
-		{"rows-machine", 1, "measured", "unwind tables of a function are left out: rows are for x86 and arm64: send .eh_frame\n"},
-		{"rows-order", 1, "measured", "unwind tables of a function are left out: rows are not in order, or after the code\n"},
-		{"rows-odd", 1, "measured", "unwind tables of a function are left out: offsets of a row are not multiples of a word, or have the wrong sign\n"},
+		{"rows-machine", 1, "measured", "unwind tables are left out of measured: rows are for x86 and arm64: send .eh_frame\n"},
+		{"rows-order", 1, "measured", "unwind tables are left out of measured: rows are not in order, or after the code\n"},
+		{"rows-odd", 1, "measured", "unwind tables are left out of measured: offsets of a row are not multiples of a word, or have the wrong sign\n"},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			w := run(t, program, c.mode)

@@ -111,6 +111,7 @@ static void wrong(struct jitdump_debug *d, int which)
 			jitdump_debug_push(d, 0, f, 1, 0, 0);
 		break;
 	case 6: jitdump_debug_function(d, "g", file + 1, 1, 0, 0); break;
+	case 7: jitdump_debug_line(d, sizeof code + 1, file, 1, 0); break;
 	}
 	load("wrong", sizeof code, d);
 	printf("error: %s\n", jitdump_debug_error(d));
@@ -180,7 +181,7 @@ int main(int argc, char **argv)
 		load("nothing", sizeof code, NULL);
 		open_in(argv[2]); // the old one is still mapped
 	} else if (!strcmp(mode, "wrong")) {
-		for (int i = 0; i < 7; i++)
+		for (int i = 0; i < 8; i++)
 			wrong(d, i);
 	} else if (!strcmp(mode, "threads")) {
 		threads(2000);
