@@ -77,6 +77,7 @@ func TestUnwindRows_Java(t *testing.T) {
 			how := usual()
 			how.pushesReturns = true
 			how.warm, how.pause, how.burst = 1500*time.Millisecond, 20*time.Millisecond, 4000
+			how.least = 12
 			w, _ := p.watch(t, how)
 			v := judge(openDump(t, dumpIn(t, dir), nil, nil), w, rbp)
 			if name != "interpreted" {

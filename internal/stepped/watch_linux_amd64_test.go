@@ -39,6 +39,7 @@ type plan struct {
 	steps int           // stop watching after so many steps in jitted code
 	burst int           // instructions in a burst, in any code
 	pause time.Duration // between bursts
+	least int           // watch so many bursts at least, as each sees a part of the program only
 	limit time.Duration // stop watching after that time in any case
 
 	// A pushed address of jitted code counts as a return address even without a call before
@@ -63,11 +64,13 @@ func watchThread(pid, tid int, p plan) (*watch, error) {
 		return nil, err
 	}
 	begin := time.Now()
+	bursts := 0
 	for err = t.stop(); err == nil; err = t.pause(p.pause) {
 		if err = w.burst(t, &p); err != nil {
 			break
 		}
-		if len(w.steps) >= p.steps || time.Since(begin) > p.limit {
+		bursts++
+		if len(w.steps) >= p.steps && bursts >= p.least || time.Since(begin) > p.limit {
 			return w, unix.PtraceDetach(t.tid)
 		}
 	}
