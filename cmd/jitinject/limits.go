@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"runtime/debug"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,4 +20,12 @@ func enoughFiles() error {
 		return fmt.Errorf("only %d files may be open at once, and %d are needed: too many open files; raise the limit (ulimit -n)", limit.Cur, fewFiles)
 	}
 	return nil
+}
+
+// limitGarbage makes the garbage collector run when memory has grown by 40 %, and not by 100 %. The
+// environment variable GOGC overrides that.
+func limitGarbage() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(40)
+	}
 }

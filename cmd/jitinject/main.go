@@ -29,6 +29,7 @@ func program() int {
 		printError(os.Stderr, err)
 		return exitFailed
 	}
+	limitGarbage()
 	journal.Begin(watcher.Memory())
 	return run(os.Args, os.Stdin, os.Stdout, os.Stderr)
 }

@@ -27,6 +27,14 @@ func (b *bench) functions(m *medium) error {
 		rounds, byDefault, withoutSync, again, sampled, bundle, perfInject, withoutCache)
 }
 
+// tiny measures functions of three instructions: there, most of the time passes in the file system.
+func (b *bench) tiny(m *medium) error {
+	r := tinyRecording(100_000)
+	defer m.forget(r)
+	return b.inject(m, "tiny", "A made-up recording of %s functions of three instructions, without lines.", r,
+		3, byDefault, withoutSync, again, sampled, bundle, perfInject, withoutCache)
+}
+
 // inject holds a contest with a plain loop.
 func (b *bench) inject(m *medium, name, what string, r recording, rounds int, contestants ...string) error {
 	objects, err := b.collect(m, r)
@@ -42,7 +50,7 @@ func (b *bench) inject(m *medium, name, what string, r recording, rounds int, co
 // long measures a long recording with few functions: there, all is reading and
 // writing.
 func (b *bench) long(m *medium) error {
-	r := longRecording()
+	r := longRecording(longSize)
 	defer m.forget(r)
 	rounds, contestants := 3, []string{byDefault, withoutSync, copying, copyingSynced}
 	if m.disk { // all results stay there

@@ -50,20 +50,30 @@ func main() {
 
 // A part is what can be run by itself.
 type part struct {
-	name string
-	run  func(*bench, *medium) error
-	disk bool // it makes sense on a disk
+	name  string
+	run   func(*bench, *medium) error
+	where places
 }
 
+// places are the media on which a part makes sense.
+type places int
+
+const (
+	inMemory places = 1 << iota
+	onDisk
+)
+
 var allParts = []part{
-	{"erlang", (*bench).erlang, true},
-	{"functions", (*bench).functions, true},
-	{"floor", (*bench).floors, false},
-	{"long", (*bench).long, true},
-	{"readers", (*bench).readers, false},
-	{"xray", (*bench).xray, false},
-	{"total", (*bench).total, false},
-	{"total-long", (*bench).totalLong, true},
+	{"erlang", (*bench).erlang, inMemory | onDisk},
+	{"functions", (*bench).functions, inMemory | onDisk},
+	{"tiny", (*bench).tiny, inMemory},
+	{"floor", (*bench).floors, inMemory},
+	{"long", (*bench).long, inMemory | onDisk},
+	{"readers", (*bench).readers, inMemory},
+	{"xray", (*bench).xray, inMemory},
+	{"total", (*bench).total, inMemory},
+	{"total-long", (*bench).totalLong, inMemory},
+	{"total-huge", (*bench).totalHuge, onDisk}, // with its results, it is larger than most memories
 }
 
 func partNames() []string {
@@ -85,14 +95,14 @@ func (b *bench) parts(dir, disk, only string) error {
 	if want := strings.Count(only, ",") + 1; only != "" && len(chosen) != want {
 		return fmt.Errorf("-only %s: the parts are %s", only, strings.Join(partNames(), ", "))
 	}
-	run := func(base string, onDisk bool) error {
-		m, err := newMedium(base, onDisk)
+	run := func(base string, place places) error {
+		m, err := newMedium(base, place == onDisk)
 		if err != nil {
 			return err
 		}
 		defer m.close()
 		for _, p := range chosen {
-			if onDisk && !p.disk {
+			if p.where&place == 0 {
 				continue
 			}
 			if err := p.run(b, m); err != nil {
@@ -104,11 +114,11 @@ func (b *bench) parts(dir, disk, only string) error {
 	if err := b.shown.section("machine", machine(dir, disk)); err != nil {
 		return err
 	}
-	if err := run(dir, false); err != nil {
+	if err := run(dir, inMemory); err != nil {
 		return err
 	}
 	if disk != "" {
-		if err := run(disk, true); err != nil {
+		if err := run(disk, onDisk); err != nil {
 			return err
 		}
 	}

@@ -85,16 +85,25 @@ func madeRecording(functions int) recording {
 	return recording{fmt.Sprintf("made-%d", functions), testrec.Made{Functions: functions}.Write}
 }
 
-// long is the size of a long recording.
-const longSize = 1 << 30
+// tinyRecording returns a recording of functions of three instructions.
+func tinyRecording(functions int) recording {
+	return recording{fmt.Sprintf("tiny-%d", functions), testrec.Made{Functions: functions, Tiny: true}.Write}
+}
 
-func longRecording() recording {
+// Sizes of long recordings, in bytes.
+const (
+	longSize = 1 << 30
+	hugeSize = 10 << 30
+)
+
+// longRecording returns a recording of a size that has few functions.
+func longRecording(size int64) recording {
 	short := unpacked("node-fp")
-	return recording{"long", func(dir string) error {
+	return recording{fmt.Sprintf("long-%d", size), func(dir string) error {
 		if err := short.make(dir); err != nil {
 			return err
 		}
-		return testrec.Repeat(dir, longSize)
+		return testrec.Repeat(dir, size)
 	}}
 }
 

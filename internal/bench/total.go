@@ -69,13 +69,17 @@ func (b *bench) total(m *medium) error {
 	return b.shown.section("total", text)
 }
 
-// totalLong measures a long recording with few functions.
-func (b *bench) totalLong(m *medium) error {
-	table, err := b.totalOf(m, longRecording(), true, make(map[string]bool))
+// totalLong and totalHuge measure long recordings with few functions.
+func (b *bench) totalLong(m *medium) error { return b.totalRepeated(m, "total-long", longSize) }
+func (b *bench) totalHuge(m *medium) error { return b.totalRepeated(m, "total-huge", hugeSize) }
+
+func (b *bench) totalRepeated(m *medium, name string, size int64) error {
+	table, err := b.totalOf(m, longRecording(size), true, make(map[string]bool))
 	if err != nil {
 		return err
 	}
-	return b.shown.section("total-long", fmt.Sprintf("Node.js, repeated to %.0f GB. One round, %s.\n\n%s", gigabytes(longSize), m.name(), table))
+	return b.shown.section(name, fmt.Sprintf("Samples of Node.js, repeated to %.0f GB. One round, %s. A reader may take %.0f s.\n\n%s",
+		gigabytes(size), m.name(), patience.Seconds(), table))
 }
 
 // totalOf measures one recording and returns its table. slow has the commands that have taken too long

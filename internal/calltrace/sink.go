@@ -358,7 +358,7 @@ func (s *Sink) Offset() int64 {
 }
 
 // Finish inserts the remaining samples and finishes the result.
-func (s *Sink) Finish(buildIDs, aux func([]byte) []byte) error {
+func (s *Sink) Finish(buildIDs output.Extend, aux func([]byte) []byte) error {
 	s.samplesBefore(math.MaxUint64)
 	s.flushBuf()
 	if err := s.Err(); err != nil {

@@ -176,7 +176,7 @@ func (s *dirSink) Err() error {
 }
 
 // Finish writes what is left of all files.
-func (s *dirSink) Finish(buildIDs, aux func([]byte) []byte) error {
+func (s *dirSink) Finish(buildIDs Extend, aux func([]byte) []byte) error {
 	for _, b := range s.bufs {
 		if err := b.Flush(); s.err == nil {
 			s.err = err

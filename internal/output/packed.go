@@ -43,7 +43,7 @@ func (s *packedSink) Raw(b []byte) { s.packer.Raw(b) }
 func (s *packedSink) Flush() { s.packer.Flush() }
 
 // Finish writes what is left of the records, and finishes the other sink.
-func (s *packedSink) Finish(buildIDs, aux func([]byte) []byte) error {
+func (s *packedSink) Finish(buildIDs Extend, aux func([]byte) []byte) error {
 	if err := s.packer.Flush(); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/recording"
@@ -25,7 +26,7 @@ type Sink interface {
 
 	// Finish writes what is left. buildIDs adds the new objects to a build-id table. aux
 	// moves the offsets in an index of AUXTRACE records.
-	Finish(buildIDs func(table []byte) []byte, aux func(index []byte) []byte) error
+	Finish(buildIDs Extend, aux func(index []byte) []byte) error
 
 	// From sets which file of a directory the next records are from. Flush writes all records
 	// that are held back.
@@ -36,6 +37,9 @@ type Sink interface {
 	// Err returns the first error of writing.
 	Err() error
 }
+
+// Extend returns a longer content of a feature.
+type Extend func(content *io.SectionReader) *io.SectionReader
 
 // New returns the sink for an input and an output. level is that of compression, 0 for none.
 func New(in *recording.Input, out *Output, level int) (Sink, error) {
@@ -88,7 +92,7 @@ func (s *pipeSink) From(int) {}
 func (s *pipeSink) Flush() {}
 
 // Finish returns the first error of writing. The build ids of mappings suffice in a pipe.
-func (s *pipeSink) Finish(_, _ func([]byte) []byte) error {
+func (s *pipeSink) Finish(Extend, func([]byte) []byte) error {
 	return s.Err()
 }
 
@@ -117,25 +121,21 @@ func (s *fileSink) From(int) {}
 func (s *fileSink) Flush() {}
 
 // Finish writes the features and the header.
-func (s *fileSink) Finish(buildIDs, aux func([]byte) []byte) error {
+func (s *fileSink) Finish(buildIDs Extend, aux func([]byte) []byte) error {
 	s.features = slices.DeleteFunc(s.features, func(f perfdata.Feature) bool {
 		return f.ID == perfdata.FeatureCompressed && !s.packed || f.ID == perfdata.FeatureDirFormat && !s.dir
 	})
 	for i := range s.features {
-		f := &s.features[i]
-		change := buildIDs
-		switch f.ID {
+		switch f := &s.features[i]; f.ID {
 		case perfdata.FeatureBuildID:
+			f.Content = buildIDs(f.Content)
 		case perfdata.FeatureAuxtrace:
-			change = aux
-		default:
-			continue
+			index, err := f.Bytes()
+			if err != nil {
+				return err
+			}
+			*f = perfdata.NewFeature(f.ID, aux(index))
 		}
-		content, err := f.Bytes()
-		if err != nil {
-			return err
-		}
-		*f = perfdata.NewFeature(f.ID, change(content))
 	}
 	return s.Close(s.features)
 }
@@ -208,7 +208,7 @@ func (s *streamToFile) Payload(p []byte) bool {
 
 // Finish adds the features that are complete now, and writes the file. perf refuses a file without
 // data, so Finish returns perfdata.ErrNoData for that. A pipe that breaks off early has none.
-func (s *streamToFile) Finish(buildIDs, aux func([]byte) []byte) error {
+func (s *streamToFile) Finish(buildIDs Extend, aux func([]byte) []byte) error {
 	if !s.wrote && s.Err() == nil {
 		return perfdata.ErrNoData
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -201,23 +200,6 @@ func (r *Copier) drops(rec perfdata.Record, time uint64, pos int64) bool {
 		return false
 	}
 	return r.Jit[m.PID].Hold(time, pos)
-}
-
-// ExtendBuildIDs adds the objects to a build-id table. A recording without one gets none: the
-// mappings carry the ids.
-func (r *Copier) ExtendBuildIDs(table []byte) []byte {
-	table = slices.Clip(table)
-	for i := range r.Plan.Objects {
-		if o := &r.Plan.Objects[i]; o.Made {
-			r.path = o.AppendPath(r.path[:0])
-			before := len(table)
-			table = perfdata.AppendBuildID(table, r.order(), r.path, o.BuildID[:])
-			if i == 0 { // the others mostly have the same length
-				table = slices.Grow(table, len(r.Plan.Objects)*(len(table)-before))
-			}
-		}
-	}
-	return table
 }
 
 // MoveAuxIndex returns the index of AUXTRACE records with their new offsets.

@@ -19,7 +19,8 @@ const (
 // likes: for measuring how costs grow. Their code is that of real functions.
 type Made struct {
 	Functions int
-	CodeSize  int // bytes of each function; 0 for those that real ones have
+	CodeSize  int  // bytes of each function; 0 for those that real ones have
+	Tiny      bool // functions of three instructions, without lines
 }
 
 // The program was one process. Its compiler finished a function every 50 µs, and the
@@ -77,7 +78,10 @@ func (m Made) writeDump(path string, bodies []body) (addrs []uint64, err error) 
 	var rec []byte
 	for i := range m.Functions {
 		made = m.function(made, bodies, rnd, i)
-		rec = m.appendDebugInfo(rec[:0], i, addr, made.lines)
+		rec = rec[:0]
+		if !m.Tiny {
+			rec = m.appendDebugInfo(rec, i, addr, made.lines)
+		}
 		rec = m.appendLoad(rec, i, addr, made.code)
 		if _, err := w.Write(rec); err != nil {
 			return nil, err
@@ -102,6 +106,10 @@ func (m Made) function(b body, bodies []body, rnd *rand.Rand, i int) body {
 	b.code = append(b.code[:0], 0x49, 0xba) // movabs $address, %r10
 	b.code = binary.LittleEndian.AppendUint64(b.code, madeRegion-uint64(8*(i+1)))
 	b.lines = append(b.lines[:0], 0)
+	if m.Tiny {
+		b.code = append(b.code, 0x41, 0xff, 0x02, 0xc3) // incl (%r10); ret
+		return b
+	}
 	for {
 		next := bodies[rnd.IntN(len(bodies))]
 		at := uint64(len(b.code))

@@ -1,0 +1,77 @@
+package rewrite
+
+import (
+	"encoding/binary"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// ExtendBuildIDs adds the objects to a build-id table. A recording without one gets none: the
+// mappings carry the ids.
+func (r *Copier) ExtendBuildIDs(table *io.SectionReader) *io.SectionReader {
+	t := &buildIDs{order: r.order(), old: table, objects: r.Plan.Objects}
+	size := table.Size()
+	for t.fill() {
+		size += int64(len(t.entries))
+	}
+	t.rewind()
+	return io.NewSectionReader(t, 0, size)
+}
+
+// buildIDs is a build-id table with entries of objects at its end. 100,000 entries are 10 MB, so
+// they are made when they are read.
+type buildIDs struct {
+	order   binary.ByteOrder
+	old     *io.SectionReader
+	objects []model.Object
+	// entries are those at offset start, up to the object next.
+	entries []byte
+	start   int64
+	next    int
+	path    []byte
+}
+
+// entriesAtOnce is how many bytes of entries are made together.
+const entriesAtOnce = 32 << 10
+
+func (t *buildIDs) rewind() { t.entries, t.start, t.next = t.entries[:0], t.old.Size(), 0 }
+
+// fill makes the next entries. It reports whether there are any.
+func (t *buildIDs) fill() bool {
+	t.start += int64(len(t.entries))
+	t.entries = t.entries[:0]
+	for ; t.next < len(t.objects) && len(t.entries) < entriesAtOnce; t.next++ {
+		if o := &t.objects[t.next]; o.Made {
+			t.path = o.AppendPath(t.path[:0])
+			t.entries = perfdata.AppendBuildID(t.entries, t.order, t.path, o.BuildID[:])
+		}
+	}
+	return len(t.entries) > 0
+}
+
+// ReadAt reads from the table. Reading it from front to back makes each entry once.
+func (t *buildIDs) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < t.old.Size() {
+		n, err = t.old.ReadAt(p[:min(int64(len(p)), t.old.Size()-off)], off)
+		if err != nil && err != io.EOF {
+			return n, err
+		}
+		off += int64(n)
+	}
+	if off < t.start {
+		t.rewind()
+	}
+	for n < len(p) {
+		for off >= t.start+int64(len(t.entries)) {
+			if !t.fill() {
+				return n, io.EOF
+			}
+		}
+		copied := copy(p[n:], t.entries[off-t.start:])
+		n += copied
+		off += int64(copied)
+	}
+	return n, nil
+}

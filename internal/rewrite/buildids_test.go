@@ -1,0 +1,48 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"testing"
+	"testing/iotest"
+
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// The table is the same however it is read, and objects that were not made have no entry.
+func TestExtendBuildIDs(t *testing.T) {
+	old := perfdata.AppendBuildID(nil, binary.LittleEndian, []byte("/usr/bin/app"), bytes.Repeat([]byte{1}, 20))
+	want := bytes.Clone(old)
+	dump := &model.Dump{Objects: "/tmp/objects"}
+	var plan model.Plan
+	for i := range 3000 {
+		o := model.Object{Dump: dump, PID: 42, Index: uint64(i), Made: i%3 != 0, BuildID: [20]byte{byte(i), byte(i >> 8)}}
+		plan.Objects = append(plan.Objects, o)
+		if o.Made {
+			want = perfdata.AppendBuildID(want, binary.LittleEndian, fmt.Appendf(nil, "/tmp/objects/%s", o.AppendName(nil)), o.BuildID[:])
+		}
+	}
+	r := &Copier{Plan: &plan, Rec: testRecording()}
+	table := r.ExtendBuildIDs(io.NewSectionReader(bytes.NewReader(old), 0, int64(len(old))))
+	if err := iotest.TestReader(table, want); err != nil {
+		t.Error(err)
+	}
+	piece := make([]byte, 100)
+	for _, off := range []int{len(want) - 100, 5, len(old) - 50, len(want) / 2, len(old)} {
+		if n, err := table.ReadAt(piece, int64(off)); err != nil || n < len(piece) || !bytes.Equal(piece, want[off:off+n]) {
+			t.Errorf("%d bytes at %d: got %d of them, %v, or others", len(piece), off, n, err)
+		}
+	}
+	if n, err := table.ReadAt(piece, int64(len(want)-10)); n != 10 || err != io.EOF {
+		t.Errorf("at the end: got %d, %v; want 10 and EOF", n, err)
+	}
+}
+
+// testRecording returns a recording of this byte order.
+func testRecording() *recording.Recording {
+	return &recording.Recording{In: &recording.Input{Order: binary.LittleEndian}}
+}
