@@ -34,6 +34,9 @@ func TestRequirements_Compared(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, some)
 		}
 	}
+	if b.complete() {
+		t.Error("one contest was held, and all are said to be measured")
+	}
 	if strings.Contains(some, "| functions |") || !strings.Contains(all, "| functions |") {
 		t.Error("a contest that was not held is to be shown if all is wanted, and only then")
 	}
@@ -49,7 +52,7 @@ func TestDocument_HasPlaces(t *testing.T) {
 	if err := os.WriteFile(path, doc, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"machine", "growth", "large", "floor", "requirements"}
+	names := []string{"machine", "growth", "large", "floor", "total", "total-long", "total-huge", "requirements"}
 	for _, r := range requirements {
 		names = append(names, r.contest)
 	}

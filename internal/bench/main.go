@@ -122,7 +122,7 @@ func (b *bench) parts(dir, disk, only string) error {
 			return err
 		}
 	}
-	if only != "" { // it would take the others out of the documentation
+	if only != "" && !b.book.complete() { // it would take the others out of the documentation
 		b.shown.file = ""
 	}
 	return b.shown.section("requirements", b.book.requirements(only == ""))

@@ -61,6 +61,16 @@ var requirements = []requirement{
 	{"xray-large", withXRay, "", 200, megabytes},
 }
 
+// complete reports whether all was measured of which something is required.
+func (b book) complete() bool {
+	for _, r := range requirements {
+		if b[r.contest] == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // requirements returns a table of what is required and what was measured; of
 // contests that were not held only if all is wanted.
 func (b book) requirements(all bool) string {
