@@ -202,6 +202,7 @@ error: an offset is after the end of the code
 `},
 		{"threads", 16000, "outer", ""},
 		{"buffer", 4000, "outer", ""},
+		{"buffer-bound", 1001, "long", ""},
 		{"full", 81, "f", "cannot write DIR/jit-PID.dump: file too large; the jitdump ends here, and the program goes on\nopen: 0\n"},
 		{"buffer-full", 66, "f", "cannot write DIR/jit-PID.dump: file too large; the jitdump ends here, and the program goes on\nopen: 0\n"},
 		{"gone", 2, "g", "the code of a function cannot be read; it is left out of DIR/jit-PID.dump\n"},

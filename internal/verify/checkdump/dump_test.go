@@ -380,6 +380,13 @@ var dumpBreaches = []breach{
 		le.PutUint32(frames[36:], 8)
 		d.unwind(append(frames, header...), len(header), 0).load(a+0x100, "g")
 	}),
+	changed("dump/unwind-cover", func(d *dump) { // the FDE begins 8 bytes late
+		frames, header := unwindData(len(code()))
+		le.PutUint32(frames[32:], le.Uint32(frames[32:])+8)
+		le.PutUint32(frames[36:], le.Uint32(frames[36:])-8)
+		le.PutUint32(header[12:], le.Uint32(header[12:])+8)
+		d.unwind(append(frames, header...), len(header), 0).load(a+0x100, "g")
+	}),
 	changed("dump/unwind-header", func(d *dump) {
 		frames, header := unwindData(len(code()))
 		header[4]++

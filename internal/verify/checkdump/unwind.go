@@ -1,6 +1,9 @@
 package checkdump
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/ehframe"
 	"github.com/jitinject/jitinject/jitdump"
@@ -69,17 +72,14 @@ func (c *checker) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 	if len(table) == 0 {
 		return // nothing is said: as the format has it for functions with frame pointers
 	}
-	var covered uint64
 	for _, f := range table {
 		if f.Low < l.CodeAddr || f.High > l.CodeAddr+l.CodeSize || f.Low > f.High {
 			c.Violation("dump/unwind-place", u.offset, "%s has an FDE for %#x to %#x, its code is at %#x to %#x", verify.Quoted(l.Name), f.Low, f.High, l.CodeAddr, l.CodeAddr+l.CodeSize)
 			return
 		}
-		covered += f.High - f.Low
 	}
-	// Code may end in padding, which FDEs leave out.
-	if covered+8 <= l.CodeSize {
-		c.Violation("dump/unwind-cover", u.offset, "the FDEs of %s are about %d bytes, its code has %d", verify.Quoted(l.Name), covered, l.CodeSize)
+	if low, high, ok := uncovered(table, l); ok {
+		c.Violation("dump/unwind-cover", u.offset, "no FDE of %s is about its code from +%#x to +%#x, of %#x", verify.Quoted(l.Name), low, high, l.CodeSize)
 	}
 	if u.headerSize == 0 {
 		c.Violation("dump/unwind-header", u.offset, "%s has FDEs and no .eh_frame_hdr", verify.Quoted(l.Name))
@@ -88,6 +88,21 @@ func (c *checker) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 	if err := ehframe.CheckHeader(order, c.addrSize(l.CodeAddr), header, framesAt+uint64(len(frames)), framesAt, table); err != nil {
 		c.Violation("dump/unwind-header", u.offset, "%s: %v", verify.Quoted(l.Name), err)
 	}
+}
+
+// uncovered returns the first offsets of a function's code that no FDE is about. FDEs leave out padding,
+// which is up to 7 bytes at the end, and up to a line of the cache before another function.
+func uncovered(table []ehframe.Entry, l *jitdump.Load) (low, high uint64, ok bool) {
+	const lineOfCache = 64
+	table = slices.SortedFunc(slices.Values(table), func(a, b ehframe.Entry) int { return cmp.Compare(a.Low, b.Low) })
+	end, most := l.CodeAddr, uint64(0)
+	for _, f := range table {
+		if f.Low > end+most {
+			return end - l.CodeAddr, f.Low - l.CodeAddr, true
+		}
+		end, most = max(end, f.High), lineOfCache-1
+	}
+	return end - l.CodeAddr, l.CodeSize, l.CodeAddr+l.CodeSize > end+7
 }
 
 // shared says which FDEs of an unwinding record are about other code than that of its load,

@@ -117,7 +117,7 @@ static void wrong(struct jitdump_debug *d, int which)
 	printf("error: %s\n", jitdump_debug_error(d));
 }
 
-// A function with rows of its own, in a section whose bounds the linker knows.
+// Functions with rows of their own, in a section with bounds that the linker knows.
 extern const char __start_measured[], __stop_measured[];
 __attribute__((section("measured"), noinline, used)) static int known(int n)
 {
@@ -125,6 +125,13 @@ __attribute__((section("measured"), noinline, used)) static int known(int n)
 	on_stack[0] = (char)n;
 	return n > 0 ? known(n - 1) + on_stack[0] : 0;
 }
+
+__attribute__((section("measured"), noinline, used)) static int sum(const int *of, int n)
+{
+	return n ? of[0] + sum(of + 1, n - 1) : 0;
+}
+
+__attribute__((section("measured"), noinline, used)) static int leaf(int n) { return n + 1; }
 
 // The .eh_frame of this program, which .eh_frame_hdr points at.
 static int find_frames(struct dl_phdr_info *info, size_t size, void *to)
@@ -189,6 +196,22 @@ int main(int argc, char **argv)
 		threads(125000);
 	} else if (!strcmp(mode, "buffer")) {
 		threads(500);
+	} else if (!strcmp(mode, "buffer-bound")) {
+		struct stat st;
+		struct jitdump_code c = {.name = "long", .address = code, .bytes = calloc(1, 10000), .size = 10000};
+		jitdump_flush();
+		assert(!fstat(jitdump_fd, &st));
+		off_t all = st.st_size;
+		for (int i = 0; i < 1000; i++) {
+			load("f", sizeof code, NULL);
+			all += 16 + 40 + 2 + (off_t)sizeof code;
+			assert(!fstat(jitdump_fd, &st) && st.st_size <= all && all - st.st_size <= 4096);
+		}
+		assert(all > st.st_size); // or nothing is held back
+		jitdump_code_load(&c);    // more than the buffer
+		all += 16 + 40 + 5 + 10000;
+		assert(!fstat(jitdump_fd, &st) && st.st_size == all);
+		free((void *)c.bytes);
 	} else if (!strcmp(mode, "buffer-killed")) {
 		for (int i = 0; i < 100; i++)
 			load("f", sizeof code, NULL);
