@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,8 +18,22 @@ import (
 // totalSizes are the numbers of functions of the recordings.
 var totalSizes = []int{1_000, 10_000, 31_000, 100_000, 300_000}
 
-// patience is how long a reader may take. A larger recording is not tried with a reader that took longer.
+// patience is how long a reader may take.
 const patience = 100 * time.Second
+
+// An impatience has the commands that have taken too long. They are not tried again with a larger result,
+// nor, with byReader, with another injector's result that is as large.
+type impatience struct {
+	slow     map[string]bool
+	byReader bool
+}
+
+func (i *impatience) key(injector string, p release, reader string) string {
+	if i.byReader {
+		injector = ""
+	}
+	return injector + " " + p.version + " " + reader
+}
 
 // totalReaders are the commands that read results.
 var totalReaders = []string{"report", "script", "annotate"}
@@ -55,8 +71,8 @@ func releases() (list []release) {
 
 // total measures recordings of all sizes.
 func (b *bench) total(m *medium) error {
-	slow := make(map[string]bool)
-	text := fmt.Sprintf("Seconds, and MB of memory at the most, one round, %s. A reader may take %.0f s.\n", m.name(), patience.Seconds())
+	slow := &impatience{slow: make(map[string]bool)}
+	text := fmt.Sprintf("Seconds, and MB of memory at the most, %s; the median of up to five runs that take 2 s in all. A reader may take %.0f s.\n", m.name(), patience.Seconds())
 	for _, n := range totalSizes {
 		table, err := b.totalOf(m, madeRecording(n), n <= perfMost, slow)
 		if err != nil {
@@ -70,11 +86,16 @@ func (b *bench) total(m *medium) error {
 }
 
 // totalLong and totalHuge measure long recordings with few functions.
-func (b *bench) totalLong(m *medium) error { return b.totalRepeated(m, "total-long", longSize) }
-func (b *bench) totalHuge(m *medium) error { return b.totalRepeated(m, "total-huge", hugeSize) }
+func (b *bench) totalLong(m *medium) error {
+	return b.totalRepeated(m, "total-long", longSize, &impatience{slow: make(map[string]bool)})
+}
 
-func (b *bench) totalRepeated(m *medium, name string, size int64) error {
-	table, err := b.totalOf(m, longRecording(size), true, make(map[string]bool))
+func (b *bench) totalHuge(m *medium) error {
+	return b.totalRepeated(m, "total-huge", hugeSize, &impatience{slow: make(map[string]bool), byReader: true})
+}
+
+func (b *bench) totalRepeated(m *medium, name string, size int64, slow *impatience) error {
+	table, err := b.totalOf(m, longRecording(size), true, slow)
 	if err != nil {
 		return err
 	}
@@ -82,9 +103,8 @@ func (b *bench) totalRepeated(m *medium, name string, size int64) error {
 		gigabytes(size), m.name(), patience.Seconds(), table))
 }
 
-// totalOf measures one recording and returns its table. slow has the commands that have taken too long
-// with a smaller one; those of this one are added.
-func (b *bench) totalOf(m *medium, r recording, withPerf bool, slow map[string]bool) (string, error) {
+// totalOf measures one recording and returns its table. Commands that take too long are added to slow.
+func (b *bench) totalOf(m *medium, r recording, withPerf bool, slow *impatience) (string, error) {
 	type row struct {
 		injector, perf string
 		inject         wait
@@ -108,10 +128,17 @@ func (b *bench) totalOf(m *medium, r recording, withPerf bool, slow map[string]b
 		} else {
 			maker = b.jitinject(name)
 		}
-		if err := m.fresh(r); err != nil {
-			return "", err
-		}
-		made, err := maker.run(m.work())
+		made, err := medianOf(func(round int) (result, error) {
+			if round > 0 {
+				if err := m.retire(); err != nil {
+					return result{}, err
+				}
+			}
+			if err := m.fresh(r); err != nil {
+				return result{}, err
+			}
+			return maker.run(m.work())
+		})
 		if err != nil {
 			return "", err
 		}
@@ -123,13 +150,13 @@ func (b *bench) totalOf(m *medium, r recording, withPerf bool, slow map[string]b
 		for _, p := range own {
 			row := row{injector: maker.name, perf: p.version, inject: wait{result: made, tried: true}}
 			for _, reader := range totalReaders {
-				key := maker.name + p.version + reader
+				key := slow.key(maker.name, p, reader)
 				var w wait
-				if !slow[key] {
+				if !slow.slow[key] {
 					if w, err = read(m.work(), p.path, reader, file, symbol); err != nil {
 						return "", err
 					}
-					slow[key] = w.impatient
+					slow.slow[key] = w.impatient
 				}
 				row.readers = append(row.readers, w)
 			}
@@ -160,6 +187,22 @@ func (b *bench) totalOf(m *medium, r recording, withPerf bool, slow map[string]b
 		}
 	}
 	return s.String(), nil
+}
+
+// medianOf measures something up to five times, while that takes less than 2 s in all, and returns the
+// run that took the median of the times.
+func medianOf(measure func(round int) (result, error)) (result, error) {
+	var runs []result
+	for all := time.Duration(0); len(runs) < 5 && all < 2*time.Second; {
+		r, err := measure(len(runs))
+		if err != nil {
+			return r, err
+		}
+		all += r.wall
+		runs = append(runs, r)
+	}
+	slices.SortFunc(runs, func(a, b result) int { return cmp.Compare(a.wall, b.wall) })
+	return runs[len(runs)/2], nil
 }
 
 // indexOf returns the place of a perf in a list, or -1.
@@ -196,7 +239,7 @@ func read(dir, perf, reader, file, symbol string) (wait, error) {
 	case "annotate":
 		args = append(args, "--stdio", "-s", symbol)
 	}
-	made, err := run(dir, args...)
+	made, err := medianOf(func(int) (result, error) { return run(dir, args...) })
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && (strings.Contains(err.Error(), "exit status 124") || strings.Contains(err.Error(), "signal: killed")) {
 		return wait{tried: true, impatient: true}, nil
