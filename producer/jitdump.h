@@ -1423,6 +1423,20 @@ static const struct jitdump_saved *jitdump__find_saved(const struct jitdump_row 
 	return NULL;
 }
 
+/* Tells whether a machine has the registers of a row: by DWARF number, the general ones for the CFA and
+   any that programs save. */
+static int jitdump__has_registers(uint32_t machine, const struct jitdump_row *row)
+{
+	uint32_t general = machine == 62 ? 16 : machine == 3 ? 8 : 32, i;
+	uint32_t all = machine == 62 ? 67 : machine == 3 ? 49 : 96;
+	if (row->cfa_register >= general)
+		return 0;
+	for (i = 0; i < row->saved_count; i++)
+		if (row->saved[i].reg >= all)
+			return 0;
+	return 1;
+}
+
 /* Adds the difference between two rows. before is NULL for the first one. It returns 0 for offsets that
    tables cannot have. */
 static int jitdump__add_row(struct jitdump_bytes *b, const struct jitdump_row *row, const struct jitdump_row *before, int factor)
@@ -1471,6 +1485,8 @@ static const char *jitdump__from_rows(struct jitdump_bytes *b, const struct jitd
 		uint32_t from = before ? before->offset : 0;
 		if (row->offset < from || row->offset >= size)
 			return "rows are not in order, or after the code";
+		if (!jitdump__has_registers(jitdump__dump.machine, row))
+			return "a row has a register that the machine does not have";
 		if (row->offset > from) {
 			jitdump__byte(b, JITDUMP__ADVANCE_LOC4);
 			jitdump_bytes_u32(b, row->offset - from);

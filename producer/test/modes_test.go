@@ -215,6 +215,8 @@ error: an offset is after the end of the code
 		{"rows-machine", 1, "measured", "unwind tables are left out of measured: rows are for x86 and arm64: send .eh_frame\n"},
 		{"rows-order", 1, "measured", "unwind tables are left out of measured: rows are not in order, or after the code\n"},
 		{"rows-odd", 1, "measured", "unwind tables are left out of measured: offsets of a row are not multiples of a word, or have the wrong sign\n"},
+		{"rows-cfa", 1, "measured", "unwind tables are left out of measured: a row has a register that the machine does not have\n"},
+		{"rows-saved", 1, "measured", "unwind tables are left out of measured: a row has a register that the machine does not have\n"},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			w := run(t, program, c.mode)

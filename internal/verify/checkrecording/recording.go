@@ -249,7 +249,7 @@ func (c *checker) verdict(ctx context.Context, path string, logs []string, belon
 	case injected && len(c.markers) > 0:
 		c.Violation("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", verify.Quoted(c.markers[0]), len(c.objects))
 	case len(c.markers) > 0:
-		c.Violation("recording/not-injected", -1, "it names %s; jitinject -i %s puts the functions in", verify.Quoted(c.markers[0]), c.File)
+		c.Violation("recording/not-injected", -1, "it is not injected yet: jitinject -i %s adds the functions of %s", c.File, verify.Quoted(c.markers[0]))
 	case !injected && !c.lost && !c.hasCalls(calls):
 		if found, err := hasLog(ctx, path, logs, belongs); err != nil {
 			return err
