@@ -38,11 +38,11 @@ func (i *impatience) key(injector string, p release, reader string) string {
 // totalReaders are the commands that read results.
 var totalReaders = []string{"report", "script", "annotate"}
 
-// A wait is the time and the memory of one command; impatient for one that was ended, tried for one
-// that was run.
+// A wait is the time and the memory of one command; impatient for one that was ended, crashed for one
+// that ended itself by a wrong access to memory, tried for one that was run.
 type wait struct {
 	result
-	tried, impatient bool
+	tried, impatient, crashed bool
 }
 
 // String returns the wait as a cell of a table.
@@ -52,6 +52,8 @@ func (w wait) String() string {
 		return "-"
 	case w.impatient:
 		return fmt.Sprintf("> %.0f s", patience.Seconds())
+	case w.crashed:
+		return "crashes"
 	}
 	return fmt.Sprintf("%.2f s, %.0f MB", w.wall.Seconds(), float64(w.peak)/1024)
 }
@@ -243,6 +245,9 @@ func read(dir, perf, reader, file, symbol string) (wait, error) {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && (strings.Contains(err.Error(), "exit status 124") || strings.Contains(err.Error(), "signal: killed")) {
 		return wait{tried: true, impatient: true}, nil
+	}
+	if errors.As(err, &exit) && strings.Contains(err.Error(), "segmentation fault") {
+		return wait{tried: true, crashed: true}, nil
 	}
 	return wait{result: made, tried: true}, err
 }
