@@ -14,7 +14,7 @@ import (
 )
 
 // The table is the same however it is read, and objects that were not made have no entry.
-func TestExtendBuildIDs(t *testing.T) {
+func TestExtendBuildIDs_AnyRead(t *testing.T) {
 	old := perfdata.AppendBuildID(nil, binary.LittleEndian, []byte("/usr/bin/app"), bytes.Repeat([]byte{1}, 20))
 	want := bytes.Clone(old)
 	dump := &model.Dump{Objects: "/tmp/objects"}
