@@ -92,7 +92,7 @@ struct jitdump_options {
 /*
  * jitdump_open creates the dump and maps it, which is how perf learns of it. A dump of an earlier
  * process with the same pid is replaced; links are never followed. It returns 0, or an errno value:
- * then the dump is not open. EBUSY: this process has a dump already.
+ * then the dump is not open. EBUSY: this process has a dump already, perhaps of another library.
  */
 JITDUMP_API int jitdump_open(const struct jitdump_options *options);
 
