@@ -51,11 +51,15 @@ func (t *buildIDs) fill() bool {
 	return len(t.entries) > 0
 }
 
-// ReadAt reads from the table. Reading it from front to back makes each entry once.
+// ReadAt reads from the table. Reading it from front to back makes each entry once. Unlike other
+// ReadAts it may not run in parallel.
 func (t *buildIDs) ReadAt(p []byte, off int64) (n int, err error) {
-	if off < t.old.Size() {
-		n, err = t.old.ReadAt(p[:min(int64(len(p)), t.old.Size()-off)], off)
-		if err != nil && err != io.EOF {
+	if of := t.old.Size() - off; of > 0 {
+		want := int(min(int64(len(p)), of))
+		if n, err = t.old.ReadAt(p[:want], off); n < want {
+			if err == io.EOF { // the recording has become shorter
+				err = io.ErrUnexpectedEOF
+			}
 			return n, err
 		}
 		off += int64(n)

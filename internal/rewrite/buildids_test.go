@@ -3,6 +3,7 @@ package rewrite
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -39,6 +40,17 @@ func TestExtendBuildIDs_AnyRead(t *testing.T) {
 	}
 	if n, err := table.ReadAt(piece, int64(len(want)-10)); n != 10 || err != io.EOF {
 		t.Errorf("at the end: got %d, %v; want 10 and EOF", n, err)
+	}
+}
+
+// A recording that becomes shorter while it is read is an error, and no panic.
+func TestExtendBuildIDs_ShorterTable(t *testing.T) {
+	old := bytes.Repeat([]byte{1}, 1000)
+	plan := model.Plan{Objects: []model.Object{{Dump: &model.Dump{Objects: "/tmp"}, Made: true}}}
+	r := &Copier{Plan: &plan, Rec: testRecording()}
+	table := r.ExtendBuildIDs(io.NewSectionReader(bytes.NewReader(old[:500]), 0, int64(len(old))))
+	if got, err := io.ReadAll(table); !errors.Is(err, io.ErrUnexpectedEOF) || len(got) > 500 {
+		t.Errorf("got %d bytes, %v; want 500 and an unexpected end", len(got), err)
 	}
 }
 
