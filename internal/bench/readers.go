@@ -26,8 +26,8 @@ func (b *bench) readers(m *medium) error {
 		recording  recording
 	}{
 		// Not node's: there, addr2line is at work on node itself for minutes.
-		{"readers-erlang", "What perf takes to read results, of Erlang's recording.", erlangRecording()},
-		{"readers-functions", "The same of a made-up recording of 10,000 functions, 500 of which have samples.", madeRecording(10_000)},
+		{"readers-erlang", "Time that perf takes to read the results of Erlang's recording.", erlangRecording()},
+		{"readers-functions", "Time that perf takes to read the results of a made-up recording of 10,000 functions, 500 of them with samples.", madeRecording(10_000)},
 	} {
 		if err := b.read(m, r.name, r.what, r.recording); err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)

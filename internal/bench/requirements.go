@@ -61,7 +61,7 @@ var requirements = []requirement{
 	{"xray-large", withXRay, "", 200, megabytes},
 }
 
-// complete reports whether all was measured of which something is required.
+// complete reports whether every contest with a requirement was held.
 func (b book) complete() bool {
 	for _, r := range requirements {
 		if b[r.contest] == nil {

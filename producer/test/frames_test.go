@@ -1,9 +1,9 @@
 package producer_test
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"os"
 	"reflect"
 	"testing"
 
@@ -13,12 +13,12 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// Of a program's .eh_frame, jitdump.h takes all entries about the code. At each byte they say what the
-// program's say, as delve reads them.
+// jitdump.h copies all entries about the code from a program's .eh_frame. At each byte of the code, delve
+// reads the same row from the copy and from the original.
 func TestFrames_SeveralEntries(t *testing.T) {
 	program, dir := modes(t), t.TempDir()
 	testrec.Run(t, dir, program, "frames", dir)
-	load, sent := unwound(t, dumpIn(t, dir))
+	bytesOfCode, sent, headerSize := unwound(t, dumpIn(t, dir))
 
 	f, err := elf.Open(program)
 	if err != nil {
@@ -35,9 +35,9 @@ func TestFrames_SeveralEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	const code = 1 << 20 // an address of the code
-	order, size := binary.NativeEndian, uint64(len(load.Code))
+	order, size := binary.NativeEndian, uint64(len(bytesOfCode))
 	tables := (code + size + 7) &^ 7
-	frames := sent.Data[:uint64(len(sent.Data))-sent.HeaderSize]
+	frames := sent[:uint64(len(sent))-headerSize]
 	got, err := frame.Parse(frames, f.ByteOrder, 0, 8, tables)
 	if err != nil {
 		t.Fatal(err)
@@ -52,10 +52,10 @@ func TestFrames_SeveralEntries(t *testing.T) {
 	}
 
 	// The search table has them in order, relative to itself.
-	header := sent.Data[len(frames):]
+	header := sent[len(frames):]
 	begin := tables + uint64(len(frames))
-	if n := order.Uint32(header[8:]); n != 3 || sent.HeaderSize != 12+3*8 {
-		t.Fatalf("the table has %d entries in %d bytes", n, sent.HeaderSize)
+	if n := order.Uint32(header[8:]); n != 3 || headerSize != 12+3*8 {
+		t.Fatalf("the table has %d entries in %d bytes", n, headerSize)
 	}
 	last := uint64(0)
 	for i := range 3 {
@@ -87,35 +87,19 @@ func rowAt(t *testing.T, all frame.FrameDescriptionEntries, pc uint64) []any {
 	return nil
 }
 
-// unwound returns the one function of a dump, and its tables.
-func unwound(t *testing.T, path string) (load *jitdump.Load, sent *jitdump.Unwinding) {
+// unwound returns the code of the one function of a dump, its tables, and the size of their header.
+func unwound(t *testing.T, path string) (code, tables []byte, header uint64) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := jitdump.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for raw, err := range r.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec, err := raw.Decode()
-		if err != nil {
-			t.Fatal(err)
-		}
+	eachRecord(t, path, func(_ jitdump.RecordID, rec jitdump.Record) {
 		switch rec := rec.(type) {
 		case *jitdump.Unwinding:
-			sent = rec
+			tables, header = bytes.Clone(rec.Data), rec.HeaderSize
 		case *jitdump.Load:
-			load = rec
+			code = bytes.Clone(rec.Code)
 		}
+	})
+	if len(code) == 0 || uint64(len(tables)) < header {
+		t.Fatalf("the dump has %d bytes of code, and %d of tables", len(code), len(tables))
 	}
-	if load == nil || sent == nil {
-		t.Fatal("the dump has no function with tables")
-	}
-	return load, sent
+	return code, tables, header
 }

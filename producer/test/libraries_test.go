@@ -10,8 +10,8 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// Two libraries in a process have the header's functions each for themselves. The first one to open a
-// dump has it; the second one writes nothing and harms nothing.
+// Each of two libraries in a process has its own copy of the header's functions. The first one that opens
+// a dump writes it; the second one writes nothing, and changes nothing in the first one's.
 func TestDump_TwoLibraries(t *testing.T) {
 	dir := t.TempDir()
 	compile := func(args ...string) {

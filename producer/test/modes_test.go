@@ -71,6 +71,30 @@ func read(t *testing.T, path string) (w written) {
 	}
 }
 
+// eachRecord calls f with each record of a dump, which is valid until f returns.
+func eachRecord(t *testing.T, path string, f func(jitdump.RecordID, jitdump.Record)) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := jitdump.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for raw, err := range r.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, err := raw.Decode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(raw.ID, rec)
+	}
+}
+
 // run runs modes, and reads and verifies its dump.
 func run(t *testing.T, program, mode string) written {
 	t.Helper()
@@ -87,25 +111,9 @@ func TestDebugInfo_Tree(t *testing.T) {
 	dir := t.TempDir()
 	testrec.Run(t, dir, program, "tree", dir)
 	verified(t, dumpIn(t, dir))
-	f, err := os.Open(dumpIn(t, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := jitdump.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got []string
 	say := func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }
-	for raw, err := range r.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec, err := raw.Decode()
-		if err != nil {
-			t.Fatal(err)
-		}
+	eachRecord(t, dumpIn(t, dir), func(id jitdump.RecordID, rec jitdump.Record) {
 		switch rec := rec.(type) {
 		case *jitdump.Tier:
 			say("tier %d %s", rec.Number, rec.Name)
@@ -143,9 +151,9 @@ func TestDebugInfo_Tree(t *testing.T) {
 		case *jitdump.Move:
 			say("move %d by %d", rec.CodeIndex, rec.NewCodeAddr-rec.OldCodeAddr)
 		default:
-			say("%s", raw.ID)
+			say("%s", id)
 		}
-	}
+	})
 	const want = `tier 2 Optimizer
 source /src/b.toy "text\n"
 plain +0 /src/a.toy:2:1

@@ -256,7 +256,7 @@ int main(int argc, char **argv)
 		jitdump_code_load(&c);
 	} else if (!strncmp(mode, "rows", 4)) {
 		// push rbp; mov rbp, rsp; pop rbp; ret
-		const struct jitdump_saved rbp = {6, -16}, odd = {3, -3}, none = {67, -16};
+		const struct jitdump_saved rbp = {6, -16}, odd = {3, -3}, none = {99, -16};
 		struct jitdump_row rows[] = {{0, 7, 8, 0, NULL}, {1, 7, 16, 1, &rbp}, {4, 6, 16, 1, &rbp}, {5, 7, 8, 0, NULL}};
 		struct jitdump_unwind u = {.rows = rows, .row_count = 4};
 		struct jitdump_code c = {.name = "measured", .address = code, .size = 6, .unwind = &u};
@@ -265,7 +265,7 @@ int main(int argc, char **argv)
 		if (!strcmp(mode, "rows-odd"))
 			rows[0].saved_count = 1, rows[0].saved = &odd;
 		if (!strcmp(mode, "rows-cfa"))
-			rows[3].cfa_register = 16;
+			rows[3].cfa_register = 99;
 		if (!strcmp(mode, "rows-saved"))
 			rows[3].saved_count = 1, rows[3].saved = &none;
 		jitdump_code_load(&c);
