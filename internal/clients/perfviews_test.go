@@ -75,6 +75,9 @@ func (p *layoutPair) compare(t *testing.T, version, perf string, v perfView) {
 	}
 	want, errSingle := p.show(t, p.single, perf, v)
 	got, errBundle := p.show(t, p.bundle, perf, v)
+	if errSingle != nil && strings.Contains(errSingle.Error(), "segmentation fault") {
+		t.Fatalf("without bundles: %v; with them: %v", errSingle, errBundle)
+	}
 	if errSingle != nil {
 		testrec.Skip(t, "it fails without bundles: %v; with them: %v", errSingle, errBundle)
 	}
