@@ -50,6 +50,11 @@ type Section struct {
 	Data   []byte
 	Pieces [][]byte
 
+	// A Fixed section lies at file offset At and address Addr, and the caller writes its Room bytes.
+	// Only WriteTo writes files with fixed sections, and the caller keeps them apart from others.
+	Fixed    bool
+	At, Addr uint64
+
 	// Room is the number of bytes after them. AppendTo writes zeros. For WriteTo, the caller writes
 	// these bytes, and Data and Pieces must be empty. A section of type SHT_NOBITS has Room bytes
 	// in memory and none in the file. AppendTo and WriteTo still reserve space for it in the file,
@@ -93,6 +98,10 @@ type Segment struct {
 	First, Last SectionID    // Last is included
 	Align       uint64       // p_align in bytes; 0 and 1 are none
 	FromStart   bool         // it begins at the start of the file, at address 0, not at First
+
+	// Fixed, if not nil, is the whole program header. Sections that are not fixed follow the part of
+	// the file that it describes, except those before the first fixed one.
+	Fixed *elf.ProgHeader
 }
 
 // A Symbol is an entry of the symbol table.
@@ -140,6 +149,9 @@ func (f *File) Add(s Section) SectionID {
 	return SectionID(len(f.sections) - 1)
 }
 
+// Set replaces a section that was added. Its id stays.
+func (f *File) Set(id SectionID, s Section) { f.sections[id].Section = s }
+
 // AddSegment adds a program header.
 func (f *File) AddSegment(s Segment) { f.segments = append(f.segments, s) }
 
@@ -152,6 +164,11 @@ func (f *File) place() (end uint64) {
 	end = uint64(f.target.headerSize())
 	for i := 1; i < len(f.sections); i++ {
 		s := &f.sections[i]
+		if s.Fixed {
+			s.offset, s.addr = s.At, s.Addr
+			end = max(end, s.At+s.kept(), f.fixedEnd())
+			continue
+		}
 		if s.Align > 1 {
 			end = (end + s.Align - 1) &^ (s.Align - 1)
 		}
@@ -160,6 +177,16 @@ func (f *File) place() (end uint64) {
 			s.addr = end + s.Away
 		}
 		end += s.kept()
+	}
+	return end
+}
+
+// fixedEnd returns the end in the file of all fixed segments.
+func (f *File) fixedEnd() (end uint64) {
+	for i := range f.segments {
+		if p := f.segments[i].Fixed; p != nil {
+			end = max(end, p.Off+p.Filesz)
+		}
 	}
 	return end
 }
@@ -257,28 +284,37 @@ func (f *File) header(b *wire.Buffer, l *layout) {
 	b.U16(uint16(len(f.sections) - 1)) // e_shstrndx: .shstrtab is last
 }
 
-func (f *File) programHeader(b *wire.Buffer, s *Segment) {
+// progHeader returns the fields of a program header.
+func (f *File) progHeader(s *Segment) elf.ProgHeader {
+	if s.Fixed != nil {
+		return *s.Fixed
+	}
 	first, last := &f.sections[s.First], &f.sections[s.Last]
 	offset, addr := first.offset, first.addr
 	if s.FromStart {
 		offset, addr = 0, 0
 	}
-	fileSize := last.offset + last.fileSize() - offset
-	memSize := last.addr + last.size() - addr
-	word := f.target.wordSize()
-	b.U32(uint32(s.Type))
+	return elf.ProgHeader{
+		Type: s.Type, Flags: s.Flags, Off: offset, Vaddr: addr, Paddr: addr, Align: s.Align,
+		Filesz: last.offset + last.fileSize() - offset, Memsz: last.addr + last.size() - addr,
+	}
+}
+
+func (f *File) programHeader(b *wire.Buffer, s *Segment) {
+	p, word := f.progHeader(s), f.target.wordSize()
+	b.U32(uint32(p.Type))
 	if word == 8 { // in 32-bit files, the flags come later
-		b.U32(uint32(s.Flags))
+		b.U32(uint32(p.Flags))
 	}
-	b.Word(offset, word)
-	b.Word(addr, word) // p_vaddr
-	b.Word(addr, word) // p_paddr
-	b.Word(fileSize, word)
-	b.Word(memSize, word)
+	b.Word(p.Off, word)
+	b.Word(p.Vaddr, word)
+	b.Word(p.Paddr, word)
+	b.Word(p.Filesz, word)
+	b.Word(p.Memsz, word)
 	if word == 4 {
-		b.U32(uint32(s.Flags))
+		b.U32(uint32(p.Flags))
 	}
-	b.Word(s.Align, word)
+	b.Word(p.Align, word)
 }
 
 func (f *File) sectionHeader(b *wire.Buffer, s *section, null bool) {

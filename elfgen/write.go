@@ -6,7 +6,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// WriteTo writes the file to w, except for the sections with Room. The caller writes these to w at
+// WriteTo writes the file to w, except for fixed sections and those with Room. The caller writes these to w at
 // their Offset, before or after. Long padding is not written, so w must be empty. The File has to
 // be Reset after that.
 func (f *File) WriteTo(w io.WriterAt) error {
@@ -22,7 +22,7 @@ func (f *File) WriteTo(w io.WriterAt) error {
 	out.Bytes(b.Data)
 	for i := range f.sections {
 		s := &f.sections[i]
-		if i == 0 {
+		if i == 0 || s.Fixed {
 			continue
 		}
 		out.SkipTo(int64(s.offset))

@@ -42,7 +42,7 @@ type partJob struct {
 func (w *Writer) bundleJobs() (jobs []partJob) {
 	for i := range w.Plan.Objects {
 		o := &w.Plan.Objects[i]
-		if o.Bundle == nil {
+		if o.Bundle == nil || o.Bundle.Skeleton != nil {
 			continue
 		}
 		n := (len(o.Bundle.Members) + partSize - 1) / partSize

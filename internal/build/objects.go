@@ -144,15 +144,18 @@ func (w *Writer) work(ctx context.Context) error {
 		alone := int64(0) // functions with an object of their own
 		for i := end - batch; i < min(end, len(w.Plan.Objects)); i++ {
 			o := &w.Plan.Objects[i]
-			if o.Bundle == nil {
-				alone++
-			}
-			if o.Bundle != nil { // made by bundlePart
+			if o.Bundle != nil && o.Bundle.Skeleton == nil { // made by bundlePart
 				continue
 			}
 			if o.Dump != dump {
 				dump, store = o.Dump, w.Stores.In(o.Dump.Objects)
 			}
+			if o.Bundle != nil {
+				w.skeleton(&m, i, store)
+				alone += int64(len(o.Bundle.Members))
+				continue
+			}
+			alone++
 			did, err := m.Object(o, store)
 			if err != nil {
 				w.fail(i, 1, err)

@@ -51,6 +51,16 @@ func (c *Counts) count(fn *jitcode.Function, unwound bool) {
 	}
 }
 
+// countInFile counts a function in a skeleton: the file has its code and its unwind tables.
+func (c *Counts) countInFile(fn *jitcode.Function) {
+	if len(fn.Lines) > 0 {
+		c.lines++
+	}
+	if len(fn.Inlines) > 0 {
+		c.inlines++
+	}
+}
+
 func (c *Counts) add(o Counts) {
 	c.lines += o.lines
 	c.inlines += o.inlines

@@ -185,7 +185,7 @@ func (b *Builder) Join(w io.WriterAt, s Region, place Place, parts []*Part) (Obj
 	b.segments(segmented{note, text, frameHeader, !s.NoCode}, place)
 	for _, local := range []bool{true, false} {
 		for _, p := range parts {
-			b.addSymbols(p, text, local)
+			b.addSymbols(p, text, local, TextOffset)
 		}
 	}
 	if err := f.WriteTo(w); err != nil {
@@ -199,12 +199,13 @@ func (b *Builder) Join(w io.WriterAt, s Region, place Place, parts []*Part) (Obj
 	return obj, nil
 }
 
-// addSymbols adds the local symbols of a part, or the others. Local symbols must come first.
-func (b *Builder) addSymbols(p *Part, text elfgen.SectionID, local bool) {
+// addSymbols adds the local symbols of a part, or the others. Local symbols must come first. start is
+// where .text begins, as the addresses of symbols count.
+func (b *Builder) addSymbols(p *Part, text elfgen.SectionID, local bool, start uint64) {
 	for i, y := range p.symbols {
 		if local {
 			if b.target.Machine == elf.EM_ARM {
-				b.file.AddSymbol(mappingSymbol(text, y.addr-TextOffset, y.thumb))
+				b.file.AddSymbol(mappingSymbol(text, y.addr-start, y.thumb))
 			}
 			continue
 		}
@@ -212,7 +213,7 @@ func (b *Builder) addSymbols(p *Part, text elfgen.SectionID, local bool) {
 		if i+1 < len(p.symbols) {
 			end = p.symbols[i+1].name
 		}
-		b.file.AddSymbol(functionSymbol(p.names[y.name:end-1], text, y.addr-TextOffset, y.size, y.thumb))
+		b.file.AddSymbol(functionSymbol(p.names[y.name:end-1], text, y.addr-start, y.size, y.thumb))
 	}
 }
 

@@ -57,30 +57,31 @@ func (t *Tables) Describe() bool { return t.Size > 0 && !t.Blank }
 // A Builder makes objects one after the other, in the same memory. Only one goroutine may use it at
 // a time; use one Builder for each.
 type Builder struct {
-	opts   Options
-	target elfgen.Target
-	enc    dwarfgen.Encoding
-	out    []byte
-	note   [64]byte
-	arm    [64]byte
-	file   elfgen.File
-	dwarf  dwarfgen.Builder
-	unit   dwarfgen.Unit
-	files  []dwarfgen.FileID // by index of the function's files, -1 if not used yet
-	ids    ids
-	frames dwarfgen.Frames
-	header []byte
-	at     uint64 // address of the function in the object
-	cies   cies
-	part   part
-	spare  *Part // a joined part with memory for the next one, or nil
-	rows   []dwarfgen.FrameRow
-	saved  []dwarfgen.SavedReg
-	ranges []dwarfgen.Range
-	plain  map[string]string // demangled names of inlined functions
-	edges  []uint64          // starts and ends of inlined calls
-	hashed []byte            // input of the build id's hash
-	noCode []byte            // bytes in place of unknown code
+	opts     Options
+	target   elfgen.Target
+	enc      dwarfgen.Encoding
+	out      []byte
+	note     [64]byte
+	arm      [64]byte
+	file     elfgen.File
+	dwarf    dwarfgen.Builder
+	unit     dwarfgen.Unit
+	files    []dwarfgen.FileID // by index of the function's files, -1 if not used yet
+	ids      ids
+	frames   dwarfgen.Frames
+	header   []byte
+	at       uint64 // address of the function in the object
+	cies     cies
+	part     part
+	skeleton skeleton
+	spare    *Part // a joined part with memory for the next one, or nil
+	rows     []dwarfgen.FrameRow
+	saved    []dwarfgen.SavedReg
+	ranges   []dwarfgen.Range
+	plain    map[string]string // demangled names of inlined functions
+	edges    []uint64          // starts and ends of inlined calls
+	hashed   []byte            // input of the build id's hash
+	noCode   []byte            // bytes in place of unknown code
 }
 
 // NewBuilder returns a builder of objects for code of the given target.

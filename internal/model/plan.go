@@ -73,7 +73,19 @@ func (o *Object) Room() uint64 {
 type Bundle struct {
 	Members []Member
 	Region  jitobj.Region
+	// Skeleton is the file that the functions lie in, if the object is a skeleton of it, or else nil.
+	Skeleton *Skeleton
 }
+
+// A Skeleton is a file whose place in memory an object takes without a change for unwinders: it
+// has the file's program headers and unwind tables, at the file's own offsets and addresses.
+type Skeleton struct {
+	Rec *recording.Recording
+	Map *recording.FileMap // of the functions
+}
+
+// Start returns the address at which the file would begin in memory.
+func (s *Skeleton) Start() uint64 { return s.Map.Lo - s.Map.Off }
 
 // A Member is a function in a bundle, with its address.
 type Member struct {
@@ -147,6 +159,7 @@ type Mapping struct {
 
 	Object int32 // index in the plan
 	Clear  bool  // clear the range; the object has left it
+	Home   bool  // it lies in a file that keeps its place, so its object is a skeleton of that
 }
 
 // Functions returns the number of functions in the objects of a plan.

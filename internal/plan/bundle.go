@@ -246,6 +246,7 @@ func (b *bundler) layOut(d *model.Dump) {
 		x, y := &b.placedFunctions[i], &b.placedFunctions[j]
 		return cmp.Or(cmp.Compare(x.lo(), y.lo()), cmp.Compare(x.hi(), y.hi()), cmp.Compare(x.first.Time, y.first.Time), cmp.Compare(i, j))
 	})
+	list = b.addSkeletons(d, list)
 	reserved, absent := b.reservedOf(d), b.old.Absent[d]
 	b.reserved[d] = reserved
 	slices.SortFunc(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })

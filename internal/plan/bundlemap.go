@@ -113,7 +113,7 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 // tables if there are none.
 func (b *bundleMapper) mapObject(m model.Mapping, key mappedBundle, obj *model.Object) (tables uint64) {
 	pieces := b.pieces[m.Object]
-	if len(pieces) > 1 && !b.blind && b.hasHead(obj.Dump, pieces[0].first) {
+	if len(pieces) > 1 && !b.blind && obj.Bundle.Skeleton == nil && b.hasHead(obj.Dump, pieces[0].first) {
 		b.heads[key] = 0
 		b.mapHead(m, key, obj)
 	}
@@ -197,7 +197,12 @@ func seenAs(o *addrs.Owners, lo, hi uint64, object int) bool {
 
 // part maps [lo, hi) of an object. If it is of a single function, m has the offset.
 func (b *bundleMapper) part(m model.Mapping, lo, hi uint64, obj *model.Object) {
-	if m.Addr, m.Len = lo, hi-lo; obj.Bundle != nil {
+	m.Addr, m.Len = lo, hi-lo
+	switch {
+	case obj.Bundle == nil:
+	case obj.Bundle.Skeleton != nil:
+		m.Off = lo - obj.Bundle.Skeleton.Start() - jitobj.TextOffset // as in the file
+	default:
 		m.Off = lo - obj.Bundle.Region.Base()
 	}
 	b.add(m)

@@ -59,6 +59,7 @@ func New(rec *recording.Recording) *Planner {
 func Make(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*Planner, error) {
 	p := New(rec)
 	p.Bundling, p.Overlay = opts.Bundle || rec.CopiesStacks(), opts.Precompiled
+	p.files.skeletons = p.Bundling
 	for _, d := range dumps {
 		pd := p.Add(d)
 		pd.attribution.scan()
@@ -92,9 +93,7 @@ func (p *Planner) Add(d *model.Dump) *Dump {
 
 // Finish adds the findings that need the whole dump: problems, fixes and where it was cut.
 func (p *Planner) Finish() {
-	if p.files.overflows() {
-		p.Found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", maxCopied), Advice: "record a shorter time"})
-	}
+	p.files.report(&p.Found)
 	for _, d := range p.dumps {
 		p.Lines[d.Number].Cut, p.Lines[d.Number].CutName = d.Source.Scanned().Cut, d.Source.Scanned().CutName
 		for _, q := range d.Source.Scanned().Problems {

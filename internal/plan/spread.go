@@ -1,9 +1,15 @@
 package plan
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // A fileCode finds the functions of dumps that lie in files of a recording.
@@ -15,6 +21,10 @@ type fileCode struct {
 	symbols map[string]*recording.FileSymbols
 	copied  int // number of mappings at copies
 	visited int // number of mappings that may be at copies
+
+	skeletons bool           // functions that lie in files may share a skeleton of the file
+	unnamed   map[string]int // numbers of functions that stay without one, by the file's name
+	failed    map[string]error
 }
 
 // A program is a process from its fork, or an exec, on.
@@ -30,7 +40,7 @@ type programFiles struct {
 }
 
 func newFileCode(rec *recording.Recording) *fileCode {
-	return &fileCode{rec: rec, histories: recording.NewFileHistories(rec), of: make(map[program]*programFiles), symbols: make(map[string]*recording.FileSymbols)}
+	return &fileCode{rec: rec, histories: recording.NewFileHistories(rec), of: make(map[program]*programFiles), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), failed: make(map[string]error)}
 }
 
 // files returns the mappings of the program that a process runs at a time.
@@ -63,8 +73,8 @@ const (
 func (f *fileCode) overflows() bool { return f.copied > maxCopied || f.visited > maxVisited }
 
 // spread appends m and returns the result. For a function in a file, it instead appends a mapping
-// for each copy of that part of the file, from the copy's time on. The function's home is one of
-// them only if the file has no symbol for it.
+// for each copy of that part of the file, from the copy's time on. At home, the file keeps its
+// place: the function is mapped there only if perf has no use for the file, or from a skeleton of it.
 func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mapping {
 	if !f.rec.CopiesStacks() {
 		return append(spread, m) // perf will unwind nothing
@@ -81,8 +91,15 @@ func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mappi
 		at.Addr = off - c.Off + c.Lo
 		if home {
 			home = false
-			if !f.serves(c, m.PID, off) {
+			switch s := f.symbolsOf(c, m.PID); {
+			case s.Cover(off): // the file names it
+			case s.State == recording.FileUseless:
 				spread = append(spread, at)
+			case s.State == recording.FileRecorded && f.skeletons:
+				at.Home = true
+				spread = append(spread, at)
+			default:
+				f.unnamed[c.Name]++
 			}
 			return true
 		}
@@ -117,16 +134,35 @@ func (f *fileCode) homeAddr(pid uint32, time, addr, size uint64) (home uint64, o
 	return home, true
 }
 
-// serves reports whether perf finds a symbol of the file itself for the code at an offset in it.
-func (f *fileCode) serves(m *recording.FileMap, pid uint32, off uint64) bool {
+// symbolsOf returns the symbols that perf finds in a file. The paths of a container lead to other
+// files here.
+func (f *fileCode) symbolsOf(m *recording.FileMap, pid uint32) *recording.FileSymbols {
 	if f.rec.InContainer(pid) {
-		return false
+		return new(recording.FileSymbols)
 	}
 	key := m.Name + "\x00" + m.BuildID
 	s, ok := f.symbols[key]
 	if !ok {
-		s = recording.ReadSymbols(f.rec, m)
+		var err error
+		if s, err = recording.ReadSymbols(f.rec, m); err != nil {
+			f.failed[m.Name] = err
+		}
 		f.symbols[key] = s
 	}
-	return s.Cover(off)
+	return s
+}
+
+// report adds the files that could not be read, and the functions that stay unnamed in files.
+func (f *fileCode) report(found *report.Findings) {
+	if f.overflows() {
+		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", maxCopied), Advice: "record a shorter time"})
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.unnamed)) {
+		text := fmt.Sprintf("%d of the functions lie in this file, and perf needs the file itself to unwind stacks there: they have a name only if it has symbols for them", f.unnamed[name])
+		if err := f.failed[name]; err != nil {
+			found.Problem(report.Problem{File: name, Offset: -1, Text: fmt.Sprintf("cannot read it: %v; %s", err, text), Advice: "inject again"})
+			continue
+		}
+		found.Note(fmt.Sprintf("%s: %s (inject where the file is as it was recorded, and they are named)", quote.Printable(name), text))
+	}
 }

@@ -3,8 +3,10 @@ package recording
 import (
 	"debug/elf"
 	"errors"
+	"io"
 	"slices"
 	"sort"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -19,7 +21,23 @@ import (
 // FileSymbols are the ranges of a file that its function symbols cover, by offset.
 type FileSymbols struct {
 	lo, hi []uint64 // in ascending order and disjoint
+	// State says whether perf can use the file.
+	State FileState
 }
+
+// A FileState says what is known about a mapped file.
+type FileState int
+
+const (
+	// FileElsewhere: the recorded file is not on this machine, or it is unknown whether it is. Perhaps
+	// perf will have it.
+	FileElsewhere FileState = iota
+	// FileRecorded: the ELF file is the recorded one.
+	FileRecorded
+	// FileUseless: no perf finds symbols or unwind tables in it. It has been deleted, or it is no
+	// ELF file.
+	FileUseless
+)
 
 // Cover reports whether a symbol covers an offset in the file.
 func (s *FileSymbols) Cover(off uint64) bool {
@@ -27,18 +45,31 @@ func (s *FileSymbols) Cover(off uint64) bool {
 	return i > 0 && off < s.hi[i-1]
 }
 
+// OpenRecorded opens the ELF file that was mapped. If the file there is another one, no ELF file, or
+// may not be read, f is nil and there is nothing to close. Otherwise the caller closes file. An error
+// says that the machine has failed.
+func (rec *Recording) OpenRecorded(m *FileMap) (file *sys.File, f *elf.File, err error) {
+	file, f, err = OpenELF(m.Name)
+	if f != nil && !rec.IsRecorded(m, file, f) {
+		file.Close()
+		return nil, nil, nil
+	}
+	return file, f, err
+}
+
 // ReadSymbols returns the symbols of a mapped file. There are none if the file cannot be read, or
-// is not the recorded one.
-func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
+// is not the recorded one. An error says that the machine has failed.
+func ReadSymbols(rec *Recording, m *FileMap) (*FileSymbols, error) {
 	s := new(FileSymbols)
-	file, f, err := OpenELF(m.Name)
-	if err != nil || f == nil {
-		return s // they save work, and their absence costs no function
+	file, f, err := rec.OpenRecorded(m)
+	if f == nil {
+		if err == nil && isUseless(m.Name) {
+			s.State = FileUseless
+		}
+		return s, err
 	}
 	defer file.Close()
-	if !rec.IsRecorded(m, file, f) {
-		return s
-	}
+	s.State = FileRecorded
 	symbols := append(SymbolsOf(f, elf.SHT_SYMTAB), SymbolsOf(f, elf.SHT_DYNSYM)...)
 	symbols = slices.DeleteFunc(symbols, func(y elf.Symbol) bool {
 		return elf.ST_TYPE(y.Info) != elf.STT_FUNC || y.Section == elf.SHN_UNDEF || y.Size == 0
@@ -64,7 +95,27 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 		}
 		s.lo, s.hi = append(s.lo, lo), append(s.hi, hi)
 	}
-	return s
+	return s, nil
+}
+
+// isUseless reports whether no perf can use a file, here or elsewhere: it has no path, or it is no ELF
+// file. The file that is there now may be another one, but not of another kind.
+func isUseless(path string) bool {
+	if !strings.HasPrefix(path, "/") || strings.HasSuffix(path, DeletedSuffix) || IsAnonymous([]byte(path)) {
+		return true
+	}
+	fd, err := sys.OpenPath(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	file, err := safefile.RegularFile(fd, path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	magic := make([]byte, len(elf.ELFMAG))
+	n, err := file.ReadAt(magic, 0)
+	return (err == nil || err == io.EOF) && string(magic[:n]) != elf.ELFMAG
 }
 
 // OpenELF opens a regular file that is an ELF file. If it is none, or may not be read, f is nil and

@@ -27,6 +27,9 @@ type Object struct {
 	Text    *elf.Section
 	symbols []elf.Symbol // of functions in .text, by address
 	BuildID []byte
+	// skeleton: it takes the place of a file in which the functions lie. Its addresses and
+	// tables are that file's.
+	skeleton bool
 	phdrs   []elf.ProgHeader
 	Tables  elf.SectionHeader // from .eh_frame to the end of .eh_frame_hdr; Size 0 if there are none
 }
@@ -73,6 +76,7 @@ func Check(ctx context.Context, r *verify.Reporter, src io.ReaderAt, size int64,
 	if !jit {
 		return o
 	}
+	o.skeleton = o.isSkeleton()
 	o.jitLayout()
 	o.note()
 	o.frames()
@@ -173,13 +177,30 @@ func (o *Object) isOwn(s *elf.Section) bool { return o.jit && s.Flags&elf.SHF_AL
 
 func notLocal(s elf.Symbol) bool { return elf.ST_BIND(s.Info) != elf.STB_LOCAL }
 
+// isSkeleton reports whether the object stands for another file: a segment has none of its
+// sections.
+func (o *Object) isSkeleton() bool {
+	return slices.ContainsFunc(o.phdrs, func(p elf.ProgHeader) bool {
+		return p.Type == elf.PT_LOAD && !slices.ContainsFunc(o.ELF.Sections, func(s *elf.Section) bool {
+			return s.Flags&elf.SHF_ALLOC != 0 && s.Addr < p.Vaddr+p.Memsz && p.Vaddr < s.Addr+s.Size
+		})
+	})
+}
+
+// isCode reports whether a segment has [lo, hi) as code.
+func (o *Object) isCode(lo, hi uint64) bool {
+	return slices.ContainsFunc(o.phdrs, func(p elf.ProgHeader) bool {
+		return p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && lo >= p.Vaddr && hi-p.Vaddr <= p.Memsz
+	})
+}
+
 // jitLayout checks what perf needs in order to find a symbol.
 func (o *Object) jitLayout() {
 	if o.Text == nil {
 		o.Violation("object/text", 0, "there is no .text")
 		return
 	}
-	if o.Text.Addr != o.Text.Offset || o.Text.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) != elf.SHF_ALLOC|elf.SHF_EXECINSTR {
+	if o.Text.Addr != o.Text.Offset && !o.skeleton || o.Text.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) != elf.SHF_ALLOC|elf.SHF_EXECINSTR {
 		o.Violation("object/text", offset(o.Text), ".text is at address %#x and offset %#x, with flags %s", o.Text.Addr, o.Text.Offset, o.Text.Flags)
 	}
 	if len(o.symbols) == 0 {
@@ -204,7 +225,7 @@ func (o *Object) jitLayout() {
 	if !covered {
 		o.Violation("object/load", 0, "no PT_LOAD has .text, %d bytes at %#x", o.Text.FileSize, o.Text.Offset)
 	}
-	if first == nil {
+	if first == nil || o.skeleton {
 		return
 	}
 	base, want := first.Vaddr, uint64(0)
@@ -260,8 +281,10 @@ func (o *Object) frames() {
 		o.Violation("object/frame-header", 0, ".eh_frame and .eh_frame_hdr are not both there")
 		return
 	}
-	o.Tables = frames.SectionHeader
-	o.Tables.Size = header.Offset + header.FileSize - frames.Offset
+	if !o.skeleton { // its tables are found where the file has them
+		o.Tables = frames.SectionHeader
+		o.Tables.Size = header.Offset + header.FileSize - frames.Offset
+	}
 	data, err := frames.Data()
 	if err != nil {
 		o.Violation("object/frames", offset(frames), "%v", err)
@@ -277,7 +300,8 @@ func (o *Object) frames() {
 		return
 	}
 	for _, f := range table {
-		if f.Low < o.Text.Addr || f.High > o.Text.Addr+o.Text.Size || f.Low >= f.High {
+		inText := f.Low >= o.Text.Addr && f.High <= o.Text.Addr+o.Text.Size
+		if f.Low >= f.High || !inText && !(o.skeleton && o.isCode(f.Low, f.High)) {
 			o.Violation("object/frames", offset(frames), "an FDE is about %#x to %#x, .text is at %#x to %#x", f.Low, f.High, o.Text.Addr, o.Text.Addr+o.Text.Size)
 			return
 		}

@@ -57,7 +57,9 @@ func (c *checker) overlaps() {
 			}
 			continue
 		}
-		if j := slices.IndexFunc(files, meets); j >= 0 && !isCopy(&files[j], all) {
+		// A skeleton of a file is the same module as the file.
+		isSame := func(f memoryEvent) bool { return f.addr-f.pgoff == e.addr-e.pgoff }
+		if j := slices.IndexFunc(files, meets); j >= 0 && !isSame(files[j]) && !isCopy(&files[j], all) {
 			c.Violation("recording/over-file", e.at, "%s is mapped at %#x to %#x, in %s at %#x to %#x", verify.Quoted(e.object.path), e.addr, e.end(), verify.Quoted(files[j].file), files[j].addr, files[j].end())
 		}
 	}
