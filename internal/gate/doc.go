@@ -6,6 +6,10 @@
 //   - a stack that reaches the bottom with perf inject does with ours;
 //   - no stack has fewer frames.
 //
+// It compares them with the recording as it was, too: samples outside jitted code, and the part
+// of each stack in files, are the same or longer. perf inject may lose these (embedded builtins
+// in a library, perf 7.2).
+//
 // The gate also compares the default with the other layouts, and each with a floor: the
 // stacks and frames that it has reached before. Without floors, recordings in which perf
 // inject loses every stack would prove nothing. A last test scatters a heap around the code,

@@ -62,6 +62,10 @@ func short(version string) string {
 
 // compare compares the results under one perf.
 func compare(t *testing.T, dir, name, version, perf string, results map[string]string) {
+	raw, err := judge.Script(t.Context(), perf, filepath.Join(dir, "perf.data"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	theirs := perfInject(t, dir, perf)
 	t.Logf("perf inject: %v", judge.CountOf(theirs))
 	ours := make(map[string][]judge.Sample)
@@ -81,6 +85,7 @@ func compare(t *testing.T, dir, name, version, perf string, results map[string]s
 			t.Errorf("%s: perf script shows no samples", m.name)
 		}
 		report(t, m.name+" beside perf inject", judge.Real(losses))
+		report(t, m.name+" beside the recording itself", judge.Real(judge.Compare(raw, samples, append(slices.Clone(judge.Stated), judge.JittedPart)...)))
 		if least := floors[name][short(version)]; count.JittedWhole < least.whole || count.Frames < least.frames {
 			t.Errorf("%s: %d stacks with jitted frames reach the bottom, of %d frames in all; want at least %d and %d", m.name, count.JittedWhole, count.Frames, least.whole, least.frames)
 		}

@@ -119,5 +119,24 @@ var FullStacks = Rule{
 	},
 }
 
+// JittedPart is for a comparison with the recording itself, where jitted code has no names and no
+// unwind tables: perf guesses how to go on from there, and counts only for frames in files.
+var JittedPart = Rule{
+	Name: "jitted part",
+	Why:  "the frames that only the recording itself has are in memory of no file; our stack has all of its frames in files, in their order",
+	Excuses: func(l *Loss) bool {
+		if l.Kind != FewerFrames && l.Kind != OtherFrames {
+			return false
+		}
+		var inFiles []Frame
+		for _, f := range l.Theirs.Frames[l.Frame:] {
+			if !f.Anonymous() {
+				inFiles = append(inFiles, f)
+			}
+		}
+		return contains(l.Ours.Frames[l.Frame:], inFiles)
+	},
+}
+
 // fewFrames bounds the frames that a stack may have between another one's.
 const fewFrames = 4

@@ -117,3 +117,23 @@ func TestStated_HaveNamesAndReasons(t *testing.T) {
 		seen[rule.Name] = true
 	}
 }
+
+func TestJittedPart_FramesInFiles(t *testing.T) {
+	for _, c := range []struct {
+		theirs, ours string
+		excused      bool
+	}{
+		{"a ? ? ?", "a b", true},
+		{"a ? b c ?", "a j b c", true},
+		{"a ? ? b c", "a b x c", true},
+		{"a ? b c d", "a j b c", false},
+		{"a ? b c ?", "a j c b", false},
+		{"a b ? ?", "a c", false},
+		{"? a b", "j a", false},
+	} {
+		losses := Compare(stack(c.theirs), stack(c.ours), JittedPart)
+		if excused := len(Real(losses)) == 0; excused != c.excused {
+			t.Errorf("%q beside %q: got %v, want excused %v", c.theirs, c.ours, losses, c.excused)
+		}
+	}
+}

@@ -20,7 +20,7 @@ var Names = []string{"node-fp", "node-forks", "node-dwarf", "node-hot", "erlang"
 
 // Stacks are recordings with copies of stacks. They include skeletons of the files that the
 // stacks run through, so that perf unwinds them as it did on the original machine.
-var Stacks = []string{"node22-dwarf", "node25-dwarf", "node25-workers", "php84-dwarf", "toyjit-dwarf", "llvm-orc", "python", "python-3.15"}
+var Stacks = []string{"node22-dwarf", "node25-dwarf", "node25-workers", "node24-debian", "php84-dwarf", "toyjit-dwarf", "llvm-orc", "python", "python-3.15"}
 
 // Path returns the path of a file of the repository's testdata directory.
 func Path(elem ...string) string {
