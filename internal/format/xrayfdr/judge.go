@@ -2,6 +2,7 @@ package xrayfdr
 
 import (
 	"io"
+	"math"
 	"sync"
 )
 
@@ -32,17 +33,17 @@ type origin struct {
 
 // The weights of judge, in bytes.
 const (
-	oddWeight   = 8    // a call that does not fit: its record is not explained
-	wrongWeight = 64   // no runtime writes this
-	mostOfBlock = 256  // how much one block can say
-	enough      = 4096 // which no other blocks can outweigh
-	tooLittle   = 32   // which chance explains as well
+	oddWeight   = 8               // a call that does not fit: its record is not explained
+	wrongWeight = 64              // no runtime writes this
+	mostOfBlock = 256             // how much one block can say
+	enough      = 4096            // which no other blocks can outweigh
+	tooLittle   = wrongWeight - 1 // which exceptions in calls explain as well
 )
 
 // judge finds out what became of the data of a trace's events: one runtime wrote
 // it, so that they are all kept, or all overwritten. The blocks with events are
-// read both ways, and the way that explains more bytes is the right one. If both
-// explain as much, either may be, and the document decides, as for llvm-xray.
+// read both ways, and the way that explains more of their bytes is the right one.
+// If none does, either may be, and the document decides, as for llvm-xray.
 func (t *origin) judge(h *Header) (how payloads, unclear bool, err error) {
 	t.once.Do(func() {
 		lead := int64(0) // of kept
@@ -60,11 +61,11 @@ func (t *origin) judge(h *Header) (how payloads, unclear bool, err error) {
 				t.err = err
 				return
 			}
-			asWritten, events, err := probe.explain(b, kept)
-			if err == nil && events {
-				var asLost int64
-				asLost, _, err = probe.explain(b, overwritten)
-				lead += min(max(asWritten-asLost, -mostOfBlock), mostOfBlock)
+			asWritten, err := probe.explain(b, kept)
+			if err == nil && asWritten.events {
+				var asLost reading
+				asLost, err = probe.explain(b, overwritten)
+				lead += asWritten.lead(&asLost)
 			}
 			if err != nil {
 				t.err = err
@@ -79,61 +80,107 @@ func (t *origin) judge(h *Header) (how payloads, unclear bool, err error) {
 	return t.payloads, t.unclear, t.err
 }
 
+// A reading is what a block holds if its events' data was kept, or overwritten.
+type reading struct {
+	events     bool  // with data
+	whole      bool  // it ends where a block may end
+	size       int64 // bytes of the block before it ends or breaks
+	sure       int64 // bytes up to the last record that has a time of its own, which fits
+	odd, wrong int64 // calls that do not fit; what no runtime writes
+}
+
+// lead returns how many bytes more of a block the reading a explains than b. It
+// is negative if b explains more.
+//
+// Faults are compared over the bytes that both readings have. A reading that goes
+// further explains more. But in version 1, records of the buffer's use before may
+// follow EndOfBuffer, and any bytes may look like one: of readings that go on
+// behind one, only those explain more that end as well and meet times of this use.
+func (a *reading) lead(b *reading) int64 {
+	if a.whole != b.whole {
+		if a.whole {
+			return mostOfBlock
+		}
+		return -mostOfBlock
+	}
+	common, further := min(a.size, b.size), a.size-b.size
+	lead := b.faults()*common/max(b.size, 1) - a.faults()*common/max(a.size, 1)
+	if !a.whole || further > 0 && a.sure > b.size || further < 0 && b.sure > a.size {
+		lead += further
+	}
+	return min(max(lead, -mostOfBlock), mostOfBlock)
+}
+
+func (a *reading) faults() int64 { return a.odd*oddWeight + a.wrong*wrongWeight }
+
 // longestPause is more counts than threads sleep: at 3 GHz, 278 days.
 const longestPause = 1 << 56
 
-// explain reads a block with its events' data kept or overwritten, and returns
-// how many bytes make sense so, and whether there are events with data.
+// explain reads a block with its events' data kept or overwritten.
 //
-// Bytes behind the place where the block breaks, or seems to end, do not. Calls
-// that are open where the block begins or ends are normal; others need an entry
-// and an exit, or an exception. A thread's time never goes back, events included.
-func (r *Reader) explain(b *Block, how payloads) (bytes int64, events bool, err error) {
+// Calls that are open where the block begins or ends are normal; others need an
+// entry and an exit, or an exception. A thread's time never goes back. That binds
+// the events, which have times of their own, to the sum of deltas. In a block
+// without NewCPUId the sum lacks something that is the same for all its records.
+func (r *Reader) explain(b *Block, how payloads) (x reading, err error) {
 	if _, err := r.OpenBlock(*b); err != nil {
-		return 0, false, err
+		return x, err
 	}
 	r.payloads, r.fixes = how, Fixes{}
-	end := b.Offset + b.Size
-	odd, wrong := 0, 0
 	var calls callStack
-	now, timed := r.tsc, b.Base == OwnBase
+	var least, most, unbound uint64 // what the sum lacks
+	if b.Base != OwnBase {
+		most, unbound = math.MaxUint64, math.MaxUint64
+	}
+	event := uint64(0) // time of an event since the sum was increased
 	for {
+		sum := r.tsc
 		rec, err := r.Next()
 		if err != nil {
-			f := &r.fixes
-			switch {
-			case err != io.EOF && !isViolation(err):
-				return 0, false, err
-			case err != io.EOF, f[NoEndOfBuffer]+f[CutRecord] > 0:
-				end = r.offset()
-				wrong++
+			x.size, x.whole = r.offset()-b.Offset, err == io.EOF && r.fixes[NoEndOfBuffer]+r.fixes[CutRecord]+r.fixes[LateEndOfBuffer] == 0
+			if x.whole && r.version() >= 2 {
+				x.size = b.Size
 			}
-			wrong += int(f[LateEndOfBuffer])
-			return end - b.Offset - int64(odd)*oddWeight - int64(wrong)*wrongWeight, events, nil
+			if err != io.EOF && !isViolation(err) {
+				return x, err
+			}
+			return x, nil
 		}
+		fits := true
 		switch rec.Kind {
 		case Enter, EnterArgs, Exit, TailExit:
-			odd += calls.step(rec)
-			if rec.Function == 0 {
-				wrong++
+			x.odd += int64(calls.step(rec))
+			fits = rec.Function != 0
+			if event > rec.TSC {
+				least = max(least, event-rec.TSC)
 			}
-			if !timed {
-				continue
+			event = 0
+		case CustomEvent, TypedEvent, NewCPU, TSCWrap:
+			x.events = x.events || rec.PayloadSize > 0
+			ahead := rec.TSC - sum
+			if fits = rec.TSC >= max(sum, event); fits {
+				most = min(most, ahead)
+				least = max(least, max(ahead, longestPause)-longestPause)
 			}
-		case NewCPU, TSCWrap:
-			timed = true
-		case CustomEvent, TypedEvent:
-			events = events || rec.PayloadSize > 0
-		case EndOfBuffer:
-			end = rec.Offset + metadataSize
-			continue
+			event = rec.TSC
 		default:
 			continue
 		}
-		if now != 0 && (rec.TSC < now || rec.TSC-now > longestPause) {
-			wrong++
+		if least > most {
+			fits, least, most = false, 0, unbound
 		}
-		now = rec.TSC
+		switch rec.Kind {
+		case NewCPU, TSCWrap:
+			least, most, unbound, event = 0, 0, 0, 0
+			fallthrough
+		case CustomEvent, TypedEvent:
+			if fits {
+				x.sure = r.offset() - b.Offset
+			}
+		}
+		if !fits {
+			x.wrong++
+		}
 	}
 }
 
