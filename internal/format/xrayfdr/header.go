@@ -51,6 +51,14 @@ type Header struct {
 	origin *origin // nil for a header alone
 }
 
+// Offset returns where the header is in its file: 0, unless other traces are before it.
+func (h *Header) Offset() int64 {
+	if h.origin == nil {
+		return 0
+	}
+	return h.origin.start
+}
+
 // Emulated says whether TSC counts nanoseconds of CLOCK_REALTIME.
 func (h *Header) Emulated() bool { return h.CycleFrequency == EmulatedFrequency }
 

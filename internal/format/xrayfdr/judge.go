@@ -113,8 +113,13 @@ func (a *reading) lead(b *reading) int64 {
 
 func (a *reading) faults() int64 { return a.odd*oddWeight + a.wrong*wrongWeight }
 
-// longestPause is more counts than threads sleep: at 3 GHz, 278 days.
-const longestPause = 1 << 56
+const (
+	// longestPause is more counts than threads sleep: at 3 GHz, 278 days.
+	longestPause = 1 << 56
+	// mostFunctions is more functions than programs have. Up to version 3, the bits
+	// above are not used for the numbers of shared objects.
+	mostFunctions = 1 << 24
+)
 
 // explain reads a block with its events' data kept or overwritten.
 //
@@ -150,7 +155,7 @@ func (r *Reader) explain(b *Block, how payloads) (x reading, err error) {
 		switch rec.Kind {
 		case Enter, EnterArgs, Exit, TailExit:
 			x.odd += int64(calls.step(rec))
-			fits = rec.Function != 0
+			fits = rec.Function-1 < mostFunctions
 			if event > rec.TSC {
 				least = max(least, event-rec.TSC)
 			}
@@ -174,7 +179,7 @@ func (r *Reader) explain(b *Block, how payloads) (x reading, err error) {
 			least, most, unbound, event = 0, 0, 0, 0
 			fallthrough
 		case CustomEvent, TypedEvent:
-			if fits {
+			if fits && (unbound == 0 || least > 0) {
 				x.sure = r.offset() - b.Offset
 			}
 		}
