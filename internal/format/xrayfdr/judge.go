@@ -114,6 +114,8 @@ func (a *reading) lead(b *reading) int64 {
 func (a *reading) faults() int64 { return a.odd*oddWeight + a.wrong*wrongWeight }
 
 const (
+	// skew is how many counts time may go back: clocks of CPUs differ.
+	skew = 64
 	// longestPause is more counts than threads sleep: at 3 GHz, 278 days.
 	longestPause = 1 << 56
 	// mostFunctions is more functions than programs have. Up to version 3, the bits
@@ -156,14 +158,14 @@ func (r *Reader) explain(b *Block, how payloads) (x reading, err error) {
 		case Enter, EnterArgs, Exit, TailExit:
 			x.odd += int64(calls.step(rec))
 			fits = rec.Function-1 < mostFunctions
-			if event > rec.TSC {
-				least = max(least, event-rec.TSC)
+			if event > rec.TSC+skew {
+				least = max(least, event-rec.TSC-skew)
 			}
 			event = 0
 		case CustomEvent, TypedEvent, NewCPU, TSCWrap:
 			x.events = x.events || rec.PayloadSize > 0
-			ahead := rec.TSC - sum
-			if fits = rec.TSC >= max(sum, event); fits {
+			ahead := max(rec.TSC, sum) - sum
+			if fits = rec.TSC+skew >= max(sum, event); fits {
 				most = min(most, ahead)
 				least = max(least, max(ahead, longestPause)-longestPause)
 			}

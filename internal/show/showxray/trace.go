@@ -71,16 +71,22 @@ func showTrace(v *show.Viewer) error {
 				v.Out.Str("program", []byte(v.Opts.Program))
 			}
 			v.Out.End()
-		} else if r, err = r.NextTrace(); err != nil {
-			return err
 		}
 		if v.Opts.Stats {
+			for _, err := range index.Problems {
+				x.Problem(show.OffsetOf(err, -1), err)
+			}
 			err = x.stats()
 		} else {
 			err = x.show(r, index, err)
 		}
 		if err != nil {
 			return err
+		}
+		if i+1 < len(indexes) && !v.Opts.Stats {
+			if r, err = r.NextTrace(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
