@@ -66,8 +66,8 @@ func (r *Reader) tid(d []byte) uint32 {
 // errNoBlock is what NextBlock returns where a block has to begin and does not.
 func (r *Reader) errNoBlock(at, next int64, what place) error {
 	r.seek(at)
-	then := [...]string{nothing: "no later block", head: "the next block", header: "another trace"}[what]
-	return r.bad("NewBuffer", "", 0, "no block begins here: %d bytes are not read; behind them is %s", next-at, then)
+	end := [...]string{nothing: "the file's end", head: "the next block", header: "another trace"}[what]
+	return r.bad("NewBuffer", "", 0, "no block begins here: %d bytes are not read, up to %s", next-at, end)
 }
 
 var errTooMany = fmt.Errorf("%s: more than %d blocks", FormatName, maxBlocks)

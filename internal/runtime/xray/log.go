@@ -88,7 +88,7 @@ func NewLog(index *xrayfdr.Index, src io.ReaderAt, size int64) (*Log, error) {
 	var err error
 	x := &Log{Version: index.Header.Version, Fixes: index.Fixes, src: src, header: index.Header, size: size}
 	for _, err := range index.Problems {
-		x.Problems = append(x.Problems, calls.Problem{Offset: -1, Text: err.Error() + "; what is there is missing"})
+		x.Problems = append(x.Problems, calls.Problem{Offset: -1, Text: err.Error() + "; records in them are missing"})
 	}
 	if len(index.Blocks) == 0 {
 		err := ErrNoBuffers

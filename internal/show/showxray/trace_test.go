@@ -325,7 +325,7 @@ func TestXRayFiles(t *testing.T) {
 		{"two traces", slices.Concat(one, two), 2, false, ""},
 		{"two traces, one without buffers", slices.Concat(one, two[:32]), 2, true, ""},
 		{"other bytes", append(slices.Clone(one), make([]byte, 100)...), 1, false, "100 bytes are not read"},
-		{"other bytes between", slices.Concat(two, []byte("bytes of something else"), one), 2, false, "23 bytes are not read; behind them is another trace"},
+		{"other bytes between", slices.Concat(two, []byte("bytes of something else"), one), 2, false, "23 bytes are not read, up to another trace"},
 	} {
 		showtest.Put(t, path, c.file)
 		for _, stats := range []bool{false, true} {

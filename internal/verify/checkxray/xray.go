@@ -201,9 +201,9 @@ func (c *checker) fixed(offset int64, now xrayfdr.Fixes) {
 		case xrayfdr.UnclearPayload:
 			c.Violation("xray/payload-unclear", offset, "the data of events in the buffer may be there, or overwritten")
 		case xrayfdr.TypedExtents:
-			c.Violation("xray/typed-events", offset, "%s", repair)
-		case xrayfdr.WrongExtents:
 			c.Violation("xray/extents", offset, "%s", repair)
+		case xrayfdr.WrongExtents:
+			c.Violation("xray/buffer-short", offset, "%s", repair)
 		case xrayfdr.CutFile:
 			c.Violation("xray/cut", offset, "the file ends inside the buffer")
 		case xrayfdr.WideThreadID, xrayfdr.Searched: // harmless; said already: xray/buffer

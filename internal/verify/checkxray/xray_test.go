@@ -112,8 +112,8 @@ var xrayBreaches = []breach{
 	xrayBreach("xray/no-buffers", v5, func(*xrayTrace) {}, nil),
 	xrayBreach("xray/buffer", v5, nil, func(b []byte) []byte { return slices.Insert(b, 32, bytes.Repeat([]byte{0x55}, 64)...) }),
 	xrayBreach("xray/buffer-size", v5, nil, func(b []byte) []byte { le.PutUint64(b[16:], 32); return b }),
-	xrayBreach("xray/extents", v5, two, func(b []byte) []byte { b[33] += 8; return b }),
-	xrayBreach("xray/typed-events", v5, func(t *xrayTrace) {
+	xrayBreach("xray/buffer-short", v5, two, func(b []byte) []byte { b[33] += 8; return b }),
+	xrayBreach("xray/extents", v5, func(t *xrayTrace) {
 		t.buffer(1).enter(1)
 		t.must(t.w.TypedEvent(7, t.tsc, []byte("text")))
 		t.exit(1).enter(2).exit(2)
