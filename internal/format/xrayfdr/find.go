@@ -153,6 +153,10 @@ func firstByte(h *Header, k Kind) byte {
 	return byte(k-firstMetadata)<<1 | 1
 }
 
+// searchSize is how many bytes search reads at first. Most gaps are small, and
+// there may be many.
+const searchSize = 512
+
 // search returns the offset of the first block or trace that begins at or after
 // the file offset at, or the file's size.
 func (r *Reader) search(at int64) (int64, place, error) {
@@ -160,8 +164,8 @@ func (r *Reader) search(at int64) (int64, place, error) {
 	if r.version() >= 2 {
 		first = firstByte(r.header, Extents)
 	}
-	buf := make([]byte, blockWindowSize)
-	for at < r.size {
+	for size := searchSize; at < r.size; size = min(2*size, blockWindowSize) {
+		buf := make([]byte, size)
 		n, err := r.src.ReadAt(buf[:min(int64(len(buf)), r.size-at)], at)
 		if err != nil && err != io.EOF {
 			return 0, nothing, err

@@ -196,6 +196,42 @@ func TestReader_TracesInOneFile(t *testing.T) {
 	}
 }
 
+// TestReadIndexes_TooManyTraces: their number is bounded, and nothing is read often.
+func TestReadIndexes_TooManyTraces(t *testing.T) {
+	one := everything(t, 3, binary.LittleEndian)
+	one = one[:len(one)*2/3] // a block less than whole
+	file := bytes.Repeat(one, maxTraces+1)
+	src := &countingReader{Reader: bytes.NewReader(file)}
+	all, err := ReadIndexes(src, int64(len(file)))
+	if err != nil || len(all) != maxTraces || all[maxTraces-1].TooMany == nil || all[0].TooMany != nil {
+		t.Fatalf("%d traces, %v", len(all), err)
+	}
+	r, err := NewReader(src, int64(len(file)))
+	for err == nil {
+		for {
+			if _, err := readBlock(r); err == io.EOF {
+				break
+			}
+		}
+		r, err = r.NextTrace()
+	}
+	if err != io.EOF || src.n > int64(20*len(file)) {
+		t.Errorf("%v, %d bytes read of %d", err, src.n, len(file))
+	}
+}
+
+// A countingReader counts the bytes that are read.
+type countingReader struct {
+	*bytes.Reader
+	n int64
+}
+
+func (r *countingReader) ReadAt(b []byte, at int64) (int, error) {
+	n, err := r.Reader.ReadAt(b, at)
+	r.n += int64(n)
+	return n, err
+}
+
 // TestReader_FalseSizes: what a file claims costs nothing.
 func TestReader_FalseSizes(t *testing.T) {
 	file := everything(t, 5, binary.LittleEndian)

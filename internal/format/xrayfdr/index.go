@@ -3,8 +3,11 @@ package xrayfdr
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+
+	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // maxBlocks bounds an index. With the smallest buffers that runtimes are
@@ -22,21 +25,30 @@ type Index struct {
 	Problems []error // places where a block has to begin and does not; the first 100
 	Fixes    Fixes   // what was set right to find the blocks
 
-	after int64 // where another trace begins in the file; 0 if there is none
+	TooMany error // the file's next traces are too many; nil if this is the last one
+	after   int64 // where another trace begins in the file; 0 if there is none
 }
 
 // ReadIndexes finds the blocks of all traces of a file: a program may write
-// several into one. There is at least one.
+// several into one. There is at least one. The last one says if there are too many.
 func ReadIndexes(src io.ReaderAt, size int64) (all []*Index, err error) {
 	x, err := ReadIndex(src, size)
 	for err == nil {
 		if all = append(all, x); x.after == 0 {
 			return all, nil
 		}
+		if len(all) == maxTraces {
+			x.TooMany = &wire.Error{Format: FormatName, Record: "file header", Offset: x.after,
+				Text: fmt.Sprintf("the file has more than %d traces: %d bytes are not read", maxTraces, size-x.after)}
+			return all, nil
+		}
 		x, err = readIndex(src, x.after, size)
 	}
 	return nil, err
 }
+
+// maxTraces bounds the traces of a file: each is compared with all others.
+const maxTraces = 1000
 
 // ReadIndex finds the blocks of a file's first trace. It reads the first records of each and
 // skips the others, except in traces of LLVM 5: a block without NewCPUId begins

@@ -40,6 +40,9 @@ const (
 	tooLittle   = wrongWeight - 1 // which exceptions in calls explain as well
 )
 
+// probeWindowSize is small, as a file may have many small traces.
+const probeWindowSize = 4 << 10
+
 // judge finds out what became of the data of a trace's events: one runtime wrote
 // it, so that they are all kept, or all overwritten. The blocks with events are
 // read both ways, and the way that explains more of their bytes is the right one.
@@ -50,7 +53,7 @@ func (t *origin) judge(h *Header) (how payloads, unclear bool, err error) {
 		blocks := newReader(t.src, h, t.size, indexWindowSize)
 		blocks.next = t.start + HeaderSize
 		blocks.carried = map[int64]Block{} // to find bases, events would have to be read
-		probe := ReadBlocks(t.src, h, nil)
+		probe := newReader(t.src, h, 0, probeWindowSize)
 		for lead < enough && lead > -enough {
 			b, err := blocks.NextBlock()
 			if err == io.EOF {

@@ -66,12 +66,17 @@ func openTrace(src io.ReaderAt, start, size int64, window int) (*Reader, error) 
 
 // NextTrace returns a reader of the trace behind this one, after NextBlock has
 // returned io.EOF: a program may write several into one file. Its offsets are
-// those of the file. Without another trace, the error is io.EOF.
+// those of the file. Without another trace, the error is io.EOF. r must not be
+// used any more.
 func (r *Reader) NextTrace() (*Reader, error) {
 	if r.after == 0 {
 		return nil, io.EOF
 	}
-	return openTrace(r.src, r.after, r.header.origin.size, r.winSize)
+	next, err := openTrace(r.src, r.after, r.header.origin.size, r.winSize)
+	if err == nil {
+		next.win, next.winAt, next.pos = r.win, r.winAt, r.pos // it is read already
+	}
+	return next, err
 }
 
 func newReader(src io.ReaderAt, h *Header, size int64, window int) *Reader {

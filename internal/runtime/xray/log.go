@@ -80,6 +80,10 @@ func ReadLogs(src io.ReaderAt, size int64) (logs []*Log, err error) {
 	if len(logs) == 0 {
 		return nil, none
 	}
+	if err := indexes[len(indexes)-1].TooMany; err != nil {
+		last := logs[len(logs)-1]
+		last.Problems = append(last.Problems, calls.Problem{Offset: -1, Text: err.Error()})
+	}
 	return logs, nil
 }
 

@@ -89,6 +89,9 @@ func showTrace(v *show.Viewer) error {
 			}
 		}
 	}
+	if last := indexes[len(indexes)-1]; last.TooMany != nil {
+		v.Problem(show.OffsetOf(last.TooMany, -1), last.TooMany)
+	}
 	return nil
 }
 

@@ -310,7 +310,7 @@ func TestXRayFilters(t *testing.T) {
 }
 
 // A file may hold several traces; bytes behind them are counted. A trace may hold nothing.
-func TestXRayFiles(t *testing.T) {
+func TestXRay_FilesOfSeveralTraces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "xray-log.x")
 	one, two := showtest.XRayTrace(t, 1, binary.LittleEndian), showtest.XRayTrace(t, 5, binary.BigEndian)
 	for _, c := range []struct {

@@ -71,6 +71,10 @@ func (c *checker) check(ctx context.Context) error {
 			return err
 		}
 	}
+	var at *wire.Error
+	if errors.As(indexes[len(indexes)-1].TooMany, &at) {
+		c.Violation("xray/buffer", at.Offset, "%s", at.Text)
+	}
 	c.Result.Holds = verify.Counted(len(c.blocks), "buffer") + ", " + verify.Counted(c.records, "record")
 	return nil
 }
