@@ -207,12 +207,12 @@ func checkTimeline(t *testing.T, dir, version string, samples []shownCall) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := xray.ReadLog(f, st.Size())
+	logs, err := xray.ReadLogs(f, st.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := xrayNames(t, filepath.Join(dir, "calls"))
-	trace := x.Processes[0].Trace(xray.Place{Function: func(id uint32) (uint64, bool) { return uint64(id), true }})
+	trace := logs[0].Processes[0].Trace(xray.Place{Function: func(id uint32) (uint64, bool) { return uint64(id), true }})
 	threads, err := trace.Threads(context.Background())
 	if err != nil {
 		t.Fatal(err)

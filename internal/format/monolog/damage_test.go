@@ -294,6 +294,50 @@ func TestReader_SourceFails(t *testing.T) {
 	}
 }
 
+// TestReader_FlagsOfEvents: flags must be 0; otherwise the rest of the buffer is ignored, as the
+// document says.
+func TestReader_FlagsOfEvents(t *testing.T) {
+	for name, want := range map[string]string{
+		"v1-backtrace-flags": "exception throw: flags at offset 0x64: is 0x1, expected 0",
+		"v1-class-flags":     "class: flags at offset 0x66: is 0x1, expected 0",
+	} {
+		log, err := os.Open("testdata/" + name + ".mlpd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		r, err := monolog.NewReader(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events []string
+		var problems []error
+		for {
+			if _, err := r.NextBuffer(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			for {
+				e, err := r.Next()
+				if err == io.EOF {
+					break
+				} else if err != nil {
+					problems = append(problems, err)
+					break
+				}
+				events = append(events, e.Kind.String())
+			}
+		}
+		if len(problems) != 1 || !strings.Contains(problems[0].Error(), want) {
+			t.Errorf("%s: %v; want one problem, %q", name, problems, want)
+		}
+		if got := strings.Join(events, ", "); got != "method jit, method enter, method enter" {
+			t.Errorf("%s: events %s", name, got)
+		}
+	}
+}
+
 func TestReader_BadHeader(t *testing.T) {
 	var out bytes.Buffer
 	if _, err := monogen.NewWriter(&out, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, Args: "log"}); err != nil {

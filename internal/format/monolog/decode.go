@@ -58,12 +58,16 @@ func (r *Reader) byteOr(from, to uint8, field string) uint64 {
 	return r.uleb(field)
 }
 
-// flags reads what events of metadata and backtraces have before version 13.
-func (r *Reader) flags() uint64 {
+// flags reads what events of metadata and backtraces have before version 13. It must be 0:
+// with other flags, other fields may follow.
+func (r *Reader) flags() {
 	if r.version >= 13 {
-		return 0
+		return
 	}
-	return r.uleb("flags")
+	off := r.offset()
+	if v := r.uleb("flags"); v != 0 && r.err == nil {
+		r.failAt(off, "flags", "is %#x, expected 0", v)
+	}
 }
 
 // count reads how many things follow, and returns it with how many of them are to be kept.
@@ -201,10 +205,10 @@ func (r *Reader) metadata(e *Event) {
 	switch mtype {
 	case mClass:
 		e.Image = r.ptr("image")
-		e.Flags = r.flags()
+		r.flags()
 		e.Name = r.str("name")
 	case mImage:
-		e.Flags = r.flags()
+		r.flags()
 		e.Name = r.str("name")
 		if r.version >= 16 {
 			e.MVID = r.str("mvid")
@@ -216,23 +220,23 @@ func (r *Reader) metadata(e *Event) {
 		if r.version >= 14 {
 			e.Image = r.ptr("image")
 		}
-		e.Flags = r.flags()
+		r.flags()
 		e.Name = r.str("name")
 	case mDomain:
 		if r.version < 11 {
 			return
 		}
-		e.Flags = r.flags()
+		r.flags()
 		if e.Load == LoadName {
 			e.Name = r.str("name")
 		}
 	case mThread:
-		e.Flags = r.flags()
+		r.flags()
 		if e.Load == LoadName || r.version < 11 {
 			e.Name = r.str("name")
 		}
 	case mContext:
-		e.Flags = r.flags()
+		r.flags()
 		e.Domain = r.ptr("domain")
 	case mVTable:
 		e.Domain = r.ptr("domain")

@@ -14,11 +14,11 @@ package monolog
 //	gc handle created     Sub (its type), Handle, Object, Frames
 //	gc handle destroyed   Sub, Handle, Frames
 //	gc finalize object …  Object
-//	class                 Load, Pointer, Image, Flags, Name
-//	image                 Load, Pointer, Flags, Name, MVID
-//	assembly              Load, Pointer, Image, Flags, Name
-//	domain, thread        Load, Pointer, Flags, Name
-//	context               Load, Pointer, Domain, Flags
+//	class                 Load, Pointer, Image, Name
+//	image                 Load, Pointer, Name, MVID
+//	assembly              Load, Pointer, Image, Name
+//	domain, thread        Load, Pointer, Name
+//	context               Load, Pointer, Domain
 //	vtable                Load, Pointer, Domain, Class
 //	method enter, leave, exc leave   Method
 //	method jit            Method, Code, Size, Name
@@ -68,7 +68,6 @@ type Event struct {
 	Key        uint64
 	FileOffset uint64
 	Elapsed    uint64 // milliseconds since the start, before version 13
-	Flags      uint64 // before version 13, always 0
 
 	MVID []byte // version 16 on; may be empty
 

@@ -1,19 +1,5 @@
 package xrayfdr
 
-// payloads says what became of the data of a block's events.
-type payloads uint8
-
-const (
-	unknown     payloads = iota
-	kept                 // they stand behind their markers
-	overwritten          // the next record does
-)
-
-// lastOverwriting is the last version that real runtimes wrote without stepping
-// over an event's data: LLVM 5 wrote 1, LLVM 6 wrote 2, LLVM 7 wrote 3. The
-// error was found while 3 was in use, so that 3 occurs with and without it.
-const lastOverwriting = 3
-
 // event decodes the marker of an event with the data d, and finds its payload.
 func (r *Reader) event(d []byte, to state) (*Record, error) {
 	rec, o := &r.rec, r.header.Order
@@ -52,8 +38,16 @@ func (r *Reader) event(d []byte, to state) (*Record, error) {
 	garbage := !isZero(d[used:])
 
 	if r.payloads == unknown && r.version() <= lastOverwriting && size > 0 {
-		if err := r.judge(); err != nil {
-			return r.fail(err)
+		r.payloads = kept
+		if t := r.header.origin; t != nil {
+			how, unclear, err := t.judge(r.header)
+			if err != nil {
+				return r.fail(err)
+			}
+			r.payloads = how
+			if unclear {
+				r.fixes[UnclearPayload]++
+			}
 		}
 	}
 	step := metadataSize + int(size)

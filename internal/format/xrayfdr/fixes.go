@@ -11,6 +11,9 @@ const (
 	// records behind the marker were written over it (LLVM 5 to 7). Counted once
 	// for each event.
 	OverwrittenPayload Fix = iota
+	// UnclearPayload: a block with events whose data may be overwritten or not: both
+	// make sense. They are read as the document says. Counted once for each block.
+	UnclearPayload
 	// CarriedTSC: a block without NewCPUId (LLVM 5) goes on from the last TSC of
 	// its thread's block before.
 	CarriedTSC
@@ -40,8 +43,8 @@ const (
 	TypedExtents
 	// CutFile: the file ends inside a block.
 	CutFile
-	// WrongExtents: a block that ends elsewhere than its extents say, as the next
-	// one begins elsewhere.
+	// WrongExtents: a block that ends before its extents say so, as the next one
+	// begins there.
 	WrongExtents
 	// Searched: a block was found by searching, as it did not begin where the one
 	// before it ends.
@@ -51,7 +54,7 @@ const (
 )
 
 var fixNames = [numFixes]string{
-	"event data overwritten", "buffer without NewCPUId", "buffer without NewCPUId and nothing before", "arguments after a plain entry",
+	"event data overwritten", "buffer whose event data may be overwritten", "buffer without NewCPUId", "buffer without NewCPUId and nothing before", "arguments after a plain entry",
 	"thread id of four bytes", "garbage in reserved bytes", "no EndOfBuffer", "EndOfBuffer in a later version", "no PidEntry",
 	"record cut by the buffer's end",
 	"buffer extents without the markers of typed events", "file ends inside a buffer", "wrong buffer extents", "buffer found by searching",

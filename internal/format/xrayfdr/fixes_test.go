@@ -169,10 +169,6 @@ func TestReader_QuirksOfOldRuntimes(t *testing.T) {
 			binary.LittleEndian.PutUint64(out[33:], 76)
 			return out
 		}, Fixes{CutRecord: 1}, slices.Delete(slices.Clone(calls), 1, 2)},
-		{"extents too short", 5, two, func(file []byte) []byte {
-			binary.LittleEndian.PutUint64(file[33:], 72)
-			return file
-		}, Fixes{WrongExtents: 1}, calls},
 		{"extents too long", 5, two, func(file []byte) []byte {
 			binary.LittleEndian.PutUint64(file[33:], 90)
 			return file

@@ -64,13 +64,10 @@ func (r *Reader) tid(d []byte) uint32 {
 }
 
 // errNoBlock is what NextBlock returns where a block has to begin and does not.
-func (r *Reader) errNoBlock(at, next int64) error {
+func (r *Reader) errNoBlock(at, next int64, what place) error {
 	r.seek(at)
-	text := "no block begins here"
-	if next < r.size {
-		return r.bad("NewBuffer", "", 0, "%s; the next one is %d bytes further", text, next-at)
-	}
-	return r.bad("NewBuffer", "", 0, "%s, and no later block: %d bytes are not read", text, next-at)
+	end := [...]string{nothing: "the file's end", head: "the next block", header: "another trace"}[what]
+	return r.bad("NewBuffer", "", 0, "no block begins here: %d bytes are not read, up to %s", next-at, end)
 }
 
 var errTooMany = fmt.Errorf("%s: more than %d blocks", FormatName, maxBlocks)

@@ -47,6 +47,16 @@ type Header struct {
 	// block of the file, from version 2 on what no block exceeds.
 	BufferSize uint64
 	Reserved   [8]byte // real runtimes write leftovers of their stack
+
+	origin *origin // nil for a header alone
+}
+
+// Offset returns where the header is in its file: 0, unless other traces are before it.
+func (h *Header) Offset() int64 {
+	if h.origin == nil {
+		return 0
+	}
+	return h.origin.start
 }
 
 // Emulated says whether TSC counts nanoseconds of CLOCK_REALTIME.
@@ -109,12 +119,16 @@ const (
 	maxBuffer = 1 << 40
 )
 
-// readHeader reads the file header at the start of src.
-func readHeader(src io.ReaderAt) (*Header, error) {
+// readHeader reads the file header at an offset of src, which has size bytes.
+func readHeader(src io.ReaderAt, start, size int64) (*Header, error) {
 	var b [HeaderSize]byte
-	n, err := src.ReadAt(b[:], 0)
+	n, err := src.ReadAt(b[:], start)
 	if n < len(b) && err != nil && err != io.EOF {
 		return nil, err
 	}
-	return ParseHeader(b[:n])
+	h, err := ParseHeader(b[:n])
+	if err == nil {
+		h.origin = &origin{src: src, start: start, size: size}
+	}
+	return h, err
 }

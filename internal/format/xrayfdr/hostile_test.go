@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -102,6 +103,133 @@ func TestReader_PieceMissing(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestReader_BytesBetweenBlocks: bytes that belong to no block, and records that extents do not
+// count, are not read, and counted.
+func TestReader_BytesBetweenBlocks(t *testing.T) {
+	garbage := bytes.Repeat([]byte("garbage "), 25)
+	for version := uint16(1); version <= MaxVersion; version++ {
+		for _, order := range orders() {
+			file := everything(t, version, order)
+			blocks, whole, _, _ := readAll(t, file)
+			for i, b := range blocks {
+				holed := slices.Insert(slices.Clone(file), int(b.Offset+b.Size), garbage...)
+				got, records, fixes, problems := readAll(t, holed)
+				if len(problems) != 1 || !strings.Contains(problems[0].Error(), fmt.Sprintf("at offset %#x: no block begins here: 200 bytes are not read", b.Offset+b.Size)) {
+					t.Errorf("version %d, %v, behind block %d: problems %v", version, order, i, problems)
+				}
+				if len(got) != 3 || fixes[WrongExtents]+fixes[CutRecord]+fixes[TypedExtents] > 0 {
+					t.Errorf("version %d, %v, behind block %d: %d blocks, %v", version, order, i, len(got), fixes)
+				}
+				for j := range records {
+					if len(records[j]) != len(whole[j]) {
+						t.Errorf("version %d, %v, behind block %d: block %d has %d records, not %d", version, order, i, j, len(records[j]), len(whole[j]))
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestReader_TracesInOneFile: behind the last block another trace may begin, of any version and
+// byte order; each is read as if it were alone, once.
+func TestReader_TracesInOneFile(t *testing.T) {
+	for version := uint16(1); version <= MaxVersion; version++ {
+		for _, order := range orders() {
+			for _, garbage := range []string{"", "some bytes that are lost"} {
+				first := everything(t, 6-version, orders()[version%2])
+				second, bare := everything(t, version, order), everything(t, version, order)[:HeaderSize]
+				bare[4], bare[7] = 3, 0 // as runtimes write it
+				if order == binary.BigEndian {
+					bare[4] = 0xc0
+				}
+				file := slices.Concat(first, []byte(garbage), second, bare)
+				r, err := NewReader(bytes.NewReader(file), int64(len(file)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				start, problems := int64(0), 0
+				for i, alone := range [][]byte{first, second, bare} {
+					_, want, _, _ := readAll(t, alone)
+					var got [][]Record
+					for {
+						records, err := readBlock(r)
+						if err == io.EOF {
+							break
+						} else if err != nil {
+							problems++
+							continue
+						}
+						for j := range records {
+							records[j].Offset -= start
+						}
+						got = append(got, records)
+					}
+					if len(got) != len(want) {
+						t.Fatalf("version %d, %v: trace %d has %d blocks, not %d", version, order, i, len(got), len(want))
+					}
+					for j := range want {
+						if !slices.EqualFunc(got[j], want[j], same) {
+							t.Errorf("version %d, %v: trace %d, block %d differs", version, order, i, j)
+						}
+					}
+					start += int64(len(alone))
+					if i == 0 {
+						start += int64(len(garbage))
+					}
+					next, err := r.NextTrace()
+					if (err == io.EOF) != (i == 2) {
+						t.Fatalf("version %d, %v: behind trace %d: %v", version, order, i, err)
+					}
+					r = next
+				}
+				if problems != min(len(garbage), 1) {
+					t.Errorf("version %d, %v: %d problems", version, order, problems)
+				}
+				all, err := ReadIndexes(bytes.NewReader(file), int64(len(file)))
+				if err != nil || len(all) != 3 || len(all[0].Blocks) != 3 || len(all[1].Blocks) != 3 || len(all[2].Blocks) != 0 || all[1].Header.Order != order {
+					t.Errorf("version %d, %v: indexes %+v, %v", version, order, all, err)
+				}
+			}
+		}
+	}
+}
+
+// TestReadIndexes_TooManyTraces: their number is bounded, and nothing is read often.
+func TestReadIndexes_TooManyTraces(t *testing.T) {
+	one := everything(t, 3, binary.LittleEndian)
+	one = one[:len(one)*2/3] // a block less than whole
+	file := bytes.Repeat(one, maxTraces+1)
+	src := &countingReader{Reader: bytes.NewReader(file)}
+	all, err := ReadIndexes(src, int64(len(file)))
+	if err != nil || len(all) != maxTraces || all[maxTraces-1].TooMany == nil || all[0].TooMany != nil {
+		t.Fatalf("%d traces, %v", len(all), err)
+	}
+	r, err := NewReader(src, int64(len(file)))
+	for err == nil {
+		for {
+			if _, err := readBlock(r); err == io.EOF {
+				break
+			}
+		}
+		r, err = r.NextTrace()
+	}
+	if err != io.EOF || src.n > int64(20*len(file)) {
+		t.Errorf("%v, %d bytes read of %d", err, src.n, len(file))
+	}
+}
+
+// A countingReader counts the bytes that are read.
+type countingReader struct {
+	*bytes.Reader
+	n int64
+}
+
+func (r *countingReader) ReadAt(b []byte, at int64) (int, error) {
+	n, err := r.Reader.ReadAt(b, at)
+	r.n += int64(n)
+	return n, err
 }
 
 // TestReader_FalseSizes: what a file claims costs nothing.

@@ -3,8 +3,11 @@ package xrayfdr
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+
+	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // maxBlocks bounds an index. With the smallest buffers that runtimes are
@@ -21,26 +24,50 @@ type Index struct {
 	Blocks   []Block // in the order of the file
 	Problems []error // places where a block has to begin and does not; the first 100
 	Fixes    Fixes   // what was set right to find the blocks
+
+	TooMany error // the file's next traces are too many; nil if this is the last one
+	after   int64 // where another trace begins in the file; 0 if there is none
 }
 
-// ReadIndex finds the blocks of a trace. It reads the first records of each and
+// ReadIndexes finds the blocks of all traces of a file: a program may write
+// several into one. There is at least one. The last one says if there are too many.
+func ReadIndexes(src io.ReaderAt, size int64) (all []*Index, err error) {
+	x, err := ReadIndex(src, size)
+	for err == nil {
+		if all = append(all, x); x.after == 0 {
+			return all, nil
+		}
+		if len(all) == maxTraces {
+			x.TooMany = &wire.Error{Format: FormatName, Record: "file header", Offset: x.after,
+				Text: fmt.Sprintf("the file has more than %d traces: %d bytes are not read", maxTraces, size-x.after)}
+			return all, nil
+		}
+		x, err = readIndex(src, x.after, size)
+	}
+	return nil, err
+}
+
+// maxTraces bounds the traces of a file: each is compared with all others.
+const maxTraces = 1000
+
+// ReadIndex finds the blocks of a file's first trace. It reads the first records of each and
 // skips the others, except in traces of LLVM 5: a block without NewCPUId begins
 // with the last TSC of its thread's block before, and to know that, the latter
 // is read.
-func ReadIndex(src io.ReaderAt, size int64) (*Index, error) {
-	h, err := readHeader(src)
+func ReadIndex(src io.ReaderAt, size int64) (*Index, error) { return readIndex(src, 0, size) }
+
+func readIndex(src io.ReaderAt, start, size int64) (*Index, error) {
+	r, err := openTrace(src, start, size, indexWindowSize)
 	if err != nil {
 		return nil, err
 	}
-	r := newReader(src, h, size, indexWindowSize)
-	r.next = HeaderSize
 	r.carried = map[int64]Block{} // leave them to resolve
-	x := &Index{Header: h}
+	x := &Index{Header: r.header}
 	for {
 		b, err := r.NextBlock()
 		switch {
 		case err == io.EOF:
-			x.Fixes = r.fixes
+			x.Fixes, x.after = r.fixes, r.after
 			return x, x.resolve(src)
 		case err != nil && !isViolation(err):
 			return nil, err
@@ -148,7 +175,7 @@ func (r *Reader) last() (tsc uint64, cpu uint16, err error) {
 func (r *Reader) carry() error {
 	if r.carried == nil {
 		r.carried = make(map[int64]Block)
-		x, err := ReadIndex(r.src, r.size)
+		x, err := readIndex(r.src, r.header.origin.start, r.header.origin.size)
 		if errors.Is(err, errTooMany) {
 			x = &Index{}
 		} else if err != nil {

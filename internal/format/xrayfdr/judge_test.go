@@ -5,8 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // chatty writes blocks in which a program enters, says something and leaves,
@@ -202,6 +206,35 @@ func TestReader_TraceThatLLVMRefuses(t *testing.T) {
 		}
 		if len(entered) < 10 || calls.n != 0 {
 			t.Errorf("block %d: %d functions, %d open at the end", i, len(entered), calls.n)
+		}
+	}
+}
+
+// TestReader_ConformingEvents: data that is kept and could be records: zeros in version 1, a number,
+// text at a block's end.
+func TestReader_ConformingEvents(t *testing.T) {
+	for name, want := range map[string]string{
+		"v1-minimal-zero16": "9 entries, 5 exits, 1 events of 16 bytes",
+		"v1-zero-payload":   "499 entries, 481 exits, 78 events of 2572 bytes",
+		"v2-u64-payload":    "52 entries, 41 exits, 5 events of 40 bytes",
+		"v3-text-payload":   "41 entries, 33 exits, 5 events of 196 bytes",
+	} {
+		file := testrec.Gunzip(t, filepath.Join("testdata", "events", name+".xray.gz"))
+		_, records, fixes, problems := readAll(t, file)
+		entries, exits, events, size := 0, 0, 0, 0
+		for _, rec := range slices.Concat(records...) {
+			switch rec.Kind {
+			case Enter:
+				entries++
+			case Exit:
+				exits++
+			case CustomEvent:
+				events++
+				size += len(rec.Payload)
+			}
+		}
+		if got := fmt.Sprintf("%d entries, %d exits, %d events of %d bytes", entries, exits, events, size); got != want || fixes != (Fixes{}) || len(problems) > 0 {
+			t.Errorf("%s: %s, %v, %v; want %s", name, got, fixes, problems, want)
 		}
 	}
 }

@@ -13,6 +13,7 @@ type Reader struct {
 	big    bool
 	size   int64 // of the file
 	next   int64 // where the next block begins
+	after  int64 // where another trace begins, behind the last block; 0 if there is none
 	list   []Block
 	listed bool // reads the blocks of list and not the file's
 	one    [1]Block
@@ -36,11 +37,9 @@ type Reader struct {
 	other   bool // rec is no function record
 
 	payloads payloads
-	reported payloads // of the last block with records that showed it
-	probe    *Reader
 	carried  map[int64]Block // blocks without NewCPUId, by offset
 
-	head [patternSize]byte // for headAt
+	head [HeaderSize + patternSize]byte // for at
 
 	typed      int64 // typed events of the block
 	typedShort bool  // a block's extents did not count the markers of its typed events
@@ -51,13 +50,33 @@ type Reader struct {
 // the first block. src has size bytes; it is read at growing offsets, some 256
 // KiB at once. A file of another format gives an error that wraps ErrNotXRay.
 func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
-	h, err := readHeader(src)
+	return openTrace(src, 0, size, windowSize)
+}
+
+// openTrace returns a reader of the trace with its header at an offset of src.
+func openTrace(src io.ReaderAt, start, size int64, window int) (*Reader, error) {
+	h, err := readHeader(src, start, size)
 	if err != nil {
 		return nil, err
 	}
-	r := newReader(src, h, size, windowSize)
-	r.next = HeaderSize
+	r := newReader(src, h, size, window)
+	r.next = start + HeaderSize
 	return r, nil
+}
+
+// NextTrace returns a reader of the trace behind this one, after NextBlock has
+// returned io.EOF: a program may write several into one file. Its offsets are
+// those of the file. Without another trace, the error is io.EOF. r must not be
+// used any more.
+func (r *Reader) NextTrace() (*Reader, error) {
+	if r.after == 0 {
+		return nil, io.EOF
+	}
+	next, err := openTrace(r.src, r.after, r.header.origin.size, r.winSize)
+	if err == nil {
+		next.win, next.winAt, next.pos = r.win, r.winAt, r.pos // it is read already
+	}
+	return next, err
 }
 
 func newReader(src io.ReaderAt, h *Header, size int64, window int) *Reader {
@@ -88,7 +107,8 @@ func (r *Reader) Fixes() Fixes { return r.fixes }
 
 // NextBlock goes to the next block, also from inside the one before, and
 // returns what its first records say. The block belongs to the reader and is
-// valid until the next call. After the last block NextBlock returns io.EOF.
+// valid until the next call. After the last block NextBlock returns io.EOF; see
+// NextTrace.
 //
 // A *wire.Error says that there is no block where one has to begin; reading
 // goes on with the next call.
@@ -328,7 +348,7 @@ func (r *Reader) Missing() int64 {
 func (r *Reader) cut() (*Record, error) {
 	switch {
 	case r.block.Cut:
-	case r.typed > 0:
+	case r.typed > 0 && r.version() == MaxVersion:
 		r.typedShort = true
 	default:
 		r.fixes[CutRecord]++

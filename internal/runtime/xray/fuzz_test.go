@@ -35,7 +35,7 @@ func FuzzXRay(f *testing.F) {
 		f.Add(b.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		x, err := ReadLog(bytes.NewReader(file), int64(len(file)))
+		x, err := readLog(bytes.NewReader(file), int64(len(file)))
 		if err != nil {
 			return
 		}

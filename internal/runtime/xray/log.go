@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/jitinject/jitinject/internal/calls"
@@ -20,6 +21,7 @@ type Log struct {
 	Problems  []calls.Problem // places of missing buffers
 	Processes []*Process      // in the order of their first buffers
 
+	first  int // number of buffers of the file's traces before
 	src    io.ReaderAt
 	header *xrayfdr.Header
 	size   int64
@@ -50,19 +52,54 @@ type Thread struct {
 // ErrNotLog is the error for a file that is not a trace of XRay.
 var ErrNotLog = xrayfdr.ErrNotXRay
 
-// ReadLog reads the processes and times of a trace. src has size bytes, and must remain usable for
-// the lifetime of the Log. For other files, the error wraps xrayfdr.ErrNotXRay.
-func ReadLog(src io.ReaderAt, size int64) (*Log, error) {
-	index, err := xrayfdr.ReadIndex(src, size)
+// ErrNoBuffers is the error for a trace without buffers.
+var ErrNoBuffers = errors.New("there is no buffer in it: the program was not patched while it was recorded, or did nothing that is instrumented, or all was too short (func_duration_threshold_us)")
+
+// ReadLogs reads the processes and times of the traces in a file: a program may write several into
+// one. src has size bytes, and must remain usable for the lifetime of the Logs. For other files,
+// the error wraps xrayfdr.ErrNotXRay. Traces without buffers are left out, unless all are: then the
+// error is ErrNoBuffers.
+func ReadLogs(src io.ReaderAt, size int64) (logs []*Log, err error) {
+	indexes, err := xrayfdr.ReadIndexes(src, size)
 	if err != nil {
 		return nil, err
 	}
+	first, none := 0, error(nil)
+	for _, index := range indexes {
+		x, err := NewLog(index, src, size)
+		if errors.Is(err, ErrNoBuffers) {
+			none = err
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		x.first = first
+		first += len(index.Blocks)
+		logs = append(logs, x)
+	}
+	if len(logs) == 0 {
+		return nil, none
+	}
+	if err := indexes[len(indexes)-1].TooMany; err != nil {
+		last := logs[len(logs)-1]
+		last.Problems = append(last.Problems, calls.Problem{Offset: -1, Text: err.Error()})
+	}
+	return logs, nil
+}
+
+// NewLog reads the processes and times of one trace of a file. The error may be ErrNoBuffers.
+func NewLog(index *xrayfdr.Index, src io.ReaderAt, size int64) (*Log, error) {
+	var err error
 	x := &Log{Version: index.Header.Version, Fixes: index.Fixes, src: src, header: index.Header, size: size}
 	for _, err := range index.Problems {
-		x.Problems = append(x.Problems, calls.Problem{Offset: -1, Text: err.Error() + "; what is there is missing"})
+		x.Problems = append(x.Problems, calls.Problem{Offset: -1, Text: err.Error() + "; records in them are missing"})
 	}
 	if len(index.Blocks) == 0 {
-		return nil, errors.New("there is no buffer in it: the program was not patched while it was recorded, or did nothing that is instrumented, or all was too short (func_duration_threshold_us)")
+		err := ErrNoBuffers
+		if len(x.Problems) > 0 {
+			err = fmt.Errorf("%w; %s", err, x.Problems[0].Text)
+		}
+		return nil, err
 	}
 	var anchors []anchor
 	step := 1 + len(index.Blocks)/maxAnchors
@@ -76,7 +113,7 @@ func ReadLog(src io.ReaderAt, size int64) (*Log, error) {
 	}
 	x.pieces = make([]piece, len(index.Blocks))
 	for i := range index.Blocks {
-		x.pieces[i] = x.piece(&index.Blocks[i])
+		x.pieces[i] = x.piece(i, &index.Blocks[i])
 	}
 	x.arrange()
 	return x, nil
@@ -156,6 +193,8 @@ type LogTrace struct {
 	unknown  map[uint32]int64 // calls of functions that the program does not have, by number
 	others   int64            // calls of further such functions
 	missing  int64            // bytes of records that the runtime has not written
+	unclear  int              // buffers with events whose data may be overwritten
+	numbers  []string         // of the first of them
 
 	read, whole int64 // bytes of the process's buffers: begun so far, and in total
 	pairs       int64 // calls that made no others
@@ -206,6 +245,7 @@ func (t *LogTrace) Read() (done, total int64) { return t.read, t.whole }
 // Threads returns the threads of the process. It resets all counts.
 func (t *LogTrace) Threads(context.Context) ([]calls.Thread, error) {
 	t.fixes, t.problems, t.more, t.others, t.missing, t.pairs, t.short = xrayfdr.Fixes{}, nil, 0, 0, 0, 0, 0
+	t.unclear, t.numbers = 0, nil
 	clear(t.unknown)
 	t.read, t.whole = 0, 0
 	threads := make([]calls.Thread, len(t.process.Threads))

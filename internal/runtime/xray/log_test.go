@@ -23,6 +23,15 @@ import (
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
 
+// readLog reads the first trace of a file.
+func readLog(src io.ReaderAt, size int64) (*Log, error) {
+	logs, err := ReadLogs(src, size)
+	if err != nil {
+		return nil, err
+	}
+	return logs[0], nil
+}
+
 // openXRay reads a trace, which stays readable during the test.
 func openXRay(t *testing.T, path string) *Log {
 	t.Helper()
@@ -35,7 +44,7 @@ func openXRay(t *testing.T, path string) *Log {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := ReadLog(f, st.Size())
+	x, err := readLog(f, st.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +291,7 @@ func account(t *testing.T, path string) (rows []accountRow) {
 func madeXRay(t *testing.T, h *xrayfdr.Header, write func(w *xraygen.Writer)) *Log {
 	t.Helper()
 	file := xrayBytes(t, h, write)
-	x, err := ReadLog(bytes.NewReader(file), int64(len(file)))
+	x, err := readLog(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,7 +394,7 @@ func TestXRayLog_DamagedBuffer(t *testing.T) {
 			w.Function(xrayfdr.Exit, 2, 1000*i+400)
 		}
 	})
-	x, err := ReadLog(bytes.NewReader(file), int64(len(file)))
+	x, err := readLog(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,7 +412,7 @@ func TestXRayLog_DamagedBuffer(t *testing.T) {
 
 func TestReadXRay_NoTrace(t *testing.T) {
 	for _, text := range []string{"", "PERFILE2", strings.Repeat("x", 1000)} {
-		if _, err := ReadLog(strings.NewReader(text), int64(len(text))); err == nil || len(text) > 100 && !errors.Is(err, xrayfdr.ErrNotXRay) {
+		if _, err := readLog(strings.NewReader(text), int64(len(text))); err == nil || len(text) > 100 && !errors.Is(err, xrayfdr.ErrNotXRay) {
 			t.Errorf("%.10q: got %v; want an error, at most 100 text or an error that is ErrNotXRay", text, err)
 		}
 	}

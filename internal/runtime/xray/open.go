@@ -91,7 +91,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 		}
 		f := &traceFile{path: path, file: file, users: 1}
 		files = append(files, f)
-		f.trace, err = read(file)
+		f.traces, err = read(file)
 		if errors.Is(err, ErrNotLog) && !isEmpty(file) { // an empty file is a trace without records
 			return nil, fmt.Errorf("%s: %w", n, err)
 		}
@@ -99,20 +99,21 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 			found.Problem(report.ProblemOf(path, err, "name the trace that the recorded program wrote, whole"))
 			continue
 		}
-		f.trace.Path = path
+		for _, x := range f.traces {
+			x.Path = path
+		}
 	}
 	share(rec, files, opts, found)
 	for _, f := range files {
-		if f.trace == nil {
-			continue
+		for _, trace := range f.traces {
+			more, err := open(ctx, rec, f, trace, binaries, opts, found)
+			if none := (clock.Unknown{}); errors.As(err, &none) {
+				found.Problem(report.ProblemOf(rec.In.Path, err, report.AdviceClock)) // the trace is sound
+			} else if err != nil {
+				found.Problem(report.ProblemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
+			}
+			xrays = append(xrays, more...)
 		}
-		more, err := open(ctx, rec, f, binaries, opts, found)
-		if none := (clock.Unknown{}); errors.As(err, &none) {
-			found.Problem(report.ProblemOf(rec.In.Path, err, report.AdviceClock)) // the trace is sound
-		} else if err != nil {
-			found.Problem(report.ProblemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
-		}
-		xrays = append(xrays, more...)
 	}
 	return join(rec, xrays), nil
 }
@@ -148,12 +149,12 @@ func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
 
 var adviceXRayBinary = "name the program, of the build that was recorded, with " + report.Mentioned("Programs", "FILE")
 
-// A traceFile is a trace file, shared by the processes in it.
+// A traceFile is a file of traces, shared by the processes in it.
 type traceFile struct {
-	path  string
-	file  *sys.File
-	trace *Log // nil if it is unusable
-	users int
+	path   string
+	file   *sys.File
+	traces []*Log // none if it is unusable
+	users  int
 }
 
 // release closes the file after its last user.
@@ -163,13 +164,13 @@ func (f *traceFile) release() {
 	}
 }
 
-// read reads the trace in a file.
-func read(file *sys.File) (*Log, error) {
+// read reads the traces in a file.
+func read(file *sys.File) ([]*Log, error) {
 	st, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	return ReadLog(file, st.Size())
+	return ReadLogs(file, st.Size())
 }
 
 // share assigns the contents of several traces to the processes that wrote them.
@@ -178,18 +179,17 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 	paths := make(map[*Log]string)
 	times := make(map[*Log]func(uint64) uint64)
 	for _, f := range files {
-		if f.trace == nil {
-			continue
+		for _, trace := range f.traces {
+			clock, _, counts, err := clockOf(s, trace, opts)
+			if err != nil {
+				return // open reports it
+			}
+			if counts == nil {
+				own := trace.Clock
+				counts = func(count uint64) uint64 { return clock(own.Time(count)) }
+			}
+			traces, paths[trace], times[trace] = append(traces, trace), f.path, counts
 		}
-		clock, _, counts, err := clockOf(s, f.trace, opts)
-		if err != nil {
-			return // open reports it
-		}
-		if counts == nil {
-			own := f.trace.Clock
-			counts = func(count uint64) uint64 { return clock(own.Time(count)) }
-		}
-		traces, paths[f.trace], times[f.trace] = append(traces, f.trace), f.path, counts
 	}
 	if len(traces) == 0 {
 		return
@@ -226,8 +226,7 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 
 // open finds the processes of a trace in the recording. Unusable processes become problems. The
 // error is that of the trace as a whole.
-func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []*namedProgram, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
-	trace := f.trace
+func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log, binaries []*namedProgram, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
 	for _, p := range trace.Problems {
 		found.Problem(report.Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(f.path)})
 	}

@@ -125,9 +125,6 @@ func (m *logViewer) metadata(e *monolog.Event) {
 	if len(e.MVID) > 0 {
 		o.Str("mvid", e.MVID)
 	}
-	if e.Flags != 0 {
-		o.Hex("flags", e.Flags)
-	}
 }
 
 // heapEvent shows what is about memory, and what Mono counts.

@@ -24,7 +24,11 @@ func (x *traceViewer) stats() error {
 	var total calls.Counts
 	var fixes xrayfdr.Fixes
 	f := &x.Opts.Filter
-	for _, p := range x.trace.Processes {
+	var processes []*xray.Process
+	if x.trace != nil {
+		processes = x.trace.Processes
+	}
+	for _, p := range processes {
 		if !f.MatchesPID(p.PID) {
 			continue
 		}
@@ -109,10 +113,13 @@ func (x *traceViewer) unit() string {
 	return "ns"
 }
 
+// measured reports whether the clock's rate is that of the buffers.
+func (x *traceViewer) measured() bool { return x.trace != nil && x.trace.Clock.Measured }
+
 // frequency is how often the clock counts in a second: what the header says, unless
 // buffers show that it does not.
 func (x *traceViewer) frequency() float64 {
-	if x.trace.Clock.Measured {
+	if x.measured() {
 		return x.trace.Clock.Frequency
 	}
 	return float64(x.header.CycleFrequency)
@@ -148,7 +155,7 @@ func (x *traceViewer) total(l *callstats.Ledger, c *calls.Counts, functions int)
 	if l.Refused > 0 {
 		o.Num("calls_of_further_functions", l.Refused)
 	}
-	if x.trace.Clock.Measured {
+	if x.measured() {
 		o.Word("clock", "measured by the buffers")
 	}
 	o.End()

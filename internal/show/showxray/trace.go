@@ -19,7 +19,7 @@ import (
 type traceViewer struct {
 	*show.Viewer
 	header  *xrayfdr.Header
-	trace   *xray.Log // nil if times cannot be told from counts
+	trace   *xray.Log // nil if times cannot be told from counts, or there are none
 	program *program  // nil without one
 	block   xrayfdr.Block
 }
@@ -35,7 +35,7 @@ var recordTypes = func() (names []string) {
 // Format is the format of XRay's traces.
 var Format = show.Format{Show: showTrace, HasCalls: true, Types: append([]string{"header"}, recordTypes...)}
 
-// showTrace shows a trace, record by record or as a table of its functions.
+// showTrace shows the traces in a file, record by record or as a table of their functions.
 func showTrace(v *show.Viewer) error {
 	if err := v.NoCode(xrayfdr.FormatName); err != nil {
 		return err
@@ -47,36 +47,68 @@ func showTrace(v *show.Viewer) error {
 	if err != nil {
 		return err
 	}
-	x := &traceViewer{Viewer: v, header: r.Header()}
+	indexes, err := xrayfdr.ReadIndexes(v.File, v.Size)
+	if err != nil {
+		return err
+	}
+	x := &traceViewer{Viewer: v}
 	if v.Opts.Program != "" {
 		if x.program, err = openProgram(v.Opts.Program); err != nil {
 			return err
 		}
 	}
-	var noClock error
-	if x.trace, noClock = xray.ReadLog(v.File, v.Size); noClock != nil && v.Opts.Stats {
-		return noClock
+	for i, index := range indexes {
+		x.header = index.Header
+		x.trace, err = xray.NewLog(index, v.File, v.Size)
+		if noBuffers := errors.Is(err, xray.ErrNoBuffers); err != nil && v.Opts.Stats && !noBuffers {
+			return err
+		} else if noBuffers {
+			err = nil
+		}
+		if i == 0 {
+			v.Begun(xrayfdr.FormatName)
+			if x.program != nil {
+				v.Out.Str("program", []byte(v.Opts.Program))
+			}
+			v.Out.End()
+		}
+		if v.Opts.Stats {
+			for _, err := range index.Problems {
+				x.Problem(show.OffsetOf(err, -1), err)
+			}
+			err = x.stats()
+		} else {
+			err = x.show(r, index, err)
+		}
+		if err != nil {
+			return err
+		}
+		if i+1 < len(indexes) && !v.Opts.Stats {
+			if r, err = r.NextTrace(); err != nil {
+				return err
+			}
+		}
 	}
-	v.Begun(xrayfdr.FormatName)
-	if x.program != nil {
-		v.Out.Str("program", []byte(v.Opts.Program))
+	if last := indexes[len(indexes)-1]; last.TooMany != nil {
+		v.Problem(show.OffsetOf(last.TooMany, -1), last.TooMany)
 	}
-	v.Out.End()
-	if v.Opts.Stats {
-		return x.stats()
-	}
-	if f := &v.Opts.Filter; f.MatchesType("header") && !f.IsPicky() {
-		x.showHeader()
+	return nil
+}
+
+// show shows a trace, which may have no times.
+func (x *traceViewer) show(r *xrayfdr.Reader, index *xrayfdr.Index, noClock error) error {
+	if f := &x.Opts.Filter; f.MatchesType("header") && !f.IsPicky() {
+		x.showHeader(index)
 		if noClock != nil {
-			v.Problem(-1, fmt.Errorf("times are not shown: %w", noClock))
+			x.Problem(-1, fmt.Errorf("times are not shown: %w", noClock))
 		}
 	}
 	return x.records(r)
 }
 
-func (x *traceViewer) showHeader() {
-	h, o := x.header, x.Out
-	o.Begin(show.Item{Offset: 0, Type: "header", Size: xrayfdr.HeaderSize})
+func (x *traceViewer) showHeader(index *xrayfdr.Index) {
+	h, o, start := x.header, x.Out, x.header.Offset()
+	o.Begin(show.Item{Offset: start, Type: "header", Size: xrayfdr.HeaderSize})
 	o.Num("version", uint64(h.Version))
 	o.Word("order", show.OrderName(h.Order))
 	var flags []string
@@ -95,10 +127,13 @@ func (x *traceViewer) showHeader() {
 	if h.Emulated() {
 		o.Word("tsc_is", "CLOCK_REALTIME")
 	}
-	if x.trace != nil && x.trace.Clock.Measured {
+	if x.measured() {
 		o.Word("measured_frequency", fmt.Sprintf("%.0f", x.trace.Clock.Frequency))
 	}
-	x.rawBytes(0, xrayfdr.HeaderSize)
+	if len(index.Blocks) == 0 {
+		o.Word("records", "none")
+	}
+	x.rawBytes(start, xrayfdr.HeaderSize)
 	o.End()
 }
 

@@ -309,6 +309,45 @@ func TestXRayFilters(t *testing.T) {
 	}
 }
 
+// A file may hold several traces; bytes behind them are counted. A trace may hold nothing.
+func TestXRay_FilesOfSeveralTraces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "xray-log.x")
+	one, two := showtest.XRayTrace(t, 1, binary.LittleEndian), showtest.XRayTrace(t, 5, binary.BigEndian)
+	for _, c := range []struct {
+		name    string
+		file    []byte
+		headers int
+		empty   bool
+		damage  string
+	}{
+		{"nothing", one[:32], 1, true, ""},
+		{"nothing, later", two[:32], 1, true, ""},
+		{"two traces", slices.Concat(one, two), 2, false, ""},
+		{"two traces, one without buffers", slices.Concat(one, two[:32]), 2, true, ""},
+		{"other bytes", append(slices.Clone(one), make([]byte, 100)...), 1, false, "100 bytes are not read"},
+		{"other bytes between", slices.Concat(two, []byte("bytes of something else"), one), 2, false, "23 bytes are not read, up to another trace"},
+	} {
+		showtest.Put(t, path, c.file)
+		for _, stats := range []bool{false, true} {
+			var out bytes.Buffer
+			err := showtest.File(&out, path, &show.Options{Stats: stats})
+			if (err == nil) != (c.damage == "") || err != nil && !strings.Contains(err.Error(), c.damage) {
+				t.Errorf("%s: %v, want %q", c.name, err, c.damage)
+			}
+			what := " header "
+			if stats {
+				what = "total "
+			}
+			if n := strings.Count(out.String(), what); n != c.headers {
+				t.Errorf("%s: %d of %s, want %d:\n%s", c.name, n, what, c.headers, out.String())
+			}
+			if none := strings.Contains(out.String(), "records=none"); none != (c.empty && !stats) {
+				t.Errorf("%s:\n%s", c.name, out.String())
+			}
+		}
+	}
+}
+
 // What is no trace of the flight data recorder is refused with a reason.
 func TestNotXRay(t *testing.T) {
 	dir := t.TempDir()

@@ -12,23 +12,15 @@ import (
 // Format is how traces are checked.
 var Format = verify.Format{Kind: xrayfdr.FormatName, Name: "an XRay trace", Rules: rules, Weak: true, Check: checkFile}
 
-// Recorded reports whether a trace is of a process in a recording.
+// Recorded reports whether a trace of a file is of a process in a recording.
 func Recorded(_ context.Context, path string, w *recorded.Processes) bool {
 	f, size, err := verify.OpenSized(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	index, err := xrayfdr.ReadIndex(f, size)
-	if err != nil {
-		return false
-	}
-	for _, blocks := range index.Threads() {
-		if knowsBlock(w, blocks) {
-			return true
-		}
-	}
-	return false
+	indexes, err := xrayfdr.ReadIndexes(f, size)
+	return err == nil && slices.ContainsFunc(indexes, func(x *xrayfdr.Index) bool { return knowsBlock(w, x.Blocks) })
 }
 
 // knowsBlock reports whether a recording knows the process of one of some buffers, or its

@@ -40,7 +40,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verif
 	return c.besideRecordings(ctx, opts)
 }
 
-// check walks the trace twice: in the order of the file, and thread by thread. The error
+// check walks each trace of the file twice: in the order of the file, and thread by thread. The error
 // is of reading, or ctx's.
 func (c *checker) check(ctx context.Context) error {
 	c.Result.Holds = "nothing"
@@ -48,16 +48,32 @@ func (c *checker) check(ctx context.Context) error {
 	if err != nil {
 		return c.badHeader(err)
 	}
-	c.header = r.Header()
-	c.checkHeader()
-	if err := c.walk(ctx, r); err != nil {
-		return err
+	indexes, err := xrayfdr.ReadIndexes(c.src, c.size)
+	if err != nil {
+		return verify.PlainError(err)
 	}
-	if len(c.blocks) == 0 {
-		c.Violation("xray/no-buffers", xrayfdr.HeaderSize, "no buffer follows the header")
+	for i, index := range indexes {
+		if i > 0 {
+			if r, err = r.NextTrace(); err != nil {
+				return verify.PlainError(err)
+			}
+		}
+		c.header, c.reported = r.Header(), xrayfdr.Fixes{}
+		c.checkHeader()
+		before := len(c.blocks)
+		if err := c.walk(ctx, r); err != nil {
+			return err
+		}
+		if len(c.blocks) == before {
+			c.Violation("xray/no-buffers", c.header.Offset()+xrayfdr.HeaderSize, "no buffer follows the header")
+		}
+		if err := c.threads(ctx, index); err != nil {
+			return err
+		}
 	}
-	if err := c.threads(ctx); err != nil {
-		return err
+	var at *wire.Error
+	if errors.As(indexes[len(indexes)-1].TooMany, &at) {
+		c.Violation("xray/buffer", at.Offset, "%s", at.Text)
 	}
 	c.Result.Holds = verify.Counted(len(c.blocks), "buffer") + ", " + verify.Counted(c.records, "record")
 	return nil
@@ -82,15 +98,15 @@ func (c *checker) badHeader(err error) error {
 }
 
 func (c *checker) checkHeader() {
-	h := c.header
+	h, at := c.header, c.header.Offset()
 	if !h.ConstantTSC || !h.NonstopTSC || h.OtherFlags != 0 {
-		c.Violation("xray/flags", 4, "constant TSC %t, nonstop TSC %t, other flags %#x", h.ConstantTSC, h.NonstopTSC, h.OtherFlags)
+		c.Violation("xray/flags", at+4, "constant TSC %t, nonstop TSC %t, other flags %#x", h.ConstantTSC, h.NonstopTSC, h.OtherFlags)
 	}
 	switch {
 	case h.CycleFrequency == 0:
-		c.Violation("xray/frequency", 8, "the frequency is 0")
+		c.Violation("xray/frequency", at+8, "the frequency is 0")
 	case h.Emulated():
-		c.Violation("xray/clock", 8, "the frequency is %d: times are of CLOCK_REALTIME", h.CycleFrequency)
+		c.Violation("xray/clock", at+8, "the frequency is %d: times are of CLOCK_REALTIME", h.CycleFrequency)
 	}
 }
 
@@ -186,8 +202,12 @@ func (c *checker) fixed(offset int64, now xrayfdr.Fixes) {
 			c.Violation("xray/process", offset, "the buffer has no PidEntry")
 		case xrayfdr.CutRecord:
 			c.Violation("xray/record-cut", offset, "the buffer ends inside a record")
-		case xrayfdr.TypedExtents, xrayfdr.WrongExtents:
+		case xrayfdr.UnclearPayload:
+			c.Violation("xray/payload-unclear", offset, "the data of events in the buffer may be there, or overwritten")
+		case xrayfdr.TypedExtents:
 			c.Violation("xray/extents", offset, "%s", repair)
+		case xrayfdr.WrongExtents:
+			c.Violation("xray/buffer-short", offset, "%s", repair)
 		case xrayfdr.CutFile:
 			c.Violation("xray/cut", offset, "the file ends inside the buffer")
 		case xrayfdr.WideThreadID, xrayfdr.Searched: // harmless; said already: xray/buffer
@@ -197,11 +217,7 @@ func (c *checker) fixed(offset int64, now xrayfdr.Fixes) {
 }
 
 // threads goes through the trace thread by thread.
-func (c *checker) threads(ctx context.Context) error {
-	index, err := xrayfdr.ReadIndex(c.src, c.size)
-	if err != nil {
-		return verify.PlainError(err)
-	}
+func (c *checker) threads(ctx context.Context, index *xrayfdr.Index) error {
 	for _, blocks := range index.Threads() {
 		if err := c.thread(ctx, blocks); err != nil {
 			return err

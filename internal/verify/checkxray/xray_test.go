@@ -112,7 +112,17 @@ var xrayBreaches = []breach{
 	xrayBreach("xray/no-buffers", v5, func(*xrayTrace) {}, nil),
 	xrayBreach("xray/buffer", v5, nil, func(b []byte) []byte { return slices.Insert(b, 32, bytes.Repeat([]byte{0x55}, 64)...) }),
 	xrayBreach("xray/buffer-size", v5, nil, func(b []byte) []byte { le.PutUint64(b[16:], 32); return b }),
-	xrayBreach("xray/extents", v5, two, func(b []byte) []byte { b[33]--; return b }),
+	xrayBreach("xray/buffer-short", v5, two, func(b []byte) []byte { b[33] += 8; return b }),
+	xrayBreach("xray/extents", v5, func(t *xrayTrace) {
+		t.buffer(1).enter(1)
+		t.must(t.w.TypedEvent(7, t.tsc, []byte("text")))
+		t.exit(1).enter(2).exit(2)
+	}, func(b []byte) []byte { b[33] -= 19; return b[:len(b)-19] }, "xray/unfinished"),
+	xrayBreach("xray/payload-unclear", v2, func(t *xrayTrace) {
+		t.buffer(1).enter(1)
+		t.must(t.w.CustomEvent(t.tsc, []byte{0x10, 0, 0, 0, 1, 0, 0, 0})) // an entry of function 1
+		t.exit(1)
+	}, nil),
 	xrayBreach("xray/cut", v5, nil, func(b []byte) []byte { return b[:len(b)-3] }, "xray/unfinished"),
 	xrayBreach("xray/record-cut", v5, nil, func(b []byte) []byte { b[33] -= 3; return b[:len(b)-3] }, "xray/unfinished"),
 	xrayBreach("xray/end-of-buffer", v1, nil, func(b []byte) []byte {

@@ -129,7 +129,7 @@ var writers = map[string]func(w *Writer, e *monolog.Event){
 	"elapsed": func(w *Writer, e *monolog.Event) { w.out.Uleb(e.Elapsed) },
 	"flags": func(w *Writer, e *monolog.Event) {
 		if w.version < 13 {
-			w.out.Uleb(e.Flags)
+			w.out.Uleb(0)
 		}
 	},
 	"sub13":        func(w *Writer, e *monolog.Event) { w.byteOr(13, 17, e.Sub) },
