@@ -67,7 +67,7 @@ var allowed = map[string][]string{
 	"internal/recording":                 {"golang.org/x/sys/unix", "internal/addrs", "internal/buildid", "internal/config", "internal/quote", "internal/report", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/perfsample":                {"perfdata"},
 	"internal/samplerefs":                {"internal/perfsample", "internal/recording", "internal/report", "perfdata"},
-	"internal/known":                     {"internal/recording"},
+	"internal/known":                     {"internal/quote", "internal/recording"},
 	"internal/model":                     {"internal/addrs", "internal/jitobj", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
 	"internal/procmem":                   {"golang.org/x/sys/unix", "internal/elfcore", "internal/safefile/sys"},
 	"internal/codebytes":                 {"golang.org/x/sys/unix", "internal/addrs", "internal/config", "internal/elfcore", "internal/jitcode", "internal/model", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source"},
