@@ -61,6 +61,10 @@ func TestReasons_EveryRuntime(t *testing.T) {
 		{"JITWorker", "/root/.bun/bin/bun", "BUN_JSC_useJITDump=1"},
 		{"Isolated Web Co", "/usr/lib/firefox/firefox", "IONPERF"},
 		{"ruby3.3", "/usr/bin/ruby3.3", "--yjit-perf"},
+		{"jsc", "/usr/lib/x86_64-linux-gnu/libjavascriptcoregtk-4.1.so.0.11.9", "env JSC_useJITDump=1 JSC_jitDumpDirectory=$PWD jsc PROGRAM.js"},
+		{"raku", "/usr/lib/x86_64-linux-gnu/libmoar.so", "env MVM_JIT_PERF_MAP=1 raku PROGRAM.raku"},
+		{"dart:app", "/usr/lib/dart/bin/dart", "dart --generate-perf-jitdump PROGRAM.dart"},
+		{"hermes", "/usr/bin/hermes", "hermes -Xjit=force -Xperf-prof PROGRAM.js"},
 	} {
 		w := newWorld(t)
 		w.jitting(777_000_001, c.comm, c.program, 30)
