@@ -92,7 +92,7 @@ func (r *Runtime) match(text string) bool {
 	}
 	return slices.ContainsFunc(r.flags, func(flag string) bool {
 		_, after, ok := strings.Cut(text, flag)
-		return ok && (after == "" || strings.IndexAny(after[:1], "abcdefghijklmnopqrstuvwxyz-") < 0)
+		return ok && (after == "" || !strings.ContainsAny(after[:1], "abcdefghijklmnopqrstuvwxyz-"))
 	})
 }
 
