@@ -15,7 +15,7 @@ func TestPerfMap_NoCodeForStacks(t *testing.T) {
 	w.mapped(mapPID, "7f1200000000 40 function")
 	w.expect(mapPID, 2000, 0x7f1200000010, "function+0x10")
 	frames := w.check().Dumps[0].Frames
-	for _, want := range []string{"it has no code to derive unwind tables from", "`Options.CodeFrom`", "`Options.Live = PID`"} {
+	for _, want := range []string{"it has no code to derive unwind tables from: perf finds callers where its functions keep frame pointers; if stacks end in them, name a core dump with `Options.CodeFrom`", "`Options.Live = PID`"} {
 		if !strings.Contains(frames, want) {
 			t.Errorf("got %q; want %q", frames, want)
 		}

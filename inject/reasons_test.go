@@ -50,6 +50,9 @@ func TestReasons_EveryRuntime(t *testing.T) {
 		{"php8.2", "/usr/bin/php8.2", "opcache.jit_debug=32"},
 		{"apache2", "/usr/lib/php/20220829/opcache.so", "opcache.jit_debug=32"},
 		{"python3.13", "/usr/bin/python3.13", "-X perf_jit"},
+		{"python3.15", "/usr/bin/python3.15", "-g -p PID -- sleep 10; jitinject --live PID  # its code is registered for debuggers"},
+		{"python3", "/usr/lib/python3/dist-packages/llvmlite/binding/libllvmlite.so", "jitinject --live PID  # Numba's code is registered"},
+		{"python3.12", "/usr/bin/python3.12", "python3 -X perf PROGRAM.py  # which writes /tmp/perf-PID.map"},
 		{"mono", "/usr/bin/mono-sgen", "mono --profile=log:nodefaults,jit,output=app.mlpd"},
 		{"julia", "/usr/lib/libjulia-internal.so.1", "ENABLE_JITPROFILING=1"},
 		{"lli-14", "/usr/lib/llvm-14/bin/lli", "lli --jit-kind=mcjit"},
@@ -58,14 +61,51 @@ func TestReasons_EveryRuntime(t *testing.T) {
 		{"JITWorker", "/root/.bun/bin/bun", "BUN_JSC_useJITDump=1"},
 		{"Isolated Web Co", "/usr/lib/firefox/firefox", "IONPERF"},
 		{"ruby3.3", "/usr/bin/ruby3.3", "--yjit-perf"},
+		{"jsc", "/usr/lib/x86_64-linux-gnu/libjavascriptcoregtk-4.1.so.0.11.9", "env JSC_useJITDump=1 JSC_jitDumpDirectory=$PWD jsc PROGRAM.js"},
+		{"raku", "/usr/lib/x86_64-linux-gnu/libmoar.so", "env MVM_JIT_PERF_MAP=1 raku PROGRAM.raku"},
+		{"dart:app", "/usr/lib/dart/bin/dart", "dart --generate-perf-jitdump PROGRAM.dart"},
+		{"hermes", "/usr/bin/hermes", "hermes -Xjit=force -Xperf-prof PROGRAM.js"},
 	} {
 		w := newWorld(t)
 		w.jitting(777_000_001, c.comm, c.program, 30)
 		r := w.reasons()[0]
-		if r.Kind != inject.ReasonFlagMissing || r.PID != 777_000_001 || r.Command != c.comm || r.Samples != 30 || !strings.HasPrefix(r.Advice, "perf record -k mono -g ") || !strings.Contains(r.Advice, c.advice) ||
+		if r.Kind != inject.ReasonFlagMissing || r.PID != 777_000_001 || r.Command != c.comm || r.Samples != 30 || !strings.HasPrefix(r.Advice, "perf record -k mono ") || !strings.Contains(r.Advice, c.advice) ||
 			!strings.Contains(r.Text, "process 777000001 ("+c.comm+") has 30 samples in JIT code") {
-			t.Errorf(`%s: got %+v; want Kind = ReasonFlagMissing, PID = 777_000_001, Command = c.comm, Samples = 30, Advice that begins with "perf record -k mono -g ", Advice with %q, Text with "process 777000001 ("+c.comm+") has 30 samples in JIT code"`, c.comm, r, c.advice)
+			t.Errorf(`%s: got %+v; want Kind = ReasonFlagMissing, PID = 777_000_001, Command = c.comm, Samples = 30, Advice that begins with "perf record -k mono ", Advice with %q, Text with "process 777000001 ("+c.comm+") has 30 samples in JIT code"`, c.comm, r, c.advice)
 		}
+	}
+}
+
+// The recording's command line says whether the runtime was asked for a dump. It does not have the
+// environment.
+func TestReasons_CommandLine(t *testing.T) {
+	for _, c := range []struct{ comm, program, line, kind, text, advice string }{
+		{"node", "/usr/bin/node", "node app.js --perf-prof", inject.ReasonFlagMissing,
+			"and wrote no dump: --perf-prof stands after app.js, and so it is an argument of the program, not an option of the runtime", "perf record -k mono -g node --perf-prof app.js"},
+		{"node", "/usr/bin/node", "node app.js", inject.ReasonFlagMissing,
+			"and wrote no dump: its command line does not ask for one; if NODE_OPTIONS does, the directory may be full, not writable, or mounted noexec", "perf record -k mono -g node --perf-prof app.js"},
+		{"node", "/usr/bin/node", "node --perf-prof app.js", inject.ReasonNoDump,
+			"it was started with --perf-prof, but the recording does not say that it mapped a dump", "find jit-777000002.dump"},
+		{"java", "/usr/lib/jvm/java-17/lib/server/libjvm.so", "java App", inject.ReasonFlagMissing, "if JAVA_TOOL_OPTIONS or JDK_JAVA_OPTIONS does, the directory", "libjitinject-jvmti.so -XX:+PreserveFramePointer App"},
+		{"node", "/usr/bin/node", "-p 7", inject.ReasonFlagMissing, "and wrote no dump", "perf record -k mono -g node --perf-prof PROGRAM.js"},
+		{"pypy3", "/usr/bin/pypy3.11", "pypy3 app.py", inject.ReasonFlagMissing, "and wrote no dump", "PyPy can write neither a dump nor a map, as far as is known: perf shows addresses in its code"},
+		{"python3.11", "/usr/bin/python3.11", "python3 app.py", inject.ReasonFlagMissing, "-X perf_jit describes Python's functions, which are callers of such code", "Python 3.11 can write no dump; Python 3.13 and newer have -X perf_jit"},
+		{"python3.15", "/usr/bin/python3.15", "python3 app.py", inject.ReasonFlagMissing, "Python 3.15 has a JIT compiler (PYTHON_JIT=1), and -X perf_jit would switch that off", "jitinject --live PID"},
+		{"python3.15", "/usr/bin/python3.15", "python3 -X perf_jit app.py", inject.ReasonNoDump, "it was started with -X perf_jit", "find jit-777000002.dump"},
+		{"mono", "/usr/bin/mono-sgen", "mono app.exe --profile=log:jit", inject.ReasonFlagMissing, "--profile=log:jit stands after app.exe", "mono --profile=log:jit app.exe"},
+	} {
+		w := newWorld(t)
+		w.Cmdline = append([]string{"perf", "record", "-k", "mono", "-g"}, strings.Fields(c.line)...)
+		w.jitting(777_000_002, c.comm, c.program, 30)
+		r := w.reasons()[0]
+		if r.Kind != c.kind || !strings.Contains(r.Text, c.text) || !strings.Contains(r.Advice, c.advice) {
+			t.Errorf("%s: got %+v; want Kind = %v, Text with %q, Advice with %q", c.line, r, c.kind, c.text, c.advice)
+		}
+	}
+	w := newWorld(t) // without samples in JIT code, Python's functions are what is missing
+	w.jitting(777_000_002, "python3.15", "/usr/bin/python3.15", 0)
+	if r := w.reasons()[0]; !strings.Contains(r.Advice, "perf record -k mono --call-graph dwarf python3 -X perf_jit PROGRAM.py") {
+		t.Errorf("got %+v; want Advice with -X perf_jit", r)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/calltrace"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/count"
+	"github.com/jitinject/jitinject/internal/known"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/plan"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -80,7 +81,9 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 		s := &sum.Dumps[i]
 		s.Command = rec.CommOf(d.PID)
 		s.LineAddresses = plan.LineAddresses(d)
-		s.Stacks = rec.Stacks[d.PID]
+		if s.Stacks = rec.Stacks[d.PID]; s.Stacks != nil && rec.Processes[d.PID] != nil {
+			s.Stacks.Own = known.Of(rec.Processes[d.PID]).HasOwnStack()
+		}
 		st, err := d.File.Stat()
 		if err != nil { // the dumps of a stream are closed when they are complete
 			st, err = sys.Stat(d.Path)

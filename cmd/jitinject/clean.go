@@ -42,7 +42,7 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 		return code
 	}
 	if o.files = fs.Args(); len(o.files) == 0 {
-		return refuse(fs, stderr, usageError("clean needs the names of recordings that were injected"))
+		o.files = []string{defaultOutput}
 	}
 	if fs.Changed("buildid-cache") {
 		if o.cache == "" {

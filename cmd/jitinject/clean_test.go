@@ -27,7 +27,7 @@ func TestCleanCommand_SaysWhatWasRemoved(t *testing.T) {
 			}
 		}
 	}
-	step("clean", exitUsage, "clean needs the names", "see jitinject clean --help")
+	step("clean -n", exitOK, "perf.jit.data: 44 of 44 objects would be removed")
 	step("clean --frob perf.jit.data", exitUsage, "there is no option --frob")
 	step("clean nowhere.data", exitFailed, "there is no such file")
 	step("clean perf.data", exitOK, "nothing to remove")
@@ -45,6 +45,10 @@ func TestCleanCommand_SaysWhatWasRemoved(t *testing.T) {
 	}
 	step("clean perf.jit.data", exitOK, "0 of 44 objects removed, 0 bytes freed; 44 were not there")
 	step("clean -q perf.jit.data nowhere.data", exitFailed)
+	if err := os.Remove(filepath.Join(dir, "perf.jit.data")); err != nil {
+		t.Fatal(err)
+	}
+	step("clean", exitFailed, "perf.jit.data: there is no such file")
 }
 
 // The command removes entries of the build-id cache if asked to, and says how many.

@@ -89,11 +89,14 @@ var sharedOptions = []string{"input", "output", "jit", "force", "verbose"}
 
 var foreignShort = map[string]string{"build-ids": "b", "sched-stat": "s", "vmlinux": "k", "mmap2-buildids": "B"}
 
+// defaultOutput is the result of inject, and what clean cleans.
+const defaultOutput = "perf.jit.data"
+
 // newFlags describes the options of the command inject.
 func newFlags(o *options) *pflag.FlagSet {
 	fs := newFlagSet("inject")
 	fs.StringVarP(&o.input, "input", "i", "perf.data", "read the recording from `FILE`")
-	fs.StringVarP(&o.output, "output", "o", "perf.jit.data", "write the result to `FILE`; - is standard output")
+	fs.StringVarP(&o.output, "output", "o", defaultOutput, "write the result to `FILE`; - is standard output")
 	fs.BoolVarP(&o.jit, "jit", "j", true, "for compatibility with perf inject; always on")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to another user")
 	fs.StringVar(&o.objects, "objects", "", "write the objects to `DIR`, not beside the dumps (for perf maps: beside the result)")

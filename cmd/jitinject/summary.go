@@ -426,9 +426,9 @@ const (
 )
 
 // stackText returns a message that copies of stacks are too small, or "" if at most half of
-// them are full.
+// them are full, or if larger ones would not help.
 func stackText(s *engine.StackSummary) string {
-	if s == nil || s.Samples < fewSamples || 2*s.Full <= s.Samples {
+	if s == nil || s.Own || s.Samples < fewSamples || 2*s.Full <= s.Samples {
 		return ""
 	}
 	text := fmt.Sprintf("%s of its %s have full copies of the stack (%s bytes)", number(s.Full), count(s.Samples, "sample"), number(int64(s.Room)))

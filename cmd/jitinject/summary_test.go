@@ -228,6 +228,7 @@ func TestSummary_StacksTooSmall(t *testing.T) {
 		{engine.StackSummary{Samples: 40, Full: 21, Room: 32768}, "21 of its 40 samples have full copies of the stack (32,768 bytes): if perf report lacks outer callers, record with --call-graph dwarf,65528"},
 		{engine.StackSummary{Samples: 40, Full: 40, Room: 65208}, "40 of its 40 samples have full copies of the stack (65,208 bytes): outer callers may be missing, and copies cannot be larger"},
 		{engine.StackSummary{Samples: 40, Full: 20, Room: 8192}, ""},
+		{engine.StackSummary{Samples: 40, Full: 40, Room: 8192, Own: true}, ""}, // Erlang
 		{engine.StackSummary{Samples: 10, Full: 10, Room: 8192}, ""},
 		{engine.StackSummary{}, ""},
 	} {

@@ -59,7 +59,7 @@ func (o *options) commandLine() string {
 	if o.input != "perf.data" {
 		line.WriteString(" -i " + quote.ShellWord(o.input))
 	}
-	if o.output != "perf.jit.data" {
+	if o.output != defaultOutput {
 		line.WriteString(" -o " + quote.ShellWord(o.output))
 	}
 	return line.String()

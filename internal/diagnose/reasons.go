@@ -59,7 +59,7 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) 
 		for _, pid := range rec.PIDs() {
 			if how := known.Of(rec.Processes[pid]); how != nil {
 				r.Text += fmt.Sprintf("; but %s can make such code", recording.NameOf(pid, rec.Processes[pid].Comm))
-				r.Advice = how.Advice()
+				r.Advice = how.Advice(rec.Cmdline)
 				break
 			}
 		}
@@ -165,22 +165,29 @@ func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s
 		r.Text = who + ", and wrote no dump; it is no runtime that jitinject knows"
 		r.Advice = "check whether the runtime can write a jitdump; JIT authors: see docs/producers.md"
 		return r, nil
-	case how.Given(rec.Cmdline) != "" && rec.DumpingAncestor(s.pid) != 0:
-		r.Kind = report.ReasonFlagMissing
-		r.Text = fmt.Sprintf("%s, and wrote no dump; its ancestor, process %d, wrote one, but each program needs the option", who, rec.DumpingAncestor(s.pid))
-	case how.Given(rec.Cmdline) != "":
-		r.Kind = report.ReasonNoDump
-		r.Text = fmt.Sprintf("%s; it was started with %s, but the recording does not say that it mapped a dump: the directory may be full, not writable, or mounted noexec", who, quote.Printable(how.Given(rec.Cmdline)))
-		r.Advice = fmt.Sprintf("find jit-%d.dump in the directory of the program, and name it: %s", s.pid, report.Again(report.MentionedFile(config.AnyDump, fmt.Sprint(s.pid), "FILE")))
-		return r, nil
-	default:
-		r.Kind = report.ReasonFlagMissing
-		r.Text = who + ", and wrote no dump"
-		if len(rec.Cmdline) > 0 && how.Asks(rec.Cmdline) {
-			r.Text += ": its command line does not ask for one"
-		}
 	}
-	r.Advice = how.Advice()
+	q := how.Request(rec.Cmdline)
+	whose, advice := how.Other()
+	r.Kind = report.ReasonFlagMissing
+	r.Text = who + ", and wrote no dump"
+	r.Advice = how.Advice(rec.Cmdline)
+	switch {
+	case q.Program != "":
+		r.Text += fmt.Sprintf(": %s stands after %s, and so it is an argument of the program, not an option of the runtime", quote.Printable(q.Flag), quote.Printable(q.Program))
+	case q.Flag != "" && rec.DumpingAncestor(s.pid) != 0:
+		r.Text += fmt.Sprintf("; its ancestor, process %d, wrote one, but each program needs the option", rec.DumpingAncestor(s.pid))
+	case q.Flag != "":
+		r.Kind = report.ReasonNoDump
+		r.Text = fmt.Sprintf("%s; it was started with %s, but the recording does not say that it mapped a dump: the directory may be full, not writable, or mounted noexec", who, quote.Printable(q.Flag))
+		r.Advice = fmt.Sprintf("find jit-%d.dump in the directory of the program, and name it: %s", s.pid, report.Again(report.MentionedFile(config.AnyDump, fmt.Sprint(s.pid), "FILE")))
+	case whose != "" && s.unattributed > 0:
+		r.Text += "; " + whose
+		r.Advice = cmp.Or(advice, r.Advice)
+	case q.Started && how.Env() != "":
+		r.Text += fmt.Sprintf(": its command line does not ask for one; if %s does, the directory may be full, not writable, or mounted noexec", how.Env())
+	case q.Started:
+		r.Text += ": its command line does not ask for one"
+	}
 	return r, nil
 }
 

@@ -8,51 +8,92 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// IsMono reports whether a runtime is Mono.
-func (r *Runtime) IsMono() bool { return r != nil && slices.Contains(r.names, "mono") }
-
-// Asks reports whether a command line starts the runtime.
-func (r *Runtime) Asks(cmdline []string) bool {
-	return len(r.flags) > 0 && slices.ContainsFunc(cmdline, func(arg string) bool {
-		return slices.Contains(r.names, plain(arg))
-	})
-}
-
 // A Runtime is a program with a JIT compiler, with the way to make it write a dump.
 type Runtime struct {
 	names []string // of its program, or of its main thread
 	// files are parts of names of files that it maps, where its own name is not enough.
 	files []string
-	flags []string // parts of a command line that make it write a dump
-	// start is what to type after perf record, or "" if the runtime cannot write a dump.
-	start string
-	note  string // further advice, or ""
+	// commands are the programs that start it. The first one is for advice. If it has no names, these
+	// are those of the runtime.
+	commands []command
+	// flags are texts in options that make it write a dump. Some have a space: the option and its value.
+	flags []string
+	// friends are texts in further options that a dump needs.
+	friends []string
+	// env are the environment variables in which flags may be, or a file that has the same effect.
+	env []string
+	// options make it write a dump, and set are environment variables that do so. Both are "" if the
+	// runtime cannot write one.
+	options, set string
+	program      string // a placeholder for its program
+	stacks       string // options of perf record for stacks; "" for -g
+	note         string // further advice, or ""
+
+	ownStack bool // its code runs on a stack of its own
+
+	// other says whose code it may be that options do not name, and live how to get names for it.
+	// Both are "" if options name all code.
+	other, live string
 }
 
-// all are the runtimes in common use. Names are compared up to a digit, a dash or a dot, as in
-// python3.13.
-var all = []Runtime{
-	{names: []string{"node", "nodejs", "electron"}, flags: []string{"--perf-prof"}, start: "node --perf-prof PROGRAM.js"},
-	{names: []string{"deno"}, flags: []string{"--perf-prof"}, start: "deno run --v8-flags=--perf-prof PROGRAM.ts"},
-	{names: []string{"chrome", "chromium", "d8"}, files: []string{"/chrome", "/chromium"}, flags: []string{"--perf-prof"}, start: "chromium --no-sandbox --js-flags=--perf-prof", note: "without the sandbox, which keeps it from writing"},
-	{names: []string{"java"}, files: []string{"/libjvm.so"}, flags: []string{"-agentpath:"}, start: "java -agentpath:/usr/local/lib/jitinject/libjitinject-jvmti.so -XX:+PreserveFramePointer PROGRAM", note: "in a running JVM: jcmd PID Compiler.perfmap"},
-	{names: []string{"beam"}, files: []string{"/beam.smp"}, flags: []string{"+JPperf"}, start: "erl +JPperf true PROGRAM", note: "for Elixir, ELIXIR_ERL_OPTIONS='+JPperf true'"},
-	{names: []string{"php", "php-fpm", "php-cgi"}, files: []string{"/opcache.so"}, flags: []string{"opcache.jit_debug"}, start: "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing -d opcache.jit_debug=32 -d opcache.file_update_protection=0 PROGRAM.php"},
-	{names: []string{"python", "pypy"}, files: []string{"/libpython3"}, flags: []string{"perf_jit", "PYTHON_PERF_JIT_SUPPORT"}, start: "python3 -X perf_jit PROGRAM.py", note: "from Python 3.13 on"},
-	{names: []string{"julia"}, files: []string{"/libjulia"}, flags: []string{"ENABLE_JITPROFILING"}, start: "env ENABLE_JITPROFILING=1 julia PROGRAM.jl", note: "a julia that was built with USE_PERF_JITEVENTS=1"},
-	{names: []string{"lli"}, flags: []string{"--jit-kind=mcjit", "-jit-kind=mcjit"}, start: "lli --jit-kind=mcjit PROGRAM.bc", note: "an LLVM that was built with LLVM_USE_PERF; or jitinject --live PID while it runs"},
-	{names: []string{"wasmtime"}, flags: []string{"--profile=jitdump", "--profile jitdump", "--jitdump"}, start: "wasmtime --profile=jitdump PROGRAM.wasm"},
-	{names: []string{"wasmer"}, flags: []string{"--profiler=perfmap"}, start: "wasmer run --profiler=perfmap PROGRAM.wasm", note: "which writes /tmp/perf-PID.map: names, without lines and code"},
-	{names: []string{"dotnet"}, files: []string{"/libcoreclr.so"}, flags: []string{"DOTNET_PerfMapEnabled"}, start: "env DOTNET_PerfMapEnabled=2 dotnet PROGRAM.dll"},
-	{names: []string{"mono"}, files: []string{"/libmono"}, flags: []string{"--profile=log", "--jitdump"}, start: "env MONO_DEBUG=disable_omit_fp mono --profile=log:nodefaults,jit,output=app.mlpd PROGRAM.exe", note: "jitinject finds app.mlpd by itself; the variable lets -g find callers"},
-	{names: []string{"ruby"}, files: []string{"/libruby"}, flags: []string{"--yjit-perf"}, start: "ruby --yjit --yjit-perf PROGRAM.rb", note: "which writes /tmp/perf-PID.map: names, without lines and code"},
-	{names: []string{"luajit"}, files: []string{"/libluajit"}, note: "LuaJIT can write no dump; built with -DLUAJIT_USE_PERFTOOLS it writes /tmp/perf-PID.map: names, without lines and code"},
-	{names: []string{"bun"}, flags: []string{"useJITDump"}, start: "env BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=$PWD bun run PROGRAM.js"},
-	{names: []string{"js", "firefox"}, flags: []string{"IONPERF"}, start: "env PERF_SPEW_DIR=/tmp IONPERF=func js PROGRAM.js", note: "a nightly build; in the browser with MOZ_DISABLE_CONTENT_SANDBOX=1"},
-	{names: []string{"qemu"}, flags: []string{"-jitdump"}, start: "qemu-ARCH -jitdump PROGRAM", note: "from QEMU 8 on"},
-	{files: []string{"/llvmjit.so"}, note: "PostgreSQL writes a dump with jit_profiling_support=on; with jit_debugging_support=on, jitinject --live PID reads the code of a running query: jitinject help gdbjit"},
-	{files: []string{"/libLLVM"}, note: "LLVM may register its code for debuggers; while the process runs, jitinject --live PID reads that: jitinject help gdbjit"},
+// IsMono reports whether a runtime is Mono.
+func (r *Runtime) IsMono() bool { return r != nil && slices.Contains(r.names, "mono") }
+
+// HasOwnStack reports whether code of a runtime runs on a stack of its own. No unwinder finds the way
+// from that to the thread's stack, which perf record copies.
+func (r *Runtime) HasOwnStack() bool { return r != nil && r.ownStack }
+
+// Env returns in words where flags of a runtime may be other than on the command line, or "". A
+// recording does not have that.
+func (r *Runtime) Env() string {
+	last := len(r.env) - 1
+	if last < 1 {
+		return strings.Join(r.env, "")
+	}
+	return strings.Join(r.env[:last], ", ") + " or " + r.env[last]
 }
+
+// Advice returns the command that makes the runtime write a dump, with further advice. It is made from
+// perf record's command line if that starts the runtime.
+func (r *Runtime) Advice(cmdline []string) string {
+	if r.options == "" && r.set == "" {
+		return r.note
+	}
+	stacks := r.stacks
+	if stacks == "" {
+		stacks = "-g"
+	}
+	text := "perf record -k mono " + stacks + " "
+	if r.set != "" {
+		text += "env " + r.set + " "
+	}
+	if q := r.Request(cmdline); len(q.corrected) > 0 {
+		text += strings.Join(q.corrected, " ")
+	} else {
+		text += r.example()
+	}
+	if r.note != "" {
+		text += "  # " + r.note
+	}
+	return text
+}
+
+// example returns the command with a placeholder for the program.
+func (r *Runtime) example() string {
+	if len(r.commands) == 0 {
+		return strings.Join(nonEmpty(r.names[0], r.options, r.program), " ")
+	}
+	c := &r.commands[0]
+	name := r.names[0]
+	if c.names != nil {
+		name = c.names[0]
+	}
+	return strings.Join(r.read(c, nonEmpty(name, r.program)).corrected, " ")
+}
+
+// Other returns whose code it may be that the runtime's dump would not have, in words, and how to get
+// names for it. Both are "" if there is none.
+func (r *Runtime) Other() (whose, advice string) { return r.other, r.live }
 
 // plain returns a program's name without its version or machine.
 func plain(name string) string {
@@ -77,31 +118,16 @@ func Of(p *recording.Process) *Runtime {
 		if is(p.Comm) || slices.ContainsFunc(files, func(f string) bool {
 			return is(path.Base(f)) || slices.ContainsFunc(r.files, func(part string) bool { return strings.Contains(f, part) })
 		}) {
+			if slices.Contains(r.names, "python") {
+				return python(*r, p.Comm, files)
+			}
 			return r
 		}
 	}
 	return nil
 }
 
-// Advice returns the command that makes the runtime write a dump, with further advice.
-func (r *Runtime) Advice() string {
-	switch {
-	case r.start == "":
-		return r.note
-	case r.note != "":
-		return "perf record -k mono -g " + r.start + "  # " + r.note
-	}
-	return "perf record -k mono -g " + r.start
-}
-
-// Given returns the argument of a command line that has one of the runtime's flags, or "".
-func (r *Runtime) Given(cmdline []string) string {
-	for _, arg := range cmdline {
-		for _, f := range r.flags {
-			if strings.Contains(arg, f) {
-				return arg
-			}
-		}
-	}
-	return ""
+// nonEmpty returns the texts that are not "".
+func nonEmpty(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
 }

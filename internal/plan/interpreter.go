@@ -117,8 +117,8 @@ func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer) (*ji
 }
 
 // DeriveFrames makes d derive unwind tables from code, as opts asks. alone says that each
-// function has an object of its own. It returns what prevents perf from unwinding stacks through
-// d's functions, or "".
+// function has an object of its own. It returns what may prevent perf from unwinding stacks
+// through d's functions, or "".
 func (p *Planner) DeriveFrames(d *model.Dump, alone bool, opts *config.Options) (obstacle string) {
 	rec := p.rec
 	if opts.CFI == config.CFINever || opts.CFI == config.CFIWhereUnwound && !rec.CopiesStacks() {
@@ -128,11 +128,11 @@ func (p *Planner) DeriveFrames(d *model.Dump, alone bool, opts *config.Options) 
 	d.Source.DeriveFrames(source.Surroundings{Interpreter: host, Copies: copies(p.files.histories, d)})
 	switch {
 	case !rec.CopiesStacks():
-	case !knowsCode(rec, d):
+	case !knowsCode(rec, d): // then perf follows frame pointers, which .NET and V8 always keep
 		if d.Source.Traits().Tidied {
-			return "it has no code to derive unwind tables from, and perf cannot unwind stacks through its functions: name a core dump with " + report.Mentioned("CodeFrom", "") + " or, while the process runs, the process with " + report.Mentioned("Live", "PID") + "; or record with -g"
+			return "it has no code to derive unwind tables from: perf finds callers where its functions keep frame pointers; if stacks end in them, name a core dump with " + report.Mentioned("CodeFrom", "") + " or, while the process runs, the process with " + report.Mentioned("Live", "PID")
 		}
-		return "its log has no code to derive unwind tables from, and perf cannot unwind stacks through its functions: name a core dump with " + report.Mentioned("CodeFrom", "") + ", or record with -g"
+		return "its log has no code to derive unwind tables from: perf finds callers where its functions keep frame pointers; if stacks end in them, name a core dump with " + report.Mentioned("CodeFrom", "")
 	case why != "":
 		return fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
 	case alone && !model.IsTight(d.Objects) && isCrowded(rec, d):

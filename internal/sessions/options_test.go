@@ -13,9 +13,9 @@ import (
 // foreign are the options of other programs that documents name in the middle of a
 // sentence, where nothing tells whose they are.
 var foreign = strings.Fields(`
-	--call-graph --threads --kcore --jit --build-ids --itrace --sched-stat --asm-raw --children --no-inline --objdump --buildid-dir
+	--call-graph --threads --kcore --jit --build-ids --itrace --sched-stat --asm-raw --children --no-inline --objdump --buildid-dir --data-type --sort
 	--perf-prof --perf-prof-delete-file --perf-prof-unwinding-info --perf-prof-annotate-wasm --perf-basic-prof --interpreted-frames-native-stack --detailed-line-info --no-enable-lazy-source-positions --single
-	--js-flags --v8-flags --no-sandbox --single-process --allow-write --jit-kind --jitmap --jitdump --profile --yjit --yjit-perf
+	--js-flags --v8-flags --no-sandbox --single-process --allow-write --jit-kind --jitmap --jitdump --profile --yjit --yjit-perf --zjit-perf --generate-perf-jitdump --generate-perf-events-symbols
 	--enable-jitspew --enable-experimental-jit --verify --warnings
 `)
 

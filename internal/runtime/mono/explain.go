@@ -33,12 +33,12 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 	switch {
 	case ok:
 		r.Text = fmt.Sprintf("%s; %s is not its log: %v", began, quote.Printable(refused.Path), refused.Err)
-	case !loaded && len(outputs) == 0:
+	case !loaded && (len(outputs) == 0 || how.Request(rec.Cmdline).Program != ""):
 		return false
 	case !loaded && anyProfiler(rec) != 0:
 		r.Kind = report.ReasonFlagMissing
 		r.Text = fmt.Sprintf("%s, and did not load Mono's log profiler, as process %d did: each mono needs the option", who, anyProfiler(rec))
-		r.Advice = how.Advice()
+		r.Advice = how.Advice(rec.Cmdline)
 	case !loaded:
 		r.Text = fmt.Sprintf("%s, but Mono did not load its profiler (%s.so is not in the recording), so it wrote no log", began, Profiler)
 		r.Advice = "install the profiler and record again; on Debian: apt install libmono-profiler"

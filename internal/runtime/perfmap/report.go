@@ -109,7 +109,7 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 			break
 		}
 		if how := known.Of(f.Rec.Processes[pid]); how != nil {
-			r.Advice = how.Advice()
+			r.Advice = how.Advice(f.Rec.Cmdline)
 		}
 	case path != "":
 		r.Text = fmt.Sprintf("%s; perf report reads names from %s by itself, while the file is there", who, quote.Printable(path))
