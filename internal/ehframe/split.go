@@ -42,11 +42,11 @@ func isFrames(order binary.ByteOrder, b []byte) bool {
 	c := wire.NewCursor(".eh_frame", "", b, order, 0)
 	first := true
 	for c.Len() >= 4 {
-		length := c.U32("length")
-		if length == 0 {
+		length := entryLength(&c)
+		if c.Err() == nil && length == 0 {
 			return blank(c.Rest())
 		}
-		body := c.Bytes("length", uint64(length))
+		body := c.Bytes("length", length)
 		if c.Err() != nil || len(body) < 4 || first && order.Uint32(body) != 0 {
 			return false
 		}

@@ -28,7 +28,8 @@ func TestFramesOfCompiler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := Read(binary.LittleEndian, 8, data, section.Addr)
+	format := Format{Order: binary.LittleEndian, AddrSize: 8, Machine: elf.EM_X86_64}
+	table, err := Read(format, data, section.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestFramesOfCompiler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := CheckHeader(binary.LittleEndian, 8, hdr, header.Addr, section.Addr, table); err != nil {
+	if err := CheckHeader(format, hdr, header.Addr, section.Addr, table); err != nil {
 		t.Error(err)
 	}
 }
