@@ -1,6 +1,7 @@
 package jitdump
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -27,7 +28,8 @@ func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
 // useTree adds a decoded record at an offset to fn, or the part that was decoded before err.
 func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err error, off int64) bool {
 	if info == nil {
-		r.badTree(off, err)
+		r.problem(off, "%v; the record is left out, with its lines and inlined calls", err)
+		r.fixes.trees.Add(1)
 		return false
 	}
 	return r.useFiles(fn, info, r.recordFiles(fn, info), err, off)
@@ -91,11 +93,28 @@ func (r *Reader) decodeTree(fn *jitcode.Function, raw *jitdump.Raw) (*jitdump.De
 		r.listings = lines.Listings
 		return lines.Info, err
 	}
-	if err := raw.DebugInfo2(&r.info2); err != nil {
+	info := &r.info2
+	err := raw.DebugInfo2(info)
+	// If the counts are wrong, lists may begin elsewhere. Their contents show it.
+	switch {
+	case err != nil && !linesFit(info, fn.Size):
 		return nil, err
+	case err == nil && !isPadding(info.Extra):
+		if err := info.CheckTree(fn.Size); err != nil {
+			return nil, err
+		}
 	}
-	return &r.info2, nil
+	return info, err
 }
+
+// linesFit reports whether a record has lines, and these fit its files and size bytes of code.
+func linesFit(info *jitdump.DebugInfo2, size uint64) bool {
+	n := len(info.Lines)
+	return n > 0 && isPadding(info.Extra) && info.CheckLines() == nil && uint64(info.Lines[n-1].Offset) <= size
+}
+
+// isPadding reports whether b has only zeros.
+func isPadding(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
 // recordFiles adds the files of a record to fn.Files. It returns their indexes there, by index in
 // the record; -1 stands for an unusable name.

@@ -95,7 +95,8 @@ func (p *pairing) inlineTree(s source.Span) {
 
 // inlineTreeOf returns the inline-tree record of a load. Usually one record precedes the load. If
 // threads interleave their records, the record with the function name of the load is right, and the
-// others keep waiting.
+// others keep waiting. Of several records of that name, or if all have one other name, the last is
+// right, as with debug records: the loads of those before it are lost.
 func (d *Dump) inlineTreeOf(load *jitdump.Raw, name []byte) source.Span {
 	p := &d.pairing
 	switch {
@@ -111,13 +112,26 @@ func (d *Dump) inlineTreeOf(load *jitdump.Raw, name []byte) source.Span {
 		if !w.named { // it may be large, and many loads may come before its own
 			w.name, w.named = bytes.Clone(d.outerName(w.Span)), true
 		}
-		if string(w.name) == string(name) {
-			s := w.Span
-			d.interleaved++
-			p.inline = slices.Delete(p.inline, i, i+1)
-			p.mixed = len(p.inline) > 0
-			return s
+	}
+	last := p.inline[len(p.inline)-1]
+	isOther := func(w waitingTree) bool { return !bytes.Equal(w.name, last.name) }
+	if !p.mixed && p.tooMany == 0 && !slices.ContainsFunc(p.inline, isOther) {
+		name = last.name
+	}
+	before := len(p.inline)
+	p.inline = slices.DeleteFunc(p.inline, func(w waitingTree) bool {
+		if !bytes.Equal(w.name, name) {
+			return false
 		}
+		last = w
+		return true
+	})
+	if found := before - len(p.inline); found > 0 {
+		if p.mixed = len(p.inline) > 0; p.mixed || before == 1 {
+			d.interleaved++
+		}
+		d.orphans += found - 1
+		return last.Span
 	}
 	d.Problem(load.Offset, "%s at offset %#x: %d records of inlined calls came before it, and none of them is about a function of that name; it is left without", load.ID, load.Offset, len(p.inline)+p.tooMany)
 	d.orphans += len(p.inline) + p.tooMany
@@ -193,7 +207,7 @@ const maxCandidates = 100
 
 // moved returns the event with the old place of a moved function: the latest event of that index in
 // the process. A forked child may move inherited code. Then it is an event of another process with
-// the old address of the move.
+// the old address of the move. Other processes do not have the function.
 func (p *pairing) moved(events []jitcode.Event, id codeID, from uint64) (event int, ok bool) {
 	if p.own == nil {
 		p.own, p.any = make(map[codeID]int), make(map[uint64][]int)
@@ -211,8 +225,5 @@ func (p *pairing) moved(events []jitcode.Event, id codeID, from uint64) (event i
 			return e, true
 		}
 	}
-	if len(candidates) == 0 {
-		return 0, false
-	}
-	return candidates[len(candidates)-1], true
+	return 0, false
 }

@@ -139,6 +139,7 @@ func TestEvents_MovesOfProcesses(t *testing.T) {
 		move(200, 1, 0x1000, 0x6000), // inherited
 		move(200, 1, 0x6000, 0x7000), // and now its own
 		move(400, 2, 0x4000, 0x8000), // one of several
+		move(500, 2, 0x9000, 0xa000), // never had one there
 	} {
 		b.add(r)
 	}
@@ -150,6 +151,9 @@ func TestEvents_MovesOfProcesses(t *testing.T) {
 	if want := []string{"100/101: function 1 from 0x2000 to 0x5000", "200/201: function 0 from 0x1000 to 0x6000",
 		"200/201: function 0 from 0x6000 to 0x7000", "400/401: function 3 from 0x4000 to 0x8000"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("moves\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Text, "of code_index 2, which no JIT_CODE_LOAD of process 500 before it has") {
+		t.Errorf("problems %v", d.Problems)
 	}
 }
 

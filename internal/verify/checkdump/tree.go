@@ -38,6 +38,18 @@ func (c *checker) debugInfo2(raw *jitdump.Raw) {
 	if f := p.info.Functions; len(f) > 0 && uint64(f[0].Name) < uint64(len(p.info.Names)) {
 		p.name, p.named = append(p.name, p.info.Names[f[0].Name]...), true
 	}
+	for _, name := range p.info.Names {
+		if !verify.IsText(name) {
+			c.Violation("dump/name-text", raw.Offset, "%s has the function name %s, which is no text", raw.ID, verify.Quoted(name))
+			break
+		}
+	}
+	for _, name := range p.info.Files {
+		if !verify.IsText(name) {
+			c.Violation("dump/file-garbage", raw.Offset, "%s has the file name %s", raw.ID, verify.Quoted(name))
+			break
+		}
+	}
 	for i, f := range p.info.Functions {
 		tier := f.Flags.Tier()
 		switch known := jitdump.UserFunction | jitdump.TierFlags(tier); {
