@@ -379,7 +379,7 @@ func TestInlineTree_InterleavedThreads(t *testing.T) {
 			t.Errorf("%s has the tree of %q, want %q", fn.Name, got, want)
 		}
 	}
-	if len(d.Problems) != 2 || !strings.Contains(d.Problems[1].Text, "2 records of inlined calls came before it") {
+	if len(d.Problems) != 2 || !strings.Contains(d.Problems[1].Text, "2 records of inlined calls, from offset") {
 		t.Errorf("problems %v", d.Problems)
 	}
 }

@@ -133,7 +133,7 @@ func (d *Dump) inlineTreeOf(load *jitdump.Raw, name []byte) source.Span {
 		d.orphans += found - 1
 		return last.Span
 	}
-	d.Problem(load.Offset, "%s at offset %#x: %d records of inlined calls came before it, and none of them is about a function of that name; it is left without", load.ID, load.Offset, len(p.inline)+p.tooMany)
+	d.Problem(p.inline[0].Off, "%d records of inlined calls, from offset %#x on, come before the %s at offset %#x, and none of them is about a function of that name; they are left out", len(p.inline)+p.tooMany, p.inline[0].Off, load.ID, load.Offset)
 	d.orphans += len(p.inline) + p.tooMany
 	p.inline, p.tooMany, p.mixed = p.inline[:0], 0, false
 	return source.Span{}

@@ -237,8 +237,12 @@ func (c *checker) record(raw *jitdump.Raw) {
 		}
 		c.tiers[t.Number&0xff] = true
 	case jitdump.IDEmbeddedSource:
-		if _, err := raw.EmbeddedSource(); err != nil {
+		s, err := raw.EmbeddedSource()
+		switch {
+		case err != nil:
 			c.Violation("dump/extension", raw.Offset, "%s has a payload of another format", raw.ID)
+		case !verify.IsText(s.Name):
+			c.Violation("dump/file-garbage", raw.Offset, "%s has the file name %s", raw.ID, verify.Quoted(s.Name))
 		}
 	case jitdump.IDOpenJ9:
 		if raw.IsOpenJ9Metadata() {

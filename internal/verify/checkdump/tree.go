@@ -28,7 +28,7 @@ func (c *checker) debugInfo2(raw *jitdump.Raw) {
 	p.waits, p.offset = true, raw.Offset
 	err := raw.DebugInfo2(&p.info)
 	if p.sound = err == nil; !p.sound {
-		c.Violation("dump/tree-size", verify.FaultAt(err, raw.Offset), "%v", err)
+		c.Violation("dump/tree-size", raw.Offset, "%v", err)
 		return
 	}
 	if n := len(p.info.Extra); n > 7 || !verify.IsZero(p.info.Extra) {
@@ -81,6 +81,12 @@ func (c *checker) treeOf(raw *jitdump.Raw, l *jitdump.Load) {
 	if err != nil {
 		c.Violation("dump/tree-lines", verify.FaultAt(err, p.offset), "%s: %v", verify.Quoted(l.Name), err)
 		return
+	}
+	for _, line := range p.info.Lines {
+		if line.Line > maxLine {
+			c.Violation("dump/line-absurd", p.offset, "%s has lines such as %d", verify.Quoted(l.Name), line.Line)
+			break
+		}
 	}
 	for _, line := range p.info.Lines {
 		if uint64(line.Offset) >= l.CodeSize {
