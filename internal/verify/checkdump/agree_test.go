@@ -5,12 +5,15 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
+	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkj9"
 	"github.com/jitinject/jitinject/jitdump"
@@ -79,24 +82,22 @@ func recordOf(records []int64, off int64) int64 {
 // verify for the cause.
 func TestAgreement(t *testing.T) {
 	seeds := agreementSeeds(t)
-	for name, records := range seeds {
-		dump, at := joined(records)
+	names := slices.Sorted(maps.Keys(seeds))
+	for _, name := range names {
+		dump, at := joined(seeds[name])
 		for _, v := range injectedVerdicts(t, dump, at) {
-			t.Errorf("%s: inject: %s", name, v.text)
+			if v.text != source.DisplacedTables {
+				t.Errorf("%s: inject: %s", name, v.text)
+			}
 		}
 		for _, v := range verifiedVerdicts(t, dump, at) {
-			if !strings.HasPrefix(v.text, "dump/unwind-order") && !strings.HasPrefix(v.text, "dump/unwind-shared") {
+			if !strings.HasPrefix(v.text, "dump/unwind-order") && !strings.HasPrefix(v.text, "j9/") {
 				t.Errorf("%s: verify: %s", name, v.text)
 			}
 		}
 	}
-	names := make([]string, 0, len(seeds))
-	for name := range seeds {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	rnd := rand.New(rand.NewPCG(1, 2))
-	n, dropped, failed := 20000, 0, 0
+	n, dropped, failed := 10000, 0, 0
 	if testing.Short() {
 		n = 2000
 	}
@@ -124,8 +125,9 @@ func TestAgreement(t *testing.T) {
 func TestAgreement_AnyByte(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	failed := 0
-	for name, parts := range agreementSeeds(t) {
-		whole, _ := joined(parts)
+	seeds := agreementSeeds(t)
+	for _, name := range slices.Sorted(maps.Keys(seeds)) {
+		whole, _ := joined(seeds[name])
 		for range 300 {
 			dump := bytes.Clone(whole)
 			for range 1 + rnd.IntN(2) {
@@ -220,13 +222,19 @@ func agreementSeeds(t *testing.T) map[string][][]byte {
 				continue
 			}
 			for name, records := range map[string][]jitdump.Record{
-				"tables": {tablesRecord(order, machine, 0x1000), loadRecord(1, 0x1000, "f"), tablesRecord(order, machine, 0x2000), loadRecord(2, 0x2000, "g")},
-				"tree":   {treeRecord(t, "f"), loadRecord(1, 0x1000, "f"), loadRecord(2, 0x2000, "g")},
-				"lines":  {linesRecord(order, 0x1000), loadRecord(1, 0x1000, "f"), linesRecord(order, 0x2000), loadRecord(2, 0x2000, "g")},
-				"moves":  {loadRecord(1, 0x1000, "f"), moveRecord(1, 0x1000, 0x3000), loadRecord(2, 0x2000, "g"), moveRecord(1, 0x3000, 0x1000), &jitdump.Close{}},
-				"texts":  {&jitdump.Tier{Number: 1, Name: []byte("base")}, jitdump.NewEmbeddedSource("a.c", []byte("text")), linesRecord(order, 0x1000), loadRecord(1, 0x1000, "f")},
-				"all":    {tablesRecord(order, machine, 0x1000), treeRecord(t, "f"), linesRecord(order, 0x1000), loadRecord(1, 0x1000, "f"), treeRecord(t, "g"), linesRecord(order, 0x2000), tablesRecord(order, machine, 0x2000), loadRecord(2, 0x2000, "g"), moveRecord(2, 0x2000, 0x4000)},
+				"tables":                    {tablesRecord(order, machine, 0x1000), loadRecord(1, 0x1000, "f"), tablesRecord(order, machine, 0x2000), loadRecord(2, 0x2000, "g")},
+				"tables after their header": {tablesFirst(order, machine, 0x1000, 0), loadRecord(1, 0x1000, "f"), tablesFirst(order, machine, 0x2000, 0), loadRecord(2, 0x2000, "g")},
+				"tables at an address":      {tablesFirst(order, machine, 0x1000, 0x9000), loadRecord(1, 0x1000, "f"), tablesFirst(order, machine, 0x2000, 0x9000), linesRecord(order, 0x2000), loadRecord(2, 0x2000, "g")},
+				"metadata":                  {metadataRecord(t), &jitdump.Load{PID: 1, TID: 1, VMA: metadataCode, CodeAddr: metadataCode, Name: []byte("a.B.f(I)V"), Code: bytes.Repeat([]byte{0x90}, 0x400)}, loadRecord(2, 0x2000, "g")},
+				"tree":                      {treeRecord(t, "f"), loadRecord(1, 0x1000, "f"), loadRecord(2, 0x2000, "g")},
+				"lines":                     {linesRecord(order, 0x1000), loadRecord(1, 0x1000, "f"), linesRecord(order, 0x2000), loadRecord(2, 0x2000, "g")},
+				"moves":                     {loadRecord(1, 0x1000, "f"), moveRecord(1, 0x1000, 0x3000), loadRecord(2, 0x2000, "g"), moveRecord(1, 0x3000, 0x1000), &jitdump.Close{}},
+				"texts":                     {&jitdump.Tier{Number: 1, Name: []byte("base")}, jitdump.NewEmbeddedSource("a.c", []byte("text")), linesRecord(order, 0x1000), loadRecord(1, 0x1000, "f")},
+				"all":                       {tablesRecord(order, machine, 0x1000), treeRecord(t, "f"), linesRecord(order, 0x1000), loadRecord(1, 0x1000, "f"), treeRecord(t, "g"), linesRecord(order, 0x2000), tablesRecord(order, machine, 0x2000), loadRecord(2, 0x2000, "g"), moveRecord(2, 0x2000, 0x4000)},
 			} {
+				if name == "metadata" && machine != 62 {
+					continue
+				}
 				var b bytes.Buffer
 				w, err := jitdump.NewWriter(&b, &jitdump.Header{Order: order, Version: 1, Machine: machine, PID: 1, Timestamp: 1})
 				if err != nil {
@@ -281,8 +289,46 @@ func treeRecord(t *testing.T, name string) jitdump.Record {
 	return r
 }
 
-// tablesRecord has an .eh_frame of two CIEs and two FDEs with most kinds of instructions.
-func tablesRecord(order binary.ByteOrder, machine uint32, addr uint64) jitdump.Record {
+// metadataCode is the address of the code that metadataRecord is about.
+const metadataCode = 0x7f8800001020
+
+// metadataRecord has OpenJ9's metadata.
+func metadataRecord(t *testing.T) jitdump.Record {
+	b, err := os.ReadFile("../../format/j9meta/testdata/epoch-232.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &jitdump.OpenJ9Metadata{CodeAddr: metadataCode, Base: 0x7e0000000000, PointerSize: 8, Metadata: b, Methods: []jitdump.JavaMethod{
+		{Method: 0x500000, Class: []byte("a/B"), Name: []byte("f"), Signature: []byte("(I)V"), File: []byte("a/B.java"), Lines: []jitdump.JavaLine{{Line: 3}, {ByteCodeIndex: 4, Line: 5}}},
+	}}
+}
+
+// tablesRecord has tables at the place where perf expects them, as V8 writes them.
+func tablesRecord(order binary.ByteOrder, machine uint32, addr uint64) *jitdump.Unwinding {
+	return tablesAt(order, machine, addr, (addr+seedCode+7)&^7)
+}
+
+// tablesFirst has the header in front of the tables, with their absolute address unless it is 0, as
+// LLVM's ORC writes them.
+func tablesFirst(order binary.ByteOrder, machine uint32, addr, at uint64) *jitdump.Unwinding {
+	u := tablesRecord(order, machine, addr)
+	if at != 0 {
+		u = tablesAt(order, machine, addr, at)
+	}
+	frames, header := u.Data[:len(u.Data)-int(u.HeaderSize)], u.Data[len(u.Data)-int(u.HeaderSize):]
+	if at != 0 {
+		header = []byte{1, 0x0c, 0xff, 0xff}
+		if machine == 3 {
+			header, _ = binary.Append([]byte{1, 0x0b, 0xff, 0xff}, order, uint32(at))
+		} else {
+			header, _ = binary.Append(header, order, at)
+		}
+	}
+	return &jitdump.Unwinding{HeaderSize: uint64(len(header)), Data: append(bytes.Clone(header), frames...)}
+}
+
+// tablesAt has an .eh_frame of two CIEs and two FDEs with most kinds of instructions.
+func tablesAt(order binary.ByteOrder, machine uint32, addr, at uint64) *jitdump.Unwinding {
 	sp, ra := map[uint32]byte{62: 7, 3: 4, 183: 31}[machine], map[uint32]byte{62: 16, 3: 8, 183: 30}[machine]
 	u32 := func(b []byte, v uint32) []byte {
 		b, _ = binary.Append(b, order, v)
@@ -293,7 +339,6 @@ func tablesRecord(order binary.ByteOrder, machine uint32, addr uint64) jitdump.R
 		body = append(body, make([]byte, -len(body)&3)...)
 		frames = append(u32(frames, uint32(len(body))), body...)
 	}
-	at := (addr + seedCode + 7) &^ 7
 	var places []uint32
 	fde := func(cie int, from, size uint64, instructions ...byte) {
 		places = append(places, uint32(len(frames)))
