@@ -35,6 +35,7 @@ const (
 type Entry struct {
 	at        uint64 // its address
 	Low, High uint64 // of the code it is about
+	rows      []cfaRow
 }
 
 // A commonEntry is what FDEs need to know of their CIE.
@@ -184,7 +185,8 @@ func (e *entryReader) cie() (cie commonEntry, err error) {
 	case cie.encoding&0xf0 != 0 && cie.encoding&0xf0 != pePCRel:
 		return cie, fmt.Errorf("pointers in encoding %#x", cie.encoding)
 	}
-	cie.first, cie.saved, err = e.instructions(&cie, 0)
+	p, err := e.instructions(&cie, 0)
+	cie.first, cie.saved = p.now, p.saved
 	return cie, err
 }
 
@@ -211,7 +213,8 @@ func (e *entryReader) fde(cie *commonEntry) (f Entry, err error) {
 	if size == 0 {
 		return f, fmt.Errorf("it is about 0 bytes of code at %#x", f.Low)
 	}
-	_, _, err = e.instructions(cie, size)
+	p, err := e.instructions(cie, size)
+	f.rows = p.rows
 	return f, err
 }
 

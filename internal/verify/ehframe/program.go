@@ -4,16 +4,41 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
+// A CFA is the Canonical Frame Address of a row: a register plus an offset in bytes.
+type CFA struct {
+	Reg    uint64 // DWARF number
+	Offset int64
+}
+
+// A cfaRow is the CFA from an offset in the code of an FDE on. known is false if it is an expression.
+type cfaRow struct {
+	from uint64
+	CFA
+	known bool
+}
+
+// CFA returns the CFA at an address of the code. ok is false if it is an expression.
+func (f *Entry) CFA(addr uint64) (cfa CFA, ok bool) {
+	for _, r := range f.rows {
+		if r.from > addr-f.Low {
+			break
+		}
+		cfa, ok = r.CFA, r.known
+	}
+	return cfa, ok
+}
+
 // A state has the rules of a row for the CFA and the return address: unwinders go on with these.
 type state struct {
-	cfa, computed bool  // the CFA has a rule; it is an expression
-	cfaAt         int64 // from its register
-	ra            raRule
-	raAt          int64 // from the CFA, if raStored
+	cfa, computed bool // there is a CFA; it is an expression
+	CFA
+	ra   raRule
+	raAt int64 // from the CFA, if raStored
 }
 
 // A raRule is the kind of rule of the return address.
@@ -32,12 +57,13 @@ type program struct {
 	size, at uint64 // of the FDE's code, in bytes, and the current row's place; size is 0 in a CIE
 	now      state
 	saved    []state
+	rows     []cfaRow
 	err      error // the first violation
 }
 
 // instructions executes the rest of an entry.
-func (e *entryReader) instructions(cie *commonEntry, size uint64) (now state, saved []state, err error) {
-	p := program{entryReader: e, cie: cie, size: size, now: cie.first, saved: append([]state(nil), cie.saved...)}
+func (e *entryReader) instructions(cie *commonEntry, size uint64) (p program, err error) {
+	p = program{entryReader: e, cie: cie, size: size, now: cie.first, saved: slices.Clone(cie.saved)}
 	for p.err == nil && e.c.Err() == nil && e.c.Len() > 0 {
 		p.step(e.c.U8("instruction"))
 	}
@@ -47,7 +73,7 @@ func (e *entryReader) instructions(cie *commonEntry, size uint64) (now state, sa
 	if p.err == nil && e.c.Err() != nil {
 		p.err = errors.New("its call frame instructions end inside one, or have a number of more than 64 bits")
 	}
-	return p.now, p.saved, p.err
+	return p, p.err
 }
 
 func (p *program) fail(format string, args ...any) {
@@ -159,19 +185,20 @@ func (p *program) advance(delta uint64) {
 	}
 }
 
-// row checks that unwinders can use a row.
+// row adds a row, and checks that unwinders can use it.
 func (p *program) row() {
+	p.rows = append(p.rows, cfaRow{p.at, p.now.CFA, p.now.cfa && !p.now.computed})
 	switch now := &p.now; {
 	case !now.cfa:
 		p.fail("it has no rule for the CFA at byte %d", p.at)
 	case now.ra == raNone && (p.Machine == elf.EM_X86_64 || p.Machine == elf.EM_386):
 		p.fail("it has no rule for the return address at byte %d", p.at)
-	case !now.computed && now.cfaAt == 0 && now.ra == raStored && now.raAt == 0:
+	case !now.computed && now.Offset == 0 && now.ra == raStored && now.raAt == 0:
 		p.fail("the return address is where the CFA is at byte %d: the frame has no size", p.at)
 	}
 }
 
-func (p *program) setCFA(offset int64) { p.now.cfa, p.now.computed, p.now.cfaAt = true, false, offset }
+func (p *program) setCFA(offset int64) { p.now.cfa, p.now.computed, p.now.Offset = true, false, offset }
 
 func (p *program) needCFA() {
 	if !p.now.cfa {
@@ -185,8 +212,8 @@ func (p *program) base() {
 	if known == 0 {
 		known = 128
 	}
-	if r := p.c.Uleb("register"); r >= known {
-		p.fail("the CFA is relative to register %d, of %d", r, known)
+	if p.now.Reg = p.c.Uleb("register"); p.now.Reg >= known {
+		p.fail("the CFA is relative to register %d, of %d", p.now.Reg, known)
 	}
 }
 
