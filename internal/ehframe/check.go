@@ -1,6 +1,7 @@
 package ehframe
 
 import (
+	"bytes"
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
@@ -116,11 +117,8 @@ func (r *reader) entry() {
 	start := r.c.Pos()
 	length := entryLength(&r.c)
 	if r.c.Err() == nil && length == 0 {
-		for r.c.Len() > 0 { // a terminator, and padding
-			if r.c.U8("terminator") != 0 {
-				r.c.Bad("terminator", "more bytes follow it")
-				return
-			}
+		if rest := r.c.Rest(); len(r.table.CIEs) == 0 && !blank(rest) {
+			r.c.Bad("terminator", "more bytes follow it")
 		}
 		r.ended = true
 		return
@@ -158,6 +156,10 @@ func (r *reader) cie(start int) {
 		c.Bad("version", "%d, want 1 or 3", v)
 		return
 	} else if augmentation := c.CString("augmentation"); c.Err() == nil {
+		if rest, ok := bytes.CutPrefix(augmentation, []byte("eh")); ok { // GCC 2: with a pointer to data
+			augmentation = rest
+			c.Bytes("EH data", uint64(r.place.AddrSize))
+		}
 		cie := jitcode.FrameCIE{CodeAlign: c.Uleb("code alignment factor"), DataAlign: c.Sleb("data alignment factor")}
 		if v == 1 {
 			cie.ReturnReg = uint64(c.U8("return address register"))

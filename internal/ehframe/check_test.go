@@ -209,6 +209,24 @@ func TestCheck_ValidTables(t *testing.T) {
 				"zRB": func(m *maker) { m.cie(1, "zRB", 0x1b); m.fde(0, 0x4000, 0x100, nil, 0x41, 0x0e, 16) },
 				"zRG": func(m *maker) { m.cie(1, "zRG", 0x1b); m.fde(0, 0x4000, 0x100, nil, 0x41, 0x0e, 16) },
 				"zPR": func(m *maker) { m.cie(1, "zPR", 0xff, 0x1b); m.fde(0, 0x4000, 0x100, nil, 0x41, 0x0e, 16) },
+				"eh": func(m *maker) {
+					m.Prefixed32(func() {
+						m.U32(0)
+						m.U8(1)
+						m.CString("eh")
+						m.Word(0x1234, size)
+						m.Uleb(1)
+						m.Sleb(-8)
+						m.Bytes([]byte{16, 0x0c, 7, 8, 0x90, 1})
+					})
+					m.Prefixed32(func() {
+						m.U32(uint32(m.Len()))
+						m.Word(0x4000, size)
+						m.Word(0x100, size)
+						m.Bytes([]byte{0x41, 0x0e, 16})
+					})
+				},
+				"bytes after it": func(m *maker) { m.cie(1, "zR", 0x1b); m.fde(0, 0x4000, 0x100, nil, 0x41, 0x0e, 16); m.U32(0); m.U32(7) },
 				"extended": func(m *maker) {
 					m.cie(1, "zR", 0x1b)
 					m.fde(0, 0x4000-16, 0x100, nil, 0x41, 0x0e, 16) // 16 bytes of two lengths come before it
@@ -264,7 +282,7 @@ func TestCheck_InvalidTables(t *testing.T) {
 		"bytes of a function":         func(m *maker) { good(m); m.fde(0, 0x4000, 0x101, nil) },
 		"0 bytes of a function":       func(m *maker) { good(m); m.fde(0, 0x4000, 0, nil) },
 		"version":                     func(m *maker) { m.cie(4, "zR", 0x1b) },
-		"begins with z":               func(m *maker) { m.cie(1, "eh", 0x1b) },
+		"begins with z":               func(m *maker) { m.cie(1, "R", 0x1b) },
 		"X is unknown":                func(m *maker) { m.cie(1, "zX", 0x1b) },
 		"neither absolute":            func(m *maker) { m.cie(1, "zR", 0x3b) },
 		"the pointer encoding":        func(m *maker) { m.cie(1, "zR", 0x1f); m.fde(0, 0x4000, 1, nil) },
@@ -272,7 +290,7 @@ func TestCheck_InvalidTables(t *testing.T) {
 		"0x3e is unknown":             func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x3e) },
 		"no state is remembered":      func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x0b) },
 		"set_loc":                     func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x01) },
-		"more bytes follow it":        func(m *maker) { good(m); m.U32(0); m.U32(7) },
+		"more bytes follow it":        func(m *maker) { m.U32(0); m.U32(7) },
 		"more than 64 bits": func(m *maker) {
 			good(m)
 			m.fde(0, 0x4000, 16, nil, 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)

@@ -206,8 +206,9 @@ func (p *pairing) loaded(id codeID, event int) {
 const maxCandidates = 100
 
 // moved returns the event with the old place of a moved function: the latest event of that index in
-// the process. A forked child may move inherited code. Then it is an event of another process with
-// the old address of the move. Other processes do not have the function.
+// the process. If loads share the index, it is that of the function at the old address of the move.
+// A forked child may move inherited code. Then it is an event of another process with that address.
+// Other processes do not have the function.
 func (p *pairing) moved(events []jitcode.Event, id codeID, from uint64) (event int, ok bool) {
 	if p.own == nil {
 		p.own, p.any = make(map[codeID]int), make(map[uint64][]int)
@@ -215,15 +216,19 @@ func (p *pairing) moved(events []jitcode.Event, id codeID, from uint64) (event i
 			p.loaded(codeID{events[i].Index, events[i].PID}, i)
 		}
 	}
-	if event, ok = p.own[id]; ok {
-		return event, true
+	own, ok := p.own[id]
+	if ok && events[own].Addr == from {
+		return own, true
 	}
 	candidates := p.any[id.index]
 	candidates = candidates[max(0, len(candidates)-maxCandidates):]
 	for i := len(candidates) - 1; i >= 0; i-- {
-		if e := candidates[i]; events[e].Addr == from {
-			return e, true
+		switch e := &events[candidates[i]]; {
+		case e.Addr != from, ok && e.PID != id.pid:
+		case ok && slices.ContainsFunc(candidates[i+1:], func(later int) bool { return events[later].Function == e.Function }): // has left
+		default:
+			return candidates[i], true
 		}
 	}
-	return 0, false
+	return own, ok
 }

@@ -140,6 +140,10 @@ func (e *entryReader) cie() (cie commonEntry, err error) {
 	if e.c.Err() == nil && version != 1 && version != 3 {
 		return cie, fmt.Errorf("version %d", version)
 	}
+	if rest, ok := bytes.CutPrefix(augmentation, []byte("eh")); ok {
+		augmentation = rest
+		e.c.Bytes("eh_ptr", uint64(e.AddrSize))
+	}
 	cie.codeAlign, cie.dataAlign = e.c.Uleb("code_alignment_factor"), e.c.Sleb("data_alignment_factor")
 	if version == 1 {
 		cie.returns = uint64(e.c.U8("return_register"))
