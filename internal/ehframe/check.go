@@ -117,7 +117,7 @@ func (r *reader) entry() {
 	start := r.c.Pos()
 	length := entryLength(&r.c)
 	if r.c.Err() == nil && length == 0 {
-		if rest := r.c.Rest(); len(r.table.CIEs) == 0 && !blank(rest) {
+		if rest := r.c.Rest(); len(r.table.FDEs) == 0 && !blank(rest) {
 			r.c.Bad("terminator", "more bytes follow it")
 		}
 		r.ended = true

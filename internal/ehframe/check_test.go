@@ -290,7 +290,7 @@ func TestCheck_InvalidTables(t *testing.T) {
 		"0x3e is unknown":             func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x3e) },
 		"no state is remembered":      func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x0b) },
 		"set_loc":                     func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x01) },
-		"more bytes follow it":        func(m *maker) { m.U32(0); m.U32(7) },
+		"more bytes follow it":        func(m *maker) { good(m); m.U32(0); m.U32(7) },
 		"more than 64 bits": func(m *maker) {
 			good(m)
 			m.fde(0, 0x4000, 16, nil, 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
