@@ -22,7 +22,42 @@ func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
 		r.fixes.trees.Add(1)
 		return false
 	}
+	if raw.ID == jitdump.IDDebugInfo2 && info != nil && r.isLate(fn, outerOf(info)) {
+		r.problem(raw.Offset, "%s at offset %#x is about %q, which was loaded before it; it is left out, with its lines and inlined calls", raw.ID, raw.Offset, jitcode.Beginning(outerOf(info), 100))
+		r.fixes.trees.Add(1)
+		return false
+	}
 	return r.useTree(fn, info, err, raw.Offset)
+}
+
+// isLate reports whether a record before fn is about the function before that, which has no record:
+// it has that function's name, and not fn's. Names of fn may be longer than those in records.
+func (r *Reader) isLate(fn *jitcode.Function, outer []byte) bool {
+	if len(outer) == 0 || bytes.Contains(fn.Name, outer) || r.function == 0 {
+		return false
+	}
+	before := r.d.partsOf(r.function - 1)
+	if before.inline.Size != 0 {
+		return false
+	}
+	var w window
+	if w.hold(r.d.src, before.load) != nil {
+		return false
+	}
+	raw, err := w.record(before.load, r.d.order())
+	if err != nil {
+		return false
+	}
+	l, err := raw.Load()
+	return err == nil && bytes.Equal(l.Name, outer)
+}
+
+// outerOf returns the name of the function that a record describes, or nil.
+func outerOf(info *jitdump.DebugInfo2) []byte {
+	if len(info.Functions) == 0 || uint64(info.Functions[0].Name) >= uint64(len(info.Names)) {
+		return nil
+	}
+	return info.Names[info.Functions[0].Name]
 }
 
 // useTree adds a decoded record at an offset to fn, or the part that was decoded before err.

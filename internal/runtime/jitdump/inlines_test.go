@@ -212,6 +212,24 @@ func TestInlineTree_BytesAfterLists(t *testing.T) {
 	}
 }
 
+// A record after its load is not about the next one. Names may be spelled differently otherwise.
+func TestInlineTree_AfterItsLoad(t *testing.T) {
+	for next, used := range map[string]bool{"g": false, "JS:*outer": true, "outer": true} {
+		b := newDump(t, x86)
+		b.load("outer", 0x1000, 0x30)
+		b.add(inlined(t))
+		b.load(next, 0x2000, 0x30)
+		r := b.scan().Reader()
+		fn, err := r.Function(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(fn.Lines) > 0) != used || (len(fn.Inlines) > 0) != used || (len(r.Problems) == 0) != used {
+			t.Errorf("%s: %d lines, %d inlined calls, problems %v; want some: %v", next, len(fn.Lines), len(fn.Inlines), r.Problems, used)
+		}
+	}
+}
+
 // Of several records of one name before a load, the last counts, whether that is the load's name or
 // not. The others are without a load.
 func TestInlineTree_LastOfSeveral(t *testing.T) {

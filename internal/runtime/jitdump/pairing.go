@@ -150,10 +150,10 @@ func (d *Dump) outerName(s source.Span) []byte {
 		return nil
 	}
 	var info jitdump.DebugInfo2
-	if raw.DebugInfo2(&info) != nil || len(info.Functions) == 0 || uint64(info.Functions[0].Name) >= uint64(len(info.Names)) {
+	if raw.DebugInfo2(&info) != nil {
 		return nil
 	}
-	return info.Names[info.Functions[0].Name]
+	return outerOf(&info)
 }
 
 // unwinding records the unwinding record of the next load.

@@ -97,9 +97,9 @@ func TestAgreement(t *testing.T) {
 		}
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	n, dropped, failed := 10000, 0, 0
+	n, dropped, failed := 6000, 0, 0
 	if testing.Short() {
-		n = 2000
+		n = 1000
 	}
 	for i := range n {
 		name := names[i%len(names)]

@@ -428,6 +428,7 @@ var dumpBreaches = []breach{
 	changed("dump/tree-size", func(d *dump) { d.record(827346259, make([]byte, 28), u32(9)).load(a+0x100, "g") }),
 	changed("dump/tree-order", func(d *dump) { d.tree(nil) }),
 	changed("dump/tree-order", func(d *dump) { d.tree(nil).tree(nil).load(a+0x100, "poly") }),
+	changed("dump/tree-order", func(d *dump) { d.load(a+0x100, "poly").tree(nil).load(a+0x200, "g") }),
 	changed("dump/tree-name", func(d *dump) { d.tree(nil).load(a+0x100, "poly2") }),
 	changed("dump/tree-calls", func(d *dump) { d.tree(func(t *tree) { t.size = 0x100 }).load(a+0x100, "poly") }),
 	changed("dump/tree-lines", func(d *dump) { d.tree(func(t *tree) { t.line = 0x20 }).load(a+0x100, "poly") }),

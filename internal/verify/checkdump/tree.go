@@ -15,6 +15,8 @@ type pendingTree struct {
 	info   jitdump.DebugInfo2 // without names, which are gone with the record
 	name   []byte             // of the outer function
 	named  bool
+	before []byte // name of the last load
+	had    bool   // a record came before that
 }
 
 func (p *pendingTree) forget() { p.waits = false }
@@ -64,11 +66,17 @@ func (c *checker) debugInfo2(raw *jitdump.Raw) {
 // treeOf checks the record in front of a load.
 func (c *checker) treeOf(raw *jitdump.Raw, l *jitdump.Load) {
 	p := &c.tree
+	isLate := p.waits && p.named && len(p.name) > 0 && !bytes.Contains(l.Name, p.name) && !p.had && bytes.Equal(p.name, p.before)
+	p.before, p.had = append(p.before[:0], l.Name...), p.waits
 	if !p.waits {
 		return
 	}
 	p.waits = false
 	if !p.sound {
+		return
+	}
+	if isLate {
+		c.Violation("dump/tree-order", p.offset, "it is about %s, which was loaded before it; the load after it is that of %s", verify.Quoted(p.name), verify.Quoted(l.Name))
 		return
 	}
 	if p.named && !bytes.Equal(p.name, l.Name) {
