@@ -15,9 +15,9 @@ import (
 	"github.com/jitinject/jitinject/internal/verify"
 )
 
-// TestSpecification injects and verifies dumps made after sentences of the specifications, each with
+// TestSpecification_Sentences injects and verifies dumps made after sentences of the specifications, each with
 // one function. testdata/spec has them.
-func TestSpecification(t *testing.T) {
+func TestSpecification_Sentences(t *testing.T) {
 	for name, c := range map[string]struct {
 		stack    string // of LLVM at offset 0x10, innermost first; "" is not tested
 		problem  string // of inject; "" for none

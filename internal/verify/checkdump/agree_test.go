@@ -78,9 +78,9 @@ func recordOf(records []int64, off int64) int64 {
 	return records[i]
 }
 
-// TestAgreement: whatever inject drops of a dump, verify names, at the same record. inject refers to
+// TestAgreement_ChangedRecords: whatever inject drops of a dump, verify names, at the same record. inject refers to
 // verify for the cause.
-func TestAgreement(t *testing.T) {
+func TestAgreement_ChangedRecords(t *testing.T) {
 	seeds := agreementSeeds(t)
 	names := slices.Sorted(maps.Keys(seeds))
 	for _, name := range names {

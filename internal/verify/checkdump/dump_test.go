@@ -158,7 +158,7 @@ func TestBigEndian(t *testing.T) {
 }
 
 // A function counts once, however often it moves. Entries count as they are there.
-func TestNumbers(t *testing.T) {
+func TestDump_Numbers(t *testing.T) {
 	d := newDump().load(a, "f").move(0, a, a+0x100, 0x30).move(0, a+0x100, a+0x200, 0x30)
 	d.record(2, a+0x300, u64(5), a+0x300, u32(1), u32(0), "x").load(a+0x300, "g")
 	var all []verify.Diagnostic
