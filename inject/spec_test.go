@@ -15,8 +15,8 @@ import (
 	"github.com/jitinject/jitinject/internal/verify"
 )
 
-// TestSpecification_Sentences injects and verifies dumps made after sentences of the specifications, each with
-// one function. testdata/spec has them.
+// TestSpecification_Sentences injects and verifies dumps made after sentences of the specifications,
+// each with one function. testdata/spec has them.
 func TestSpecification_Sentences(t *testing.T) {
 	for name, c := range map[string]struct {
 		stack    string // of LLVM at offset 0x10, innermost first; "" is not tested

@@ -78,8 +78,8 @@ func recordOf(records []int64, off int64) int64 {
 	return records[i]
 }
 
-// TestAgreement_ChangedRecords: whatever inject drops of a dump, verify names, at the same record. inject refers to
-// verify for the cause.
+// TestAgreement_ChangedRecords: whatever inject drops of a dump, verify names, at the same record.
+// inject refers to verify for the cause.
 func TestAgreement_ChangedRecords(t *testing.T) {
 	seeds := agreementSeeds(t)
 	names := slices.Sorted(maps.Keys(seeds))
