@@ -128,7 +128,7 @@ type JitSamples struct {
 
 	// Left counts those in memory that a function has left, as the dump says, and that gets none
 	// later.
-	Left int64 `json:"left,omitempty"`
+	Left int64 `json:"left"`
 }
 
 // A DumpSummary has the results for one side file.
