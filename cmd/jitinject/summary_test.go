@@ -249,18 +249,16 @@ func TestSummary_StacksTooSmall(t *testing.T) {
 // If samples are unresolved, the summary says how many are in which code.
 func TestSummary_Unresolved(t *testing.T) {
 	for want, c := range map[string]struct {
-		early, left, resolved int64
-		all                   bool
+		early, resolved int64
+		all             bool
 	}{
-		"": {0, 0, 990, false},
-		"unresolved: 1 sample in code that the dump does not describe, usually helpers of the runtime":                                                                                      {0, 0, 999, true},
-		"unresolved: 40 samples in code that the dump does not describe, usually helpers of the runtime":                                                                                    {0, 0, 960, false},
-		"unresolved: 40 samples in code that the dump describes only later":                                                                                                                 {40, 0, 960, false},
-		"unresolved: 40 samples at places that code had left":                                                                                                                               {0, 40, 960, false},
-		"unresolved: 40 samples, 30 in code that the dump describes only later, 10 in code that the dump does not describe, usually helpers of the runtime":                                 {30, 0, 960, false},
-		"unresolved: 40 samples, 20 in code that the dump describes only later, 15 at places that code had left, 5 in code that the dump does not describe, usually helpers of the runtime": {20, 15, 960, false},
+		"": {0, 990, false},
+		"unresolved: 1 sample in code that the dump does not describe, usually helpers of the runtime":                                                {0, 999, true},
+		"unresolved: 40 samples in code that the dump does not describe, usually helpers of the runtime":                                              {0, 960, false},
+		"unresolved: 40 samples in code that the dump describes only later":                                                                           {40, 960, false},
+		"unresolved: 40 samples, 30 in code that the dump describes only later, 10 in code that it does not describe, usually helpers of the runtime": {30, 960, false},
 	} {
-		d := &engine.DumpSummary{Samples: &engine.JitSamples{InJIT: 1000, Resolved: c.resolved, Early: c.early, Left: c.left}}
+		d := &engine.DumpSummary{Samples: &engine.JitSamples{InJIT: 1000, Resolved: c.resolved, Early: c.early}}
 		if got := unresolvedText(d, c.all); got != want {
 			t.Errorf("for %+v: got %q; want %q", c, got, want)
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	engine "github.com/jitinject/jitinject/inject"
 )
@@ -12,29 +11,19 @@ import (
 func unresolvedText(d *engine.DumpSummary, all bool) string {
 	s := samplesOf(d)
 	unresolved := s.InJIT - s.Resolved
+	never := unresolved - s.Early
 	switch {
 	case unresolved == 0 || unresolved <= s.InJIT/100 && !all:
 		return ""
 	case d.Kind == engine.KindGDBJIT:
 		return fmt.Sprintf("%s of its samples are in code that the process had removed, or did not register, when its memory was read", number(unresolved))
+	case s.Early == 0:
+		return fmt.Sprintf("unresolved: %s in code that the dump does not describe, usually helpers of the runtime", count(unresolved, "sample"))
+	case never == 0:
+		return fmt.Sprintf("unresolved: %s in code that the dump describes only later", count(unresolved, "sample"))
 	}
-	var parts []string
-	for _, p := range []struct {
-		n    int64
-		text string
-	}{
-		{s.Early, "in code that the dump describes only later"},
-		{s.Left, "at places that code had left"},
-		{unresolved - s.Early - s.Left, "in code that the dump does not describe, usually helpers of the runtime"},
-	} {
-		switch {
-		case p.n == unresolved:
-			return fmt.Sprintf("unresolved: %s %s", count(p.n, "sample"), p.text)
-		case p.n > 0:
-			parts = append(parts, number(p.n)+" "+p.text)
-		}
-	}
-	return fmt.Sprintf("unresolved: %s, %s", count(unresolved, "sample"), strings.Join(parts, ", "))
+	return fmt.Sprintf("unresolved: %s, %s in code that the dump describes only later, %s in code that it does not describe, usually helpers of the runtime",
+		count(unresolved, "sample"), number(s.Early), number(never))
 }
 
 // linesText describes the decision about the addresses of a dump's lines. Without all, it

@@ -105,7 +105,7 @@ func (l *linear) find(pid uint32, time, ip uint64) *int64 {
 		case kind == inFunction && o != nil:
 			return &l.Counter.dumps[o.Dump.Number].resolved
 		case kind == inFunction, kind == inMemory:
-			return l.unseen(pid, time, ip, kind == inFunction)
+			return l.unseen(pid, time, ip)
 		}
 		b, ok := g.Fork(id, at)
 		if !ok || !b.Clones || b.Time < g.LastExec(id, at) {
@@ -113,7 +113,7 @@ func (l *linear) find(pid uint32, time, ip uint64) *int64 {
 		}
 		id, at = b.Parent, b.Time
 	}
-	return l.unseen(pid, time, ip, false)
+	return l.unseen(pid, time, ip)
 }
 
 // sight returns what a process has at an address, and which object if it is a function.
@@ -160,7 +160,7 @@ func (l *linear) setPrograms(dumps []*model.Dump) {
 	}
 }
 
-func (l *linear) unseen(pid uint32, time, ip uint64, left bool) *int64 {
+func (l *linear) unseen(pid uint32, time, ip uint64) *int64 {
 	in := l.program(pid, time)
 	if in == nil {
 		return &l.process(pid).Unattributed
@@ -171,9 +171,6 @@ func (l *linear) unseen(pid uint32, time, ip uint64, left bool) *int64 {
 		if m.PID == pid && !m.Clear && !lost && m.Time > time && m.Time < l.rec.ProcessTree.LifeEnd(pid, time) && ip >= m.Addr && ip < m.Addr+m.Len {
 			return &l.dumps[in.dump].early
 		}
-	}
-	if left {
-		return &l.dumps[in.dump].left
 	}
 	return &l.dumps[in.dump].unresolved
 }

@@ -125,10 +125,6 @@ type JitSamples struct {
 	// Early counts those in memory that gets a function later: perf shows no function there.
 	// With Options.Sampled, only functions with objects count.
 	Early int64 `json:"early"`
-
-	// Left counts those in memory that a function has left, as the dump says, and that gets none
-	// later.
-	Left int64 `json:"left"`
 }
 
 // A DumpSummary has the results for one side file.
