@@ -255,11 +255,15 @@ func agreementSeeds(t *testing.T) map[string][][]byte {
 	return seeds
 }
 
-// Functions of the seeds have 64 bytes of instructions of one byte (on x86).
+// seedCode is the size of the functions of the seeds, in bytes.
 const seedCode = 64
 
+// loadRecord has code that fits the tables of tablesAt, on x86-64: push rbp, mov rbp, rsp, nop, and
+// ret before byte 32.
 func loadRecord(index, addr uint64, name string) jitdump.Record {
-	return &jitdump.Load{PID: 1, TID: 1, VMA: addr, CodeAddr: addr, CodeIndex: index, Name: []byte(name), Code: bytes.Repeat([]byte{0x90}, seedCode)}
+	code := append([]byte{0x55, 0x48, 0x89, 0xe5}, bytes.Repeat([]byte{0x90}, seedCode-4)...)
+	code[31] = 0xc3
+	return &jitdump.Load{PID: 1, TID: 1, VMA: addr, CodeAddr: addr, CodeIndex: index, Name: []byte(name), Code: code}
 }
 
 func moveRecord(index, from, to uint64) jitdump.Record {
