@@ -95,16 +95,19 @@ const (
 	debugInfo2Head     = 8 * 4
 )
 
-// DebugInfo2 decodes a SAMPLY_JIT_CODE_DEBUG_INFO2 body into d. It reuses
-// the memory of d. The names alias the record.
+// DebugInfo2 decodes a SAMPLY_JIT_CODE_DEBUG_INFO2 body into d. It reuses the memory of d. The names
+// alias the record. If a list of strings does not have the announced number of them, d has those that
+// are there, and the other lists, as their places do not depend on it. Otherwise, an error leaves d
+// without lines.
 func (r *Raw) DebugInfo2(d *DebugInfo2) error {
 	c := r.cursor()
 	fileCount, fileSize := c.U32("file_count"), c.U32("file_list_size")
 	nameCount, nameSize := c.U32("function_names_count"), c.U32("function_names_list_size")
 	functions, calls := c.U32("function_count"), c.U32("inline_call_record_count")
 	ranges, lines := c.U32("range_count"), c.U32("line_record_count")
-	d.Files = stringList(d.Files[:0], &c, "file_list", fileCount, fileSize)
-	d.Names = stringList(d.Names[:0], &c, "function_names_list", nameCount, nameSize)
+	var files, names error
+	d.Files, files = stringList(d.Files[:0], &c, "file_list", fileCount, fileSize)
+	d.Names, names = stringList(d.Names[:0], &c, "function_names_list", nameCount, nameSize)
 	d.Functions, d.Calls, d.Ranges, d.Lines = d.Functions[:0], d.Calls[:0], d.Ranges[:0], d.Lines[:0]
 
 	d.at.functions = c.Offset()
@@ -133,6 +136,12 @@ func (r *Raw) DebugInfo2(d *DebugInfo2) error {
 		})
 	}
 	d.Extra = c.Rest()
+	switch {
+	case files != nil:
+		return files
+	case names != nil:
+		return names
+	}
 	return c.Err()
 }
 
@@ -140,34 +149,40 @@ func (r *Raw) DebugInfo2(d *DebugInfo2) error {
 const maxStrings = 1 << 20
 
 // stringList appends count strings of a list, each with its NUL. The list has size bytes; up to 3
-// zeros at its end are padding.
-func stringList(list [][]byte, c *wire.Cursor, field string, count, size uint32) [][]byte {
+// zeros at its end are padding. An error of c means that the record is too short for the list, the
+// returned error only that the list has other strings.
+func stringList(list [][]byte, c *wire.Cursor, field string, count, size uint32) ([][]byte, error) {
 	at := *c
 	area := c.Bytes(field, uint64(size))
 	if c.Err() != nil {
-		return list
+		return list, nil
 	}
 	whole := uint32(len(area))
 	if count > maxStrings {
 		at.Fail(field, "of %d strings; more than %d are implausible", count, maxStrings)
-		*c = at
-		return list
+		return list, at.Err()
 	}
 	for range count {
 		end := bytes.IndexByte(area, 0)
 		if end < 0 {
 			at.Fail(field, "has %d strings in its %d bytes; %d are announced", len(list), whole, count)
-			*c = at
-			return list
+			return list, at.Err()
 		}
 		list = append(list, area[:end:end])
 		area = area[end+1:]
 	}
 	if len(area) > 3 || !allZero(area) || whole%4 != 0 {
 		at.Fail(field, "of %d strings has %d bytes, %d of them after the last string; 0 to 3 zeros pad it to a multiple of 4", count, whole, len(area))
-		*c = at
 	}
-	return list
+	for !allZero(area) && len(list) < maxStrings { // the count is too small
+		end := bytes.IndexByte(area, 0)
+		if end < 0 {
+			break
+		}
+		list = append(list, area[:end:end])
+		area = area[end+1:]
+	}
+	return list, at.Err()
 }
 
 // counted returns count, the number of list elements, or none if the record is too short for them.

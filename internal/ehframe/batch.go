@@ -62,12 +62,12 @@ func NewBatch(order binary.ByteOrder, addrSize int, frames []byte, addr, text ui
 	}
 	for r.c.Len() >= 4 {
 		start := r.c.Pos()
-		length := r.c.U32("length")
-		if length == 0 {
+		length := entryLength(&r.c)
+		if r.c.Err() == nil && length == 0 {
 			break
 		}
 		idAt := r.c.Pos()
-		body := r.c.Bytes("entry", uint64(length))
+		body := r.c.Bytes("entry", length)
 		if r.c.Err() == nil && len(body) < 4 {
 			r.c.Bad("length", "%d bytes have no CIE id", length)
 		}

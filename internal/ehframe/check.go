@@ -1,6 +1,7 @@
 package ehframe
 
 import (
+	"bytes"
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
@@ -57,8 +58,11 @@ func DefaultPlace(order binary.ByteOrder, addrSize int, code, size uint64) Place
 // Check assumes that place.
 func Check(place Place, frames []byte) (jitcode.FrameTable, error) {
 	r := reader{place: place, c: wire.NewCursor(".eh_frame", "", frames, place.Order, 0), at: make(map[int]int)}
-	for r.c.Err() == nil && r.c.Len() > 0 && !r.ended {
+	for r.c.Err() == nil && r.c.Len() >= 4 && !r.ended {
 		r.entry()
+	}
+	if r.c.Err() == nil && !blank(r.c.Rest()) {
+		r.c.Bad("length", "fewer than 4 bytes")
 	}
 	if r.c.Err() == nil {
 		r.finish()
@@ -95,28 +99,32 @@ type cieExtra struct {
 	program
 }
 
+// entryLength reads the length of an entry, which may be extended: 0xffffffff and 8 bytes
+// [LSB Core 10.6.1]. CIE ids and pointers have 4 bytes after both. 0 is a terminator.
+func entryLength(c *wire.Cursor) uint64 {
+	if n := c.U32("length"); n != math.MaxUint32 {
+		return uint64(n)
+	}
+	n := c.U64("extended length")
+	if n == 0 {
+		c.Bad("extended length", "0")
+	}
+	return n
+}
+
 // entry reads a CIE or an FDE.
 func (r *reader) entry() {
 	start := r.c.Pos()
-	length := r.c.U32("length")
-	switch {
-	case r.c.Err() != nil:
-		return
-	case length == 0:
-		for r.c.Len() > 0 { // a terminator, and padding
-			if r.c.U8("terminator") != 0 {
-				r.c.Bad("terminator", "more bytes follow it")
-				return
-			}
+	length := entryLength(&r.c)
+	if r.c.Err() == nil && length == 0 {
+		if rest := r.c.Rest(); len(r.table.FDEs) == 0 && !blank(rest) {
+			r.c.Bad("terminator", "more bytes follow it")
 		}
 		r.ended = true
 		return
-	case length == math.MaxUint32:
-		r.c.Bad("length", "in the 64-bit format, which .eh_frame does not have here")
-		return
 	}
 	idAt := r.c.Pos()
-	body := r.c.Bytes("entry", uint64(length))
+	body := r.c.Bytes("entry", length)
 	if r.c.Err() != nil {
 		return
 	}
@@ -148,6 +156,10 @@ func (r *reader) cie(start int) {
 		c.Bad("version", "%d, want 1 or 3", v)
 		return
 	} else if augmentation := c.CString("augmentation"); c.Err() == nil {
+		if rest, ok := bytes.CutPrefix(augmentation, []byte("eh")); ok { // GCC 2: with a pointer to data
+			augmentation = rest
+			c.Bytes("EH data", uint64(r.place.AddrSize))
+		}
 		cie := jitcode.FrameCIE{CodeAlign: c.Uleb("code alignment factor"), DataAlign: c.Sleb("data alignment factor")}
 		if v == 1 {
 			cie.ReturnReg = uint64(c.U8("return address register"))
@@ -175,7 +187,10 @@ func (r *reader) cie(start int) {
 	}
 }
 
-// augment reads the data for the letters of an augmentation.
+// augment reads the data for the letters of an augmentation. Two letters of AArch64 have no data and
+// are dropped: B, return addresses are signed with the second key, and G, memory of frames is tagged
+// [DWARF for the Arm 64-bit Architecture]. They are for unwinders inside the process, because others
+// have neither keys nor tags.
 func (r *reader) augment(letters string, cie *jitcode.FrameCIE, more *cieExtra) {
 	c := &r.c
 	if letters == "" {
@@ -198,9 +213,12 @@ func (r *reader) augment(letters string, cie *jitcode.FrameCIE, more *cieExtra) 
 		case 'L':
 			a.U8("LSDA encoding")
 		case 'P':
-			r.pointer(&a, "personality routine", a.U8("personality encoding")&0x7f)
+			if e := a.U8("personality encoding"); e != peOmit {
+				r.pointer(&a, "personality routine", e&0x7f)
+			}
 		case 'S':
 			cie.Signal = true
+		case 'B', 'G':
 		default:
 			a.Fail("augmentation", "%q; %c is unknown", letters, letter)
 		}

@@ -206,6 +206,33 @@ func TestCheck_ValidTables(t *testing.T) {
 						m.Bytes([]byte{0x41, 0x0e, 16})
 					})
 				},
+				"zRB": func(m *maker) { m.cie(1, "zRB", 0x1b); m.fde(0, 0x4000, 0x100, nil, 0x41, 0x0e, 16) },
+				"zRG": func(m *maker) { m.cie(1, "zRG", 0x1b); m.fde(0, 0x4000, 0x100, nil, 0x41, 0x0e, 16) },
+				"zPR": func(m *maker) { m.cie(1, "zPR", 0xff, 0x1b); m.fde(0, 0x4000, 0x100, nil, 0x41, 0x0e, 16) },
+				"eh": func(m *maker) {
+					m.Prefixed32(func() {
+						m.U32(0)
+						m.U8(1)
+						m.CString("eh")
+						m.Word(0x1234, size)
+						m.Uleb(1)
+						m.Sleb(-8)
+						m.Bytes([]byte{16, 0x0c, 7, 8, 0x90, 1})
+					})
+					m.Prefixed32(func() {
+						m.U32(uint32(m.Len()))
+						m.Word(0x4000, size)
+						m.Word(0x100, size)
+						m.Bytes([]byte{0x41, 0x0e, 16})
+					})
+				},
+				"bytes after it": func(m *maker) { m.cie(1, "zR", 0x1b); m.fde(0, 0x4000, 0x100, nil, 0x41, 0x0e, 16); m.U32(0); m.U32(7) },
+				"extended": func(m *maker) {
+					m.cie(1, "zR", 0x1b)
+					m.fde(0, 0x4000-16, 0x100, nil, 0x41, 0x0e, 16) // 16 bytes of two lengths come before it
+					m.Data = extended(order, m.Data)
+				},
+				"padded":     func(m *maker) { m.cie(1, "zR", 0x1b); m.fde(0, 0x4000, 0x100, nil, 0x41, 0x0e, 16); m.Zeros(3) },
 				"elsewhere":  func(m *maker) { m.cie(1, "zR", 0x1b); m.fde(0, 0x123000, 0x100, nil, 0x41, 0x0e, 16) },
 				"terminator": func(m *maker) { m.cie(1, "zR", 0x1b); m.fde(0, 0x4000, 0x100, nil, 0x41, 0x0e, 16); m.Zeros(12) },
 			} {
@@ -225,13 +252,29 @@ func TestCheck_ValidTables(t *testing.T) {
 	}
 }
 
+// extended gives each entry of a table an extended length.
+func extended(order binary.ByteOrder, b []byte) (all []byte) {
+	n := 0
+	for ; len(b) > 0; n++ {
+		size := order.Uint32(b)
+		out := append([]byte{0xff, 0xff, 0xff, 0xff}, make([]byte, 8)...)
+		order.PutUint64(out[4:], uint64(size))
+		out = append(out, b[4:4+size]...)
+		if n > 0 { // the CIE is farther away
+			order.PutUint32(out[12:], order.Uint32(out[12:])+uint32(8*n+8))
+		}
+		all, b = append(all, out...), b[4+size:]
+	}
+	return all
+}
+
 // What is wrong is refused, with a sentence.
 func TestCheck_InvalidTables(t *testing.T) {
 	good := func(m *maker) { m.cie(1, "zR", 0x1b) }
 	for want, make := range map[string]func(m *maker){
 		"needs 60 bytes":              func(m *maker) { m.U32(60); m.U32(0) },
 		"needs 4294967280 bytes":      func(m *maker) { m.U32(0xfffffff0); m.Zeros(20) },
-		"64-bit format":               func(m *maker) { m.U32(0xffffffff); m.Zeros(20) },
+		"extended length":             func(m *maker) { m.U32(0xffffffff); m.Zeros(20) },
 		"no CIE begins at":            func(m *maker) { good(m); m.fde(m.Len(), 0x4000, 1, nil) }, // its own
 		"no CIE begins at offset 0x2": func(m *maker) { good(m); m.fde(2, 0x4000, 1, nil) },
 		"no CIE begins at offset -":   func(m *maker) { good(m); m.fde(-0x50, 0x4000, 1, nil) },
@@ -239,7 +282,7 @@ func TestCheck_InvalidTables(t *testing.T) {
 		"bytes of a function":         func(m *maker) { good(m); m.fde(0, 0x4000, 0x101, nil) },
 		"0 bytes of a function":       func(m *maker) { good(m); m.fde(0, 0x4000, 0, nil) },
 		"version":                     func(m *maker) { m.cie(4, "zR", 0x1b) },
-		"begins with z":               func(m *maker) { m.cie(1, "eh", 0x1b) },
+		"begins with z":               func(m *maker) { m.cie(1, "R", 0x1b) },
 		"X is unknown":                func(m *maker) { m.cie(1, "zX", 0x1b) },
 		"neither absolute":            func(m *maker) { m.cie(1, "zR", 0x3b) },
 		"the pointer encoding":        func(m *maker) { m.cie(1, "zR", 0x1f); m.fde(0, 0x4000, 1, nil) },
@@ -267,8 +310,7 @@ func TestCheck_InvalidTables(t *testing.T) {
 			good(m)
 			m.fde(0, 0x4000, 16, nil, 0x41, 0x08, 16)
 		},
-		"the return address is undefined": func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x41, 0x07, 16) },
-		"128, of 128":                     func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x0c, 0x80, 1, 8) },
+		"128, of 128": func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x0c, 0x80, 1, 8) },
 		"16, of 16": func(m *maker) {
 			m.place.Machine = elf.EM_X86_64
 			good(m)

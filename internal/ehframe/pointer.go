@@ -18,6 +18,7 @@ const (
 	peSdata8   = 0x0c
 	pePCRel    = 0x10
 	peTextRel  = 0x20
+	peOmit     = 0xff
 )
 
 // pointer reads a pointer in an encoding. The caller adds its base, if it has one.

@@ -96,10 +96,8 @@ func (p *program) instruction(c *wire.Cursor, op uint8) {
 		c.Uleb("offset")
 	case 0x06: // restore_extended
 		p.restore(p.register(c))
-	case 0x07: // undefined
-		if p.register(c) == p.cie.ReturnReg {
-			c.Bad("instruction", "the return address is undefined")
-		}
+	case 0x07: // undefined: stacks end here
+		p.elsewhere(p.register(c))
 	case 0x08: // same_value
 		if p.register(c) == p.cie.ReturnReg {
 			p.now.ra, p.now.raInMemory = false, false

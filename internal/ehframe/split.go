@@ -37,16 +37,16 @@ func isHeader(b []byte) bool {
 	return len(b) >= 4 && b[0] == 1 && (b[1] == 0xff || b[1]&0x8f < 0x0d) && (b[3] == 0xff || b[3]&0x8f < 0x0d)
 }
 
-// isFrames reports whether b consists of CIEs and FDEs.
+// isFrames reports whether b consists of CIEs and FDEs, up to its end or a terminator.
 func isFrames(order binary.ByteOrder, b []byte) bool {
 	c := wire.NewCursor(".eh_frame", "", b, order, 0)
 	first := true
 	for c.Len() >= 4 {
-		length := c.U32("length")
-		if length == 0 {
-			return blank(c.Rest())
+		length := entryLength(&c)
+		if c.Err() == nil && length == 0 {
+			return blank(c.Rest()) || !first // a table may end before the data do
 		}
-		body := c.Bytes("length", uint64(length))
+		body := c.Bytes("length", length)
 		if c.Err() != nil || len(body) < 4 || first && order.Uint32(body) != 0 {
 			return false
 		}

@@ -30,20 +30,20 @@ func (b *Builder) inlines(outer dwarfgen.EntryID, fn *jitcode.Function) {
 		id := u.Add(parent, dwarf.TagInlinedSubroutine, dwarfgen.Ref(dwarf.AttrAbstractOrigin, b.abstract(fn, call.Origin)))
 		b.ids.inlined = append(b.ids.inlined, id)
 		b.extent(id, fn.Ranges[call.First:call.Last])
-		// gdb drops calls without a call site.
-		file := fn.Origins[caller].File
+		file, line, column := fn.Origins[caller].File, call.Line, call.Column
 		if call.Elsewhere {
 			file = call.File
 		}
 		if file < 0 {
-			file = mainFile(fn)
+			// gdb drops calls without a call site. Any file will do, as line 0 is in none.
+			file, line, column = mainFile(fn), 0, 0
 		}
 		if file >= 0 {
 			u.AddAttrs(id, dwarfgen.File(dwarf.AttrCallFile, b.fileID(fn, file)))
 		}
-		u.AddAttrs(id, dwarfgen.Number(dwarf.AttrCallLine, uint64(call.Line)))
-		if call.Column != 0 {
-			u.AddAttrs(id, dwarfgen.Number(dwarf.AttrCallColumn, uint64(call.Column)))
+		u.AddAttrs(id, dwarfgen.Number(dwarf.AttrCallLine, uint64(line)))
+		if column != 0 {
+			u.AddAttrs(id, dwarfgen.Number(dwarf.AttrCallColumn, uint64(column)))
 		}
 	}
 }

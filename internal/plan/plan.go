@@ -187,10 +187,13 @@ func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
 		if d.objectOf[e.Function] < 0 {
 			continue
 		}
+		moved := 0
 		if e.Kind == jitcode.Move && add {
-			p.Lines[d.Number].Moved++
+			moved = 1
 		}
 		d.attribution.share(e, func(pid, tid uint32) {
+			p.Lines[d.Number].Moved += moved
+			moved = 0 // forked children share it
 			m := model.Mapping{Time: d.Clock(e.Time), PID: pid, TID: tid, Addr: e.Addr, Len: e.Size, Object: d.objectOf[e.Function]}
 			if d.places != nil {
 				o := d.places.Of(pid, m.Time)

@@ -1,6 +1,7 @@
 package jitdump
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -21,13 +22,49 @@ func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
 		r.fixes.trees.Add(1)
 		return false
 	}
+	if raw.ID == jitdump.IDDebugInfo2 && info != nil && r.isLate(fn, outerOf(info)) {
+		r.problem(raw.Offset, "%s at offset %#x is about %q, which was loaded before it; it is left out, with its lines and inlined calls", raw.ID, raw.Offset, jitcode.Beginning(outerOf(info), 100))
+		r.fixes.trees.Add(1)
+		return false
+	}
 	return r.useTree(fn, info, err, raw.Offset)
+}
+
+// isLate reports whether a record before fn is about the function before that, which has no record:
+// it has that function's name, and not fn's. Names of fn may be longer than those in records.
+func (r *Reader) isLate(fn *jitcode.Function, outer []byte) bool {
+	if len(outer) == 0 || bytes.Contains(fn.Name, outer) || r.function == 0 {
+		return false
+	}
+	before := r.d.partsOf(r.function - 1)
+	if before.inline.Size != 0 {
+		return false
+	}
+	var w window
+	if w.hold(r.d.src, before.load) != nil {
+		return false
+	}
+	raw, err := w.record(before.load, r.d.order())
+	if err != nil {
+		return false
+	}
+	l, err := raw.Load()
+	return err == nil && bytes.Equal(l.Name, outer)
+}
+
+// outerOf returns the name of the function that a record describes, or nil.
+func outerOf(info *jitdump.DebugInfo2) []byte {
+	if len(info.Functions) == 0 || uint64(info.Functions[0].Name) >= uint64(len(info.Names)) {
+		return nil
+	}
+	return info.Names[info.Functions[0].Name]
 }
 
 // useTree adds a decoded record at an offset to fn, or the part that was decoded before err.
 func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err error, off int64) bool {
 	if info == nil {
-		r.badTree(off, err)
+		r.problem(off, "%v; the record is left out, with its lines and inlined calls", err)
+		r.fixes.trees.Add(1)
 		return false
 	}
 	return r.useFiles(fn, info, r.recordFiles(fn, info), err, off)
@@ -91,11 +128,28 @@ func (r *Reader) decodeTree(fn *jitcode.Function, raw *jitdump.Raw) (*jitdump.De
 		r.listings = lines.Listings
 		return lines.Info, err
 	}
-	if err := raw.DebugInfo2(&r.info2); err != nil {
+	info := &r.info2
+	err := raw.DebugInfo2(info)
+	// If the counts are wrong, lists may begin elsewhere. Their contents show it.
+	switch {
+	case err != nil && !linesFit(info, fn.Size):
 		return nil, err
+	case err == nil && !isPadding(info.Extra):
+		if err := info.CheckTree(fn.Size); err != nil {
+			return nil, err
+		}
 	}
-	return &r.info2, nil
+	return info, err
 }
+
+// linesFit reports whether a record has lines, and these fit its files and size bytes of code.
+func linesFit(info *jitdump.DebugInfo2, size uint64) bool {
+	n := len(info.Lines)
+	return n > 0 && isPadding(info.Extra) && info.CheckLines() == nil && uint64(info.Lines[n-1].Offset) <= size
+}
+
+// isPadding reports whether b has only zeros.
+func isPadding(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
 // recordFiles adds the files of a record to fn.Files. It returns their indexes there, by index in
 // the record; -1 stands for an unusable name.

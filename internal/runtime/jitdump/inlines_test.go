@@ -2,6 +2,7 @@ package jitdump_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"reflect"
 	"strings"
 	"testing"
@@ -141,6 +142,132 @@ func TestInlineTree_Broken(t *testing.T) {
 	}
 }
 
+// changedTree is the record of inlined, with changes of its counts and bytes.
+func changedTree(t testing.TB, change func(body []byte) []byte) jitdump.Record {
+	t.Helper()
+	b := newDump(t, x86)
+	b.add(inlined(t))
+	return &jitdump.Unknown{ID: jitdump.IDDebugInfo2, Body: change(bytes.Clone(b.out.Bytes()[40+16:]))}
+}
+
+// A wrong count costs the tree. The lines stay if the lists are where they should be all the same:
+// the lists of strings have sizes. The message says which of the two is lost.
+func TestInlineTree_WrongCounts(t *testing.T) {
+	const linesStay, allLost = "left without inlined calls", "is left out, with its lines and inlined calls"
+	for name, test := range map[string]struct {
+		count, by int // number of a count in the record, and its change
+		want      string
+	}{
+		"file_count too large":               {0, 1, linesStay},
+		"file_count too small":               {0, -1, linesStay},
+		"function_names_count too large":     {2, 2, linesStay}, // the padding has one more
+		"function_names_count too small":     {2, -1, linesStay},
+		"file_list_size too small":           {1, -4, allLost},
+		"file_list_size too large":           {1, 4, allLost},
+		"function_names_list_size too large": {3, 4, allLost},
+		"function_count too large":           {4, 1, allLost},
+		"function_count too small":           {4, -1, allLost},
+		"inline_call_record_count too large": {5, 1, allLost},
+		"inline_call_record_count too small": {5, -1, allLost},
+		"range_count too large":              {6, 1, allLost},
+		"range_count too small":              {6, -1, allLost},
+		"line_record_count too large":        {7, 1, allLost},
+	} {
+		b := newDump(t, x86)
+		b.add(changedTree(t, func(body []byte) []byte {
+			le := binary.LittleEndian
+			le.PutUint32(body[4*test.count:], le.Uint32(body[4*test.count:])+uint32(test.by))
+			return body
+		}))
+		b.load("outer", 0x1000, 0x30)
+		r := b.scan().Reader()
+		fn, err := r.Function(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stay := test.want == linesStay; stay != reflect.DeepEqual(fn.Lines, inlinedLines) || !stay && len(fn.Lines) > 0 || len(fn.Inlines) > 0 {
+			t.Errorf("%s: lines %+v, inlined calls %+v", name, fn.Lines, fn.Inlines)
+		}
+		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, test.want) {
+			t.Errorf("%s: problems %v, want %q", name, r.Problems, test.want)
+		}
+	}
+}
+
+// Bytes after the lists are ignored if the lists are right.
+func TestInlineTree_BytesAfterLists(t *testing.T) {
+	for _, extra := range []string{"\x00", "\x00\x00\x00\x00\x00\x00\x00", "something else"} {
+		b := newDump(t, x86)
+		b.add(changedTree(t, func(body []byte) []byte { return append(body, extra...) }))
+		b.load("outer", 0x1000, 0x30)
+		r := b.scan().Reader()
+		fn, err := r.Function(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkInlined(t, fn)
+		if len(r.Problems) > 0 {
+			t.Errorf("%q: problems %v", extra, r.Problems)
+		}
+	}
+}
+
+// A record after its load is not about the next one. Names may be spelled differently otherwise.
+func TestInlineTree_AfterItsLoad(t *testing.T) {
+	for next, used := range map[string]bool{"g": false, "JS:*outer": true, "outer": true} {
+		b := newDump(t, x86)
+		b.load("outer", 0x1000, 0x30)
+		b.add(inlined(t))
+		b.load(next, 0x2000, 0x30)
+		r := b.scan().Reader()
+		fn, err := r.Function(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(fn.Lines) > 0) != used || (len(fn.Inlines) > 0) != used || (len(r.Problems) == 0) != used {
+			t.Errorf("%s: %d lines, %d inlined calls, problems %v; want some: %v", next, len(fn.Lines), len(fn.Inlines), r.Problems, used)
+		}
+	}
+}
+
+// Of several records of one name before a load, the last counts, whether that is the load's name or
+// not. The others are without a load.
+func TestInlineTree_LastOfSeveral(t *testing.T) {
+	in := func(name, file string) *jitdump.DebugInfo2 {
+		i := inlined(t)
+		i.Names[0], i.Files[0] = []byte(name), []byte(file)
+		return i
+	}
+	b := newDump(t, x86)
+	b.add(in("f", "old.c"))
+	b.add(in("f", "older.c"))
+	b.add(in("f", "new.c"))
+	b.load("f", 0x1000, 0x30)
+	b.load("f", 0x2000, 0x30) // has none
+	b.add(in("spelled::f", "old.c"))
+	b.add(in("spelled::f", "new.c"))
+	b.load("f", 0x3000, 0x30)
+	b.add(in("f", "old.c")) // threads: g's record waits
+	b.add(in("g", "g.c"))
+	b.add(in("f", "new.c"))
+	b.load("f", 0x4000, 0x30)
+	b.load("g", 0x5000, 0x30)
+	d := b.scan()
+	r := d.Reader()
+	for i, want := range []string{"new.c", "", "new.c", "new.c", "g.c"} {
+		fn, err := r.Function(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(fn.Files[:min(1, len(fn.Files))], ""); got != want {
+			t.Errorf("function %d is in %q, want %q", i, got, want)
+		}
+	}
+	if d.Orphans() != 4 || len(d.Problems) != 0 || fixes(d)["interleaved-trees"] != 2 {
+		t.Errorf("%d records without a function, want 4; problems %v; %v", d.Orphans(), d.Problems, fixes(d))
+	}
+}
+
 // earlyTree is samply's early record for a function of 0x20 bytes.
 func earlyTree(addr uint64) *jitdump.EarlyDebugInfo {
 	return &jitdump.EarlyDebugInfo{
@@ -270,7 +397,7 @@ func TestInlineTree_InterleavedThreads(t *testing.T) {
 			t.Errorf("%s has the tree of %q, want %q", fn.Name, got, want)
 		}
 	}
-	if len(d.Problems) != 2 || !strings.Contains(d.Problems[1].Text, "2 records of inlined calls came before it") {
+	if len(d.Problems) != 2 || !strings.Contains(d.Problems[1].Text, "2 records of inlined calls, from offset") {
 		t.Errorf("problems %v", d.Problems)
 	}
 }

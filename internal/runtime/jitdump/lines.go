@@ -84,7 +84,7 @@ func (r *Reader) sortRows() {
 func (r *Reader) inside(lines []jitcode.Line, size uint64) []jitcode.Line {
 	covers := slices.ContainsFunc(r.rows, func(w row) bool { return w.off >= 0 && uint64(w.off) <= size })
 	outside := 0
-	for _, w := range r.rows {
+	for i, w := range r.rows {
 		if w.off < 0 {
 			outside++
 			if !covers || w.off < -maxBefore {
@@ -93,8 +93,8 @@ func (r *Reader) inside(lines []jitcode.Line, size uint64) []jitcode.Line {
 			w.off = 0
 		}
 		if uint64(w.off) >= size {
-			if w.line != 0 || uint64(w.off) > size {
-				outside++ // line 0 at the end is an end marker, no fault
+			if uint64(w.off) > size || w.line != 0 && i < len(r.rows)-1 {
+				outside++ // an entry at the end is an end marker, no fault
 			}
 			continue
 		}

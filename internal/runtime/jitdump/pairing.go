@@ -95,7 +95,8 @@ func (p *pairing) inlineTree(s source.Span) {
 
 // inlineTreeOf returns the inline-tree record of a load. Usually one record precedes the load. If
 // threads interleave their records, the record with the function name of the load is right, and the
-// others keep waiting.
+// others keep waiting. Of several records of that name, or if all have one other name, the last is
+// right, as with debug records: the loads of those before it are lost.
 func (d *Dump) inlineTreeOf(load *jitdump.Raw, name []byte) source.Span {
 	p := &d.pairing
 	switch {
@@ -111,15 +112,28 @@ func (d *Dump) inlineTreeOf(load *jitdump.Raw, name []byte) source.Span {
 		if !w.named { // it may be large, and many loads may come before its own
 			w.name, w.named = bytes.Clone(d.outerName(w.Span)), true
 		}
-		if string(w.name) == string(name) {
-			s := w.Span
-			d.interleaved++
-			p.inline = slices.Delete(p.inline, i, i+1)
-			p.mixed = len(p.inline) > 0
-			return s
-		}
 	}
-	d.Problem(load.Offset, "%s at offset %#x: %d records of inlined calls came before it, and none of them is about a function of that name; it is left without", load.ID, load.Offset, len(p.inline)+p.tooMany)
+	last := p.inline[len(p.inline)-1]
+	isOther := func(w waitingTree) bool { return !bytes.Equal(w.name, last.name) }
+	if !p.mixed && p.tooMany == 0 && !slices.ContainsFunc(p.inline, isOther) {
+		name = last.name
+	}
+	before := len(p.inline)
+	p.inline = slices.DeleteFunc(p.inline, func(w waitingTree) bool {
+		if !bytes.Equal(w.name, name) {
+			return false
+		}
+		last = w
+		return true
+	})
+	if found := before - len(p.inline); found > 0 {
+		if p.mixed = len(p.inline) > 0; p.mixed || before == 1 {
+			d.interleaved++
+		}
+		d.orphans += found - 1
+		return last.Span
+	}
+	d.Problem(p.inline[0].Off, "%d records of inlined calls, from offset %#x on, come before the %s at offset %#x, and none of them is about a function of that name; they are left out", len(p.inline)+p.tooMany, p.inline[0].Off, load.ID, load.Offset)
 	d.orphans += len(p.inline) + p.tooMany
 	p.inline, p.tooMany, p.mixed = p.inline[:0], 0, false
 	return source.Span{}
@@ -136,10 +150,10 @@ func (d *Dump) outerName(s source.Span) []byte {
 		return nil
 	}
 	var info jitdump.DebugInfo2
-	if raw.DebugInfo2(&info) != nil || len(info.Functions) == 0 || uint64(info.Functions[0].Name) >= uint64(len(info.Names)) {
+	if raw.DebugInfo2(&info) != nil {
 		return nil
 	}
-	return info.Names[info.Functions[0].Name]
+	return outerOf(&info)
 }
 
 // unwinding records the unwinding record of the next load.
@@ -192,8 +206,9 @@ func (p *pairing) loaded(id codeID, event int) {
 const maxCandidates = 100
 
 // moved returns the event with the old place of a moved function: the latest event of that index in
-// the process. A forked child may move inherited code. Then it is an event of another process with
-// the old address of the move.
+// the process. If loads share the index, it is that of the function at the old address of the move.
+// A forked child may move inherited code. Then it is an event of another process with that address.
+// Other processes do not have the function.
 func (p *pairing) moved(events []jitcode.Event, id codeID, from uint64) (event int, ok bool) {
 	if p.own == nil {
 		p.own, p.any = make(map[codeID]int), make(map[uint64][]int)
@@ -201,18 +216,19 @@ func (p *pairing) moved(events []jitcode.Event, id codeID, from uint64) (event i
 			p.loaded(codeID{events[i].Index, events[i].PID}, i)
 		}
 	}
-	if event, ok = p.own[id]; ok {
-		return event, true
+	own, ok := p.own[id]
+	if ok && events[own].Addr == from {
+		return own, true
 	}
 	candidates := p.any[id.index]
 	candidates = candidates[max(0, len(candidates)-maxCandidates):]
 	for i := len(candidates) - 1; i >= 0; i-- {
-		if e := candidates[i]; events[e].Addr == from {
-			return e, true
+		switch e := &events[candidates[i]]; {
+		case e.Addr != from, ok && e.PID != id.pid:
+		case ok && slices.ContainsFunc(candidates[i+1:], func(later int) bool { return events[later].Function == e.Function }): // has left
+		default:
+			return candidates[i], true
 		}
 	}
-	if len(candidates) == 0 {
-		return 0, false
-	}
-	return candidates[len(candidates)-1], true
+	return own, ok
 }

@@ -139,6 +139,7 @@ func TestEvents_MovesOfProcesses(t *testing.T) {
 		move(200, 1, 0x1000, 0x6000), // inherited
 		move(200, 1, 0x6000, 0x7000), // and now its own
 		move(400, 2, 0x4000, 0x8000), // one of several
+		move(500, 2, 0x9000, 0xa000), // never had one there
 	} {
 		b.add(r)
 	}
@@ -150,6 +151,33 @@ func TestEvents_MovesOfProcesses(t *testing.T) {
 	if want := []string{"100/101: function 1 from 0x2000 to 0x5000", "200/201: function 0 from 0x1000 to 0x6000",
 		"200/201: function 0 from 0x6000 to 0x7000", "400/401: function 3 from 0x4000 to 0x8000"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("moves\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Text, "of code_index 2, which no JIT_CODE_LOAD of process 500 before it has") {
+		t.Errorf("problems %v", d.Problems)
+	}
+}
+
+// If functions share an index, the old address says which of them moves. A function that has left
+// that address is not there.
+func TestEvents_MovesOfSharedIndex(t *testing.T) {
+	b := newDump(t, x86)
+	for _, r := range []jitdump.Record{
+		&jitdump.Load{PID: 100, CodeAddr: 0x1000, CodeIndex: 7, Name: []byte("f"), Code: []byte{0x90, 0xc3}},
+		&jitdump.Load{PID: 100, CodeAddr: 0x2000, CodeIndex: 7, Name: []byte("g"), Code: []byte{0x90, 0xc3}},
+		&jitdump.Move{PID: 100, OldCodeAddr: 0x1000, NewCodeAddr: 0x3000, CodeSize: 2, CodeIndex: 7},
+		&jitdump.Move{PID: 100, OldCodeAddr: 0x2000, NewCodeAddr: 0x4000, CodeSize: 2, CodeIndex: 7},
+		&jitdump.Move{PID: 100, OldCodeAddr: 0x3000, NewCodeAddr: 0x1000, CodeSize: 2, CodeIndex: 7},
+		&jitdump.Move{PID: 100, OldCodeAddr: 0x2000, NewCodeAddr: 0x5000, CodeSize: 2, CodeIndex: 7}, // nothing is there: the latest
+	} {
+		b.add(r)
+	}
+	d := b.scan()
+	var got []string
+	for _, e := range d.Events[2:] {
+		got = append(got, fmt.Sprintf("%d from %#x to %#x", e.Function, e.OldAddr, e.Addr))
+	}
+	if want := []string{"0 from 0x1000 to 0x3000", "1 from 0x2000 to 0x4000", "0 from 0x3000 to 0x1000", "0 from 0x1000 to 0x5000"}; !reflect.DeepEqual(got, want) || len(d.Problems) > 0 {
+		t.Errorf("moves %q, want %q; problems %v", got, want, d.Problems)
 	}
 }
 

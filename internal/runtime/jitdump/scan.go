@@ -304,7 +304,7 @@ func (d *Dump) thread(pid, tid uint32) uint32 {
 func (d *Dump) move(raw *jitdump.Raw, m *jitdump.Move) {
 	i, ok := d.pairing.moved(d.Events, codeID{m.CodeIndex, m.PID}, d.codeStart(m.OldCodeAddr))
 	if !ok {
-		d.Problem(raw.Offset, "%s at offset %#x of code_index %d, which no %s before it has; it is left out", jitdump.IDMove, raw.Offset, m.CodeIndex, jitdump.IDLoad)
+		d.Problem(raw.Offset, "%s at offset %#x of code_index %d, which no %s of process %d before it has; it is left out", jitdump.IDMove, raw.Offset, m.CodeIndex, jitdump.IDLoad, m.PID)
 		return
 	}
 	event := d.Events[i] // a load, or the move before this one

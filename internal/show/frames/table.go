@@ -76,15 +76,15 @@ func (t *Table) Show(b []byte) {
 	c := wire.NewCursor(".eh_frame", "", b, t.Order, t.FileOffset)
 	for c.Len() >= 4 && c.Err() == nil && t.Out.Lost() == nil {
 		at := int64(c.Pos())
-		length := c.U32("length")
+		length := uint64(c.U32("length"))
 		if length == 0 { // a terminator, or padding
 			continue
 		}
-		idAt := int64(c.Pos())
-		body := c.Bytes("entry", uint64(length))
 		if length == math.MaxUint32 {
-			c.Bad("length", "in the 64-bit format, which is not decoded here")
+			length = c.U64("extended length")
 		}
+		idAt := int64(c.Pos())
+		body := c.Bytes("entry", length)
 		if c.Err() != nil {
 			break
 		}
@@ -109,7 +109,7 @@ func (t *Table) failed(err error) {
 	t.Out.Str("text", []byte(err.Error()))
 }
 
-func (t *Table) cie(c *wire.Cursor, at int64, length uint32) {
+func (t *Table) cie(c *wire.Cursor, at int64, length uint64) {
 	e := &cieEntry{encoding: pointerAbsolute}
 	version := c.U8("version")
 	augmentation := c.CString("augmentation")
@@ -144,7 +144,7 @@ func (t *Table) cie(c *wire.Cursor, at int64, length uint32) {
 	o.Row()
 	o.Label("entry", []byte("CIE"))
 	o.Hex("at", uint64(at))
-	o.Num("length", uint64(length))
+	o.Num("length", length)
 	o.Num("version", uint64(version))
 	o.Str("augmentation", augmentation)
 	o.Num("code_align", e.code)
@@ -160,7 +160,7 @@ func (t *Table) cie(c *wire.Cursor, at int64, length uint32) {
 // maxCIEs bounds how many CIEs are remembered. Tables have few.
 const maxCIEs = 1 << 16
 
-func (t *Table) fde(c *wire.Cursor, at, cieAt int64, length uint32) {
+func (t *Table) fde(c *wire.Cursor, at, cieAt int64, length uint64) {
 	e := t.cies[cieAt]
 	if e == nil {
 		c.Fail("CIE pointer", "no CIE begins at %#x of the table", cieAt)
@@ -183,7 +183,7 @@ func (t *Table) fde(c *wire.Cursor, at, cieAt int64, length uint32) {
 	o.Row()
 	o.Label("entry", []byte("FDE"))
 	o.Hex("at", uint64(at))
-	o.Num("length", uint64(length))
+	o.Num("length", length)
 	o.Hex("cie", uint64(cieAt))
 	relative := t.Label != "" && e.encoding&0x70 == pointerRelative
 	if relative { // to the table

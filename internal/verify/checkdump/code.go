@@ -40,6 +40,8 @@ func (c *checker) load(raw *jitdump.Raw, l *jitdump.Load) {
 	if !f.Gone {
 		c.place(int32(len(c.functions)-1), raw)
 	}
+	c.loads++
+	c.loadedAt[l.CodeAddr] = raw.Offset
 	c.linesOf(raw, l)
 	c.unwindOf(raw, l)
 	c.treeOf(raw, l)

@@ -32,8 +32,10 @@ type checker struct {
 	ticks   bool   // times are counts of the processor
 	changed uint64 // when the file was written last, in this machine's CLOCK_MONOTONIC; 0 if that is not known
 
-	functions []jitted.Function
+	functions []jitted.Function  // an entry for each place of a function
+	loads     int                // number of functions
 	byIndex   map[indexKey]int32 // the latest function of a number
+	loadedAt  map[uint64]int64   // offset of the latest load, by address
 	places    jitted.Places
 	lines     lineRecords
 	unwind    pendingUnwind
@@ -101,7 +103,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verif
 func newChecker(r *verify.Reporter, src io.ReaderAt, size int64) *checker {
 	return &checker{
 		Reporter: r, src: src, size: size,
-		byIndex: make(map[indexKey]int32), wrongPIDs: make(map[uint32]bool),
+		byIndex: make(map[indexKey]int32), loadedAt: make(map[uint64]int64), wrongPIDs: make(map[uint32]bool),
 		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)},
 	}
 }
@@ -235,8 +237,12 @@ func (c *checker) record(raw *jitdump.Raw) {
 		}
 		c.tiers[t.Number&0xff] = true
 	case jitdump.IDEmbeddedSource:
-		if _, err := raw.EmbeddedSource(); err != nil {
+		s, err := raw.EmbeddedSource()
+		switch {
+		case err != nil:
 			c.Violation("dump/extension", raw.Offset, "%s has a payload of another format", raw.ID)
+		case !verify.IsText(s.Name):
+			c.Violation("dump/file-garbage", raw.Offset, "%s has the file name %s", raw.ID, verify.Quoted(s.Name))
 		}
 	case jitdump.IDOpenJ9:
 		if raw.IsOpenJ9Metadata() {
@@ -311,7 +317,7 @@ func (c *checker) end() {
 	if c.salt.found() {
 		c.Violation("dump/code-salted", c.functions[0].Offset, "the last %d bytes of the code of all %s are a number", codeSalt, verify.Counted(c.salt.loads, "function"))
 	}
-	if len(c.functions) == 0 {
+	if c.loads == 0 {
 		c.Violation("dump/no-load", fileHeaderSize, "there is no JIT_CODE_LOAD in the file")
 	}
 	if h := c.header.Timestamp; c.first != 0 && (h > c.first || c.first-h > headerTimeGap) && !c.ticks {
@@ -320,5 +326,5 @@ func (c *checker) end() {
 	if c.changed != 0 && c.latest > c.changed+verify.WrittenSlack && !c.epochSaid && !c.ticks {
 		c.Violation("dump/time-future", -1, "the last record has the time %d.%09d s; the file was written last when CLOCK_MONOTONIC was at %d.%09d s", c.latest/1e9, c.latest%1e9, c.changed/1e9, c.changed%1e9)
 	}
-	c.Result.Holds = verify.Counted(c.records, "record") + ", " + verify.Counted(len(c.functions), "function")
+	c.Result.Holds = verify.Counted(c.records, "record") + ", " + verify.Counted(c.loads, "function")
 }

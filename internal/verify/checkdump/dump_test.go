@@ -1,6 +1,7 @@
 package checkdump_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"testing"
@@ -156,6 +157,23 @@ func TestBigEndian(t *testing.T) {
 	}
 }
 
+// A function counts once, however often it moves. Entries count as they are there.
+func TestDump_Numbers(t *testing.T) {
+	d := newDump().load(a, "f").move(0, a, a+0x100, 0x30).move(0, a+0x100, a+0x200, 0x30)
+	d.record(2, a+0x300, u64(5), a+0x300, u32(1), u32(0), "x").load(a+0x300, "g")
+	var all []verify.Diagnostic
+	result, err := formats.Verifier().File(context.Background(), write(t, t.TempDir(), "jit-4711.dump", d.b), verify.Options{Emit: func(c verify.Diagnostic) { all = append(all, c) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "5 records, 2 functions"; result.Holds != want {
+		t.Errorf("the dump has %s, want %s", result.Holds, want)
+	}
+	if want := "5 entries are announced for the function at 0x7f0000001300, and 1 is there"; len(all) != 1 || all[0].Text != want {
+		t.Errorf("%+v, want %s", all, want)
+	}
+}
+
 // changed returns the breach of a dump of one function that was changed.
 func changed(rule string, change func(d *dump), also ...string) breach {
 	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
@@ -276,6 +294,7 @@ var dumpBreaches = []breach{
 		b, c := a+0x100, a+0x200
 		d.lines(b, entry{b, 1, "x"}).lines(c, entry{c, 1, "x"}).load(b, "g").load(c, "h")
 	}),
+	changed("dump/lines-order", func(d *dump) { d.lines(a, entry{a, 1, "x"}) }), // after the load
 	changed("dump/lines-orphan", func(d *dump) { d.lines(a+0x100, entry{a + 0x100, 1, "x"}) }),
 	changed("dump/lines-count", func(d *dump) { d.record(2, a+0x100, u64(1<<40)).load(a+0x100, "g") }),
 	changed("dump/lines-empty", func(d *dump) { d.lines(a+0x100).load(a+0x100, "g") }),
@@ -401,9 +420,15 @@ var dumpBreaches = []breach{
 		d.unwind(append(frames, header...), len(header), 4096).load(a+0x100, "g")
 	}),
 
+	changed("dump/name-text", func(d *dump) { d.tree(func(t *tree) { t.name = "poly\xff\xfe" }).load(a+0x100, "poly\xff\xfe") }),
+	changed("dump/file-garbage", func(d *dump) {
+		d.tree(nil).load(a+0x100, "poly")
+		d.b = bytes.Replace(d.b, []byte("math.to"), []byte("math.\xff\xff"), 1)
+	}),
 	changed("dump/tree-size", func(d *dump) { d.record(827346259, make([]byte, 28), u32(9)).load(a+0x100, "g") }),
 	changed("dump/tree-order", func(d *dump) { d.tree(nil) }),
 	changed("dump/tree-order", func(d *dump) { d.tree(nil).tree(nil).load(a+0x100, "poly") }),
+	changed("dump/tree-order", func(d *dump) { d.load(a+0x100, "poly").tree(nil).load(a+0x200, "g") }),
 	changed("dump/tree-name", func(d *dump) { d.tree(nil).load(a+0x100, "poly2") }),
 	changed("dump/tree-calls", func(d *dump) { d.tree(func(t *tree) { t.size = 0x100 }).load(a+0x100, "poly") }),
 	changed("dump/tree-lines", func(d *dump) { d.tree(func(t *tree) { t.line = 0x20 }).load(a+0x100, "poly") }),

@@ -32,7 +32,7 @@ const maxPendingJ9 = 64
 func (c *checker) openJ9(raw *jitdump.Raw) {
 	m, err := raw.OpenJ9Metadata()
 	if err != nil {
-		c.Violation("dump/j9-record", verify.FaultAt(err, raw.Offset), "%v", err)
+		c.Violation("dump/j9-record", min(verify.FaultAt(err, raw.Offset), raw.Offset+raw.Size()-1), "%v", err)
 		return
 	}
 	if n := len(m.Extra); n > 7 || !verify.IsZero(m.Extra) {

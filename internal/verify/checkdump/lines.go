@@ -19,6 +19,7 @@ type lineRecord struct {
 	addr   uint64 // of the function
 	addrs  []uint64
 	batch  int
+	walked int                // number of entries that were found, if they do not add up
 	freed  *jitdump.DebugInfo // its names have to be seen beside the function's
 	area   []byte             // memory of freed
 }
@@ -59,8 +60,9 @@ func (c *checker) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 		if d.Count <= uint64(len(d.Area))/jitdump.DebugEntryHead && len(d.Area) < 1<<20 {
 			r.area = bytes.Clone(d.Area)
 			r.freed = &jitdump.DebugInfo{CodeAddr: d.CodeAddr, Count: d.Count, Area: r.area}
+			r.walked = t.entries
 		} else {
-			c.Violation("dump/lines-count", raw.Offset, "the lines of the function at %#x have %d entries, %d are there", d.CodeAddr, d.Count, t.entries)
+			c.Violation("dump/lines-count", raw.Offset, "%d entries are announced for the function at %#x, and %s there", d.Count, d.CodeAddr, areThere(t.entries))
 		}
 		return
 	}
@@ -70,6 +72,14 @@ func (c *checker) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 		r.addrs = t.addrs
 		c.lines.addrs += len(t.addrs)
 	}
+}
+
+// areThere returns "1 is" or "N are".
+func areThere(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return fmt.Sprintf("%d are", n)
 }
 
 // A lineTable is what the entries of a debug record say.
@@ -89,10 +99,7 @@ type lineTable struct {
 // walkLines goes from entry to entry. whole is false if they do not add up.
 func walkLines(d *jitdump.DebugInfo, order binary.ByteOrder) (t lineTable, whole bool) {
 	area := d.Area
-	if d.Count > uint64(len(area))/(jitdump.DebugEntryHead+1) {
-		return t, false
-	}
-	t.addrs = make([]uint64, 0, d.Count)
+	t.addrs = make([]uint64, 0, min(d.Count, uint64(len(area))/(jitdump.DebugEntryHead+1)))
 	for i := uint64(0); i < d.Count; i++ {
 		if len(area) <= jitdump.DebugEntryHead {
 			return t, false
@@ -200,7 +207,11 @@ func (c *checker) freedNames(r *lineRecord, l *jitdump.Load, order binary.ByteOr
 	d := r.freed
 	stride := strideOf(d, l.Name)
 	if stride == 0 {
-		c.Violation("dump/lines-count", r.offset, "%d entries are announced for %s, and do not fill their %d bytes", d.Count, nameOf(l), len(d.Area))
+		if uint64(r.walked) < d.Count {
+			c.Violation("dump/lines-count", r.offset, "%d entries are announced for %s, and %s there", d.Count, nameOf(l), areThere(r.walked))
+		} else {
+			c.Violation("dump/lines-count", r.offset, "%d entries are announced for %s, and do not fill their %d bytes", d.Count, nameOf(l), len(d.Area))
+		}
 		return false
 	}
 	r.addrs = strideAddrs(d, stride, order)
@@ -248,7 +259,11 @@ func nameOf(l *jitdump.Load) string {
 func (ls *lineRecords) drop(c *checker, r *lineRecord) {
 	delete(ls.byAddr, r.addr)
 	ls.addrs -= len(r.addrs)
-	c.Violation("dump/lines-orphan", r.offset, "no function is loaded at %#x", r.addr)
+	if load, ok := c.loadedAt[r.addr]; ok && load < r.offset {
+		c.Violation("dump/lines-order", r.offset, "the function at %#x was loaded before, at offset %#x, and none after it", r.addr, load)
+		return
+	}
+	c.Violation("dump/lines-orphan", r.offset, "no function is loaded at %#x after it", r.addr)
 }
 
 // orphans drops the records for which no load came, all of them or those from before

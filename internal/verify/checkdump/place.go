@@ -64,7 +64,7 @@ func (c *checker) wrongPlace(ctx context.Context, recording string, w *dumpWitne
 	}
 	f := &c.functions[0]
 	if stray >= manyOutside {
-		c.Violation("dump/recording-place", f.Offset, "none of the %d samples of process %d in no file is in one of the %s: the first of them is at %#x, the first function at %#x", stray, w.pid, verify.Counted(len(c.functions), "function"), at, f.Addr)
+		c.Violation("dump/recording-place", f.Offset, "none of the %d samples of process %d in no file is in one of the %s: the first of them is at %#x, the first function at %#x", stray, w.pid, verify.Counted(c.loads, "function"), at, f.Addr)
 		return true, nil
 	}
 	if lost || len(m.memory) == 0 {
@@ -79,7 +79,7 @@ func (c *checker) wrongPlace(ctx context.Context, recording string, w *dumpWitne
 		outside = outside || !nearRange(m.files, f.Addr, 0)
 	}
 	if outside {
-		c.Violation("dump/recording-place", f.Offset, "none of the %s lies where process %d had executable memory, such as %#x to %#x; the first is at %#x", verify.Counted(len(c.functions), "function"), w.pid, m.memory[0].Addr, m.memory[0].End, f.Addr)
+		c.Violation("dump/recording-place", f.Offset, "none of the %s lies where process %d had executable memory, such as %#x to %#x; the first is at %#x", verify.Counted(c.loads, "function"), w.pid, m.memory[0].Addr, m.memory[0].End, f.Addr)
 	}
 	return outside, nil
 }

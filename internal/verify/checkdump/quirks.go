@@ -36,6 +36,7 @@ func isBaseline(name []byte, v8 bool) bool {
 type skewVote struct {
 	skew     uint64
 	votes    int     // tables that are right only with this skew
+	only     int     // tables that are right with it, and not as they are
 	first    int     // tables with the lowest entry at the skew
 	against  []int64 // loads, by offset, that are wrong with it
 	baseline int     // tables of baseline functions that are wrong with it
@@ -48,6 +49,8 @@ type quirkScan struct {
 	skews    []skewVote // without skew first
 	tables   int
 	baseline int
+	judged   int // tables that are wrong with some skew
+	notAsIs  int // tables that are wrong as they are
 	neither  int // tables that are wrong with every skew
 	waiting  map[uint64][]uint64
 	addrs    int                           // in waiting
@@ -133,7 +136,7 @@ func (s *quirkScan) load(raw *jitdump.Raw, l *jitdump.Load) {
 	if isBaseline(l.Name, s.v8) {
 		s.baseline++
 		for i := range s.skews {
-			if known, misfits := countMisfits(starts, addrs, l.CodeAddr+s.skews[i].skew); misfits > 0 || known == 0 {
+			if fits, known := tableFits(s.skews[i].skew, starts, addrs, l); !fits || known == 0 {
 				s.skews[i].baseline++
 			}
 		}
@@ -147,51 +150,80 @@ func (s *quirkScan) load(raw *jitdump.Raw, l *jitdump.Load) {
 		if low == l.CodeAddr+v.skew {
 			v.first++
 		}
-		if s.isRight(v.skew, starts, addrs, l) {
+		if fits, _ := tableFits(v.skew, starts, addrs, l); fits {
 			right = append(right, i)
 		} else {
 			v.against = append(v.against, raw.Offset)
 		}
 	}
 	switch len(right) {
+	case len(s.skews):
+		return
 	case 0:
 		s.neither++
 	case 1:
 		s.skews[right[0]].votes++
 	}
-}
-
-// isRight reports whether nine of ten entries are at starts of instructions after
-// subtracting a skew. Entries outside the code count if another skew has them inside.
-func (s *quirkScan) isRight(skew uint64, starts []bool, addrs []uint64, l *jitdump.Load) bool {
-	known, misfits := countMisfits(starts, addrs, l.CodeAddr+skew)
-	for _, a := range addrs {
-		off, moved := a-l.CodeAddr, a-l.CodeAddr-skew
-		if int64(off) >= 0 && off <= l.CodeSize+0x40 && (int64(moved) < 0 || moved > l.CodeSize) {
-			known++
-			misfits++
+	s.judged++
+	if !slices.Contains(right, 0) {
+		s.notAsIs++
+		for _, i := range right {
+			s.skews[i].only++
 		}
 	}
-	return misfits*10 <= known
+}
+
+// tableFits reports whether seven of eight entries that say something are at starts of instructions
+// after subtracting a skew, and how many these are. Entries outside the code count if another skew
+// has them inside.
+func tableFits(skew uint64, starts []bool, addrs []uint64, l *jitdump.Load) (fits bool, known int) {
+	misfits := 0
+	for _, a := range addrs {
+		off := int64(a - l.CodeAddr)
+		moved := off - int64(skew)
+		inside := off >= 0 && uint64(off) <= l.CodeSize
+		switch {
+		case moved < 0 || uint64(moved) > l.CodeSize:
+			if off >= 0 && uint64(off) <= l.CodeSize+0x40 {
+				known++
+				misfits++
+			}
+			continue
+		case !inside:
+			known++
+		}
+		if moved < int64(len(starts)) {
+			if inside {
+				known++
+			}
+			if !starts[moved] {
+				misfits++
+			}
+		}
+	}
+	return misfits*8 <= known, known
 }
 
 // quirks returns the quirks that the tables prove.
 func (s *quirkScan) quirks() (h quirks) {
-	chosen, votes := 0, 0
+	chosen := 0
 	for i := range s.skews {
-		v := &s.skews[i]
-		votes += v.votes
-		if v.votes > s.skews[chosen].votes || v.votes == s.skews[chosen].votes && len(v.against) < len(s.skews[chosen].against) {
+		v, best := &s.skews[i], &s.skews[chosen]
+		if len(v.against) < len(best.against) || len(v.against) == len(best.against) && v.first > best.first {
 			chosen = i
 		}
 	}
 	best := &s.skews[chosen]
-	others := votes - best.votes
-	few := 1 + votes/20 // a few odd tables prove nothing, if there are enough others
-	if best.votes < 7 {
-		few = 0
+	others := 0 // tables that are right with another skew only
+	if chosen > 0 {
+		others = len(best.against) - (s.notAsIs - best.only)
+	} else {
+		for _, v := range s.skews {
+			others = max(others, v.only)
+		}
 	}
-	if wrong := others + s.neither; others > few || 4*wrong > votes+s.neither {
+	// A few odd tables prove nothing, if there are enough others.
+	if 20*others > s.judged && (others > 1 || s.judged < 8) || 4*len(best.against) > s.judged {
 		h.contradict = fmt.Sprintf("of %d tables, %d are right as they are", s.tables, s.skews[0].votes)
 		for _, v := range s.skews[1:] {
 			h.contradict += fmt.Sprintf(", %d if %#x is taken off", v.votes, v.skew)
@@ -199,7 +231,7 @@ func (s *quirkScan) quirks() (h quirks) {
 		h.contradict += fmt.Sprintf(", %d neither way", s.neither)
 		return h
 	}
-	if votes == 0 {
+	if s.judged == 0 {
 		chosen = 0
 		for i := len(s.skews) - 1; i > 0; i-- {
 			if n := s.skews[i].first; n > 0 && n == s.tables || n >= 2 && 2*n >= s.tables || s.v8 && i == 1 && s.tables+s.baseline > 0 && chosen == 0 {
@@ -217,35 +249,37 @@ func (s *quirkScan) quirks() (h quirks) {
 	return h
 }
 
-// countMisfits counts the addresses, from base on, of which it is known whether an
-// instruction starts there, and those where none does.
-func countMisfits(starts []bool, addrs []uint64, base uint64) (known, misfits int) {
-	for _, a := range addrs {
-		if off := a - base; off < uint64(len(starts)) {
-			known++
-			if !starts[off] {
-				misfits++
-			}
-		}
-	}
-	return known, misfits
-}
-
-// instructionStarts says of each byte of code, as far as a sweep gets, whether an
-// instruction starts there. It knows x86, where instructions tell most.
+// instructionStarts says of each byte of code, as far as a sweep gets, whether an instruction starts
+// there. It is empty for unknown machines.
 func instructionStarts(machine elf.Machine, code []byte) []bool {
-	mode := 0
+	var length func(b []byte) int
 	switch machine {
 	case elf.EM_X86_64:
-		mode = 64
+		length = func(b []byte) int { return x86Length(b, 64) }
 	case elf.EM_386:
-		mode = 32
+		length = func(b []byte) int { return x86Length(b, 32) }
+	case elf.EM_ARM: // or 4
+		length = func(b []byte) int { return 2 }
+	case elf.EM_AARCH64, elf.EM_PPC64, elf.EM_PPC, elf.EM_MIPS, elf.EM_LOONGARCH, elf.EM_SPARCV9:
+		length = func(b []byte) int { return 4 }
+	case elf.EM_RISCV: // by the low bits; 0 for more than 4
+		length = func(b []byte) int {
+			switch {
+			case b[0]&3 != 3:
+				return 2
+			case b[0]&0x1f != 0x1f:
+				return 4
+			}
+			return 0
+		}
+	case elf.EM_S390: // by the high bits
+		length = func(b []byte) int { return [4]int{2, 4, 4, 6}[b[0]>>6] }
 	default:
 		return nil
 	}
 	starts := make([]bool, 0, len(code))
 	for len(starts) < len(code) {
-		n := x86Length(code[len(starts):], mode)
+		n := length(code[len(starts):])
 		if n <= 0 || n > len(code)-len(starts) {
 			break
 		}

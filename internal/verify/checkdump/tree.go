@@ -15,6 +15,8 @@ type pendingTree struct {
 	info   jitdump.DebugInfo2 // without names, which are gone with the record
 	name   []byte             // of the outer function
 	named  bool
+	before []byte // name of the last load
+	had    bool   // a record came before that
 }
 
 func (p *pendingTree) forget() { p.waits = false }
@@ -28,7 +30,7 @@ func (c *checker) debugInfo2(raw *jitdump.Raw) {
 	p.waits, p.offset = true, raw.Offset
 	err := raw.DebugInfo2(&p.info)
 	if p.sound = err == nil; !p.sound {
-		c.Violation("dump/tree-size", verify.FaultAt(err, raw.Offset), "%v", err)
+		c.Violation("dump/tree-size", raw.Offset, "%v", err)
 		return
 	}
 	if n := len(p.info.Extra); n > 7 || !verify.IsZero(p.info.Extra) {
@@ -37,6 +39,18 @@ func (c *checker) debugInfo2(raw *jitdump.Raw) {
 	p.name, p.named = p.name[:0], false
 	if f := p.info.Functions; len(f) > 0 && uint64(f[0].Name) < uint64(len(p.info.Names)) {
 		p.name, p.named = append(p.name, p.info.Names[f[0].Name]...), true
+	}
+	for _, name := range p.info.Names {
+		if !verify.IsText(name) {
+			c.Violation("dump/name-text", raw.Offset, "%s has the function name %s, which is no text", raw.ID, verify.Quoted(name))
+			break
+		}
+	}
+	for _, name := range p.info.Files {
+		if !verify.IsText(name) {
+			c.Violation("dump/file-garbage", raw.Offset, "%s has the file name %s", raw.ID, verify.Quoted(name))
+			break
+		}
 	}
 	for i, f := range p.info.Functions {
 		tier := f.Flags.Tier()
@@ -52,11 +66,17 @@ func (c *checker) debugInfo2(raw *jitdump.Raw) {
 // treeOf checks the record in front of a load.
 func (c *checker) treeOf(raw *jitdump.Raw, l *jitdump.Load) {
 	p := &c.tree
+	isLate := p.waits && p.named && len(p.name) > 0 && !bytes.Contains(l.Name, p.name) && !p.had && bytes.Equal(p.name, p.before)
+	p.before, p.had = append(p.before[:0], l.Name...), p.waits
 	if !p.waits {
 		return
 	}
 	p.waits = false
 	if !p.sound {
+		return
+	}
+	if isLate {
+		c.Violation("dump/tree-order", p.offset, "it is about %s, which was loaded before it; the load after it is that of %s", verify.Quoted(p.name), verify.Quoted(l.Name))
 		return
 	}
 	if p.named && !bytes.Equal(p.name, l.Name) {
@@ -69,6 +89,12 @@ func (c *checker) treeOf(raw *jitdump.Raw, l *jitdump.Load) {
 	if err != nil {
 		c.Violation("dump/tree-lines", verify.FaultAt(err, p.offset), "%s: %v", verify.Quoted(l.Name), err)
 		return
+	}
+	for _, line := range p.info.Lines {
+		if line.Line > maxLine {
+			c.Violation("dump/line-absurd", p.offset, "%s has lines such as %d", verify.Quoted(l.Name), line.Line)
+			break
+		}
 	}
 	for _, line := range p.info.Lines {
 		if uint64(line.Offset) >= l.CodeSize {

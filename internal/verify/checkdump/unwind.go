@@ -1,9 +1,6 @@
 package checkdump
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/ehframe"
 	"github.com/jitinject/jitinject/jitdump"
@@ -47,20 +44,23 @@ func (c *checker) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 	if u == nil || len(u.data) == 0 {
 		return
 	}
-	order, n := raw.Order, uint64(len(u.data))
+	n := uint64(len(u.data))
+	format := ehframe.Format{Order: raw.Order, AddrSize: ehframe.AddressSize(c.machine, l.CodeAddr), Machine: c.machine}
 	// Where perf has the frames and the header.
 	framesAt := (l.CodeAddr + l.CodeSize + 7) &^ 7
 	frames, header := u.data[:n-u.headerSize], u.data[n-u.headerSize:]
-	table, err := ehframe.Read(order, c.addrSize(l.CodeAddr), frames, framesAt)
+	table, err := ehframe.Read(format, frames, framesAt)
 	if err != nil || u.headerSize > 0 && !ehframe.IsHeader(header) {
 		swapped, other := u.data[u.headerSize:], u.data[:u.headerSize]
-		if addr, ok := ehframe.TableAddress(order, c.addrSize(l.CodeAddr), other); ok {
+		if addr, ok := ehframe.TableAddress(format, other); ok {
 			framesAt = addr
 		}
-		if table, serr := ehframe.Read(order, c.addrSize(l.CodeAddr), swapped, framesAt); serr == nil && u.headerSize > 0 && ehframe.IsHeader(other) {
+		if table, serr := ehframe.Read(format, swapped, framesAt); serr == nil && u.headerSize > 0 && ehframe.IsHeader(other) {
 			c.Violation("dump/unwind-order", u.offset, "the tables of %s begin with .eh_frame_hdr", verify.Quoted(l.Name))
 			c.shared(u, table, l)
 			return
+		} else if u.headerSize > 0 && ehframe.IsHeader(other) && !ehframe.IsHeader(header) {
+			err = serr
 		}
 		if err == nil {
 			c.Violation("dump/unwind-frames", u.offset, "%s: the last %d bytes are no .eh_frame_hdr", verify.Quoted(l.Name), u.headerSize)
@@ -85,7 +85,7 @@ func (c *checker) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 		c.Violation("dump/unwind-header", u.offset, "%s has FDEs and no .eh_frame_hdr", verify.Quoted(l.Name))
 		return
 	}
-	if err := ehframe.CheckHeader(order, c.addrSize(l.CodeAddr), header, framesAt+uint64(len(frames)), framesAt, table); err != nil {
+	if err := ehframe.CheckHeader(format, header, framesAt+uint64(len(frames)), framesAt, table); err != nil {
 		c.Violation("dump/unwind-header", u.offset, "%s: %v", verify.Quoted(l.Name), err)
 	}
 }
@@ -94,7 +94,6 @@ func (c *checker) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 // which is up to 7 bytes at the end, and up to a line of the cache before another function.
 func uncovered(table []ehframe.Entry, l *jitdump.Load) (low, high uint64, ok bool) {
 	const lineOfCache = 64
-	table = slices.SortedFunc(slices.Values(table), func(a, b ehframe.Entry) int { return cmp.Compare(a.Low, b.Low) })
 	end, most := l.CodeAddr, uint64(0)
 	for _, f := range table {
 		if f.Low > end+most {
@@ -118,6 +117,3 @@ func (c *checker) shared(u *unwindRecord, table []ehframe.Entry, l *jitdump.Load
 		c.Violation("dump/unwind-shared", u.offset, "%d of the %d FDEs before the load of %s are about other code", others, len(table), verify.Quoted(l.Name))
 	}
 }
-
-// addrSize returns the size of addresses in tables, in bytes.
-func (c *checker) addrSize(addr uint64) int { return ehframe.AddressSize(c.machine, addr) }

@@ -290,11 +290,11 @@ func (o *Object) frames() {
 		o.Violation("object/frames", offset(frames), "%v", err)
 		return
 	}
-	addrSize := 8
+	format := ehframe.Format{Order: o.ELF.ByteOrder, AddrSize: 8, Machine: o.ELF.Machine}
 	if o.ELF.Class == elf.ELFCLASS32 {
-		addrSize = 4
+		format.AddrSize = 4
 	}
-	table, err := ehframe.Read(o.ELF.ByteOrder, addrSize, data, frames.Addr)
+	table, err := ehframe.Read(format, data, frames.Addr)
 	if err != nil {
 		o.Violation("object/frames", offset(frames), "%v", err)
 		return
@@ -306,16 +306,9 @@ func (o *Object) frames() {
 			return
 		}
 	}
-	slices.SortFunc(table, func(a, b ehframe.Entry) int { return cmp.Compare(a.Low, b.Low) })
-	for i := 1; i < len(table); i++ {
-		if table[i-1].High > table[i].Low {
-			o.Violation("object/frames", offset(frames), "FDEs about %#x and %#x overlap", table[i-1].Low, table[i].Low)
-			return
-		}
-	}
 	data, err = header.Data()
 	if err == nil {
-		err = ehframe.CheckHeader(o.ELF.ByteOrder, addrSize, data, header.Addr, frames.Addr, table)
+		err = ehframe.CheckHeader(format, data, header.Addr, frames.Addr, table)
 	}
 	if err != nil {
 		o.Violation("object/frame-header", offset(header), "%v", err)

@@ -2,9 +2,13 @@ package ehframe
 
 import (
 	"bytes"
+	"cmp"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/wire"
@@ -17,6 +21,7 @@ const (
 	peUdata2  = 0x02
 	peUdata4  = 0x03
 	peUdata8  = 0x04
+	peSigned  = 0x08
 	peSLEB    = 0x09
 	peSdata2  = 0x0a
 	peSdata4  = 0x0b
@@ -30,45 +35,73 @@ const (
 type Entry struct {
 	at        uint64 // its address
 	Low, High uint64 // of the code it is about
+	rows      []cfaRow
 }
 
 // A commonEntry is what FDEs need to know of their CIE.
 type commonEntry struct {
-	encoding byte
-	augments bool // FDEs have augmentation data
+	encoding  byte
+	augments  bool // FDEs have augmentation data
+	codeAlign uint64
+	dataAlign int64
+	returns   uint64  // the register of the return address
+	first     state   // after its instructions
+	saved     []state // the states that these remembered
 }
 
 // A reader reads an .eh_frame [LSB Core 10.6.1].
 type reader struct {
-	c        wire.Cursor
-	order    binary.ByteOrder
-	addrSize int
-	at       uint64 // address of the section
-	cies     map[uint64]commonEntry
+	c    wire.Cursor
+	cies map[uint64]commonEntry
 }
 
-// Read returns the FDEs of an .eh_frame at an address, in their order.
-func Read(order binary.ByteOrder, addrSize int, data []byte, at uint64) (table []Entry, err error) {
-	r := reader{c: wire.NewCursor(".eh_frame", "", data, order, 0), order: order, addrSize: addrSize, at: at, cies: make(map[uint64]commonEntry)}
+// A Format has what entries depend on.
+type Format struct {
+	Order    binary.ByteOrder
+	AddrSize int         // in bytes
+	Machine  elf.Machine // EM_NONE if unknown
+}
+
+// Read returns the FDEs of an .eh_frame at an address, sorted by the code they are about.
+func Read(format Format, data []byte, at uint64) (table []Entry, err error) {
+	if table, err = entries(format, data, at); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(table, func(a, b Entry) int { return cmp.Compare(a.Low, b.Low) })
+	for i := 1; i < len(table); i++ {
+		if table[i-1].High > table[i].Low {
+			return nil, fmt.Errorf("FDEs about %#x and %#x overlap", table[i-1].Low, table[i].Low)
+		}
+	}
+	return table, nil
+}
+
+// entries returns the FDEs in the order of the section.
+func entries(format Format, data []byte, at uint64) (table []Entry, err error) {
+	order := format.Order
+	r := reader{c: wire.NewCursor(".eh_frame", "", data, order, 0), cies: make(map[uint64]commonEntry)}
 	for r.c.Len() >= 4 {
 		start := uint64(r.c.Pos())
-		length := r.c.U32("length")
+		length := uint64(r.c.U32("length"))
 		if length == 0 {
 			if !verify.IsZero(r.c.Rest()) {
 				return nil, fmt.Errorf("something follows the end of the table, at %#x", start)
 			}
 			return table, nil
 		}
-		if length == 0xffffffff {
-			return nil, errors.New("an entry of more than 4 GiB")
+		if length == math.MaxUint32 {
+			length = r.c.U64("extended length") // CIE ids and pointers after it still have 4 bytes
 		}
 		idAt := uint64(r.c.Pos())
-		body := r.c.Bytes("length", uint64(length))
-		if r.c.Err() != nil || len(body) < 4 {
+		body := r.c.Bytes("length", length)
+		if r.c.Err() != nil {
 			return nil, fmt.Errorf("the entry at %#x has %d bytes, more than are left", start, length)
 		}
+		if len(body) < 4 {
+			return nil, fmt.Errorf("the entry at %#x has %d bytes, too few for a CIE id", start, length)
+		}
 		id := order.Uint32(body)
-		e := entryReader{c: wire.NewCursor(".eh_frame", "", body[4:], order, int64(idAt+4)), base: at + idAt + 4, addrSize: addrSize}
+		e := entryReader{c: wire.NewCursor(".eh_frame", "", body[4:], order, int64(idAt+4)), base: at + idAt + 4, Format: format}
 		if id == 0 {
 			cie, err := e.cie()
 			if err != nil {
@@ -81,7 +114,7 @@ func Read(order binary.ByteOrder, addrSize int, data []byte, at uint64) (table [
 		if !ok {
 			return nil, fmt.Errorf("the FDE at %#x is of a CIE at %#x, where there is none", start, idAt-uint64(id))
 		}
-		f, err := e.fde(cie)
+		f, err := e.fde(&cie)
 		if err != nil {
 			return nil, fmt.Errorf("the FDE at %#x: %w", start, err)
 		}
@@ -96,9 +129,9 @@ func Read(order binary.ByteOrder, addrSize int, data []byte, at uint64) (table [
 
 // An entryReader is in the middle of a CIE or FDE.
 type entryReader struct {
-	c        wire.Cursor
-	base     uint64 // address of the cursor's first byte
-	addrSize int
+	Format
+	c    wire.Cursor
+	base uint64 // address of the cursor's first byte
 }
 
 func (e *entryReader) cie() (cie commonEntry, err error) {
@@ -107,20 +140,20 @@ func (e *entryReader) cie() (cie commonEntry, err error) {
 	if e.c.Err() == nil && version != 1 && version != 3 {
 		return cie, fmt.Errorf("version %d", version)
 	}
-	e.uleb()
-	e.sleb()
-	if version == 1 {
-		e.c.U8("return_register")
-	} else {
-		e.uleb()
+	if rest, ok := bytes.CutPrefix(augmentation, []byte("eh")); ok {
+		augmentation = rest
+		e.c.Bytes("eh_ptr", uint64(e.AddrSize))
 	}
-	data := []byte(nil)
+	cie.codeAlign, cie.dataAlign = e.c.Uleb("code_alignment_factor"), e.c.Sleb("data_alignment_factor")
+	if version == 1 {
+		cie.returns = uint64(e.c.U8("return_register"))
+	} else {
+		cie.returns = e.c.Uleb("return_register")
+	}
 	if rest, ok := bytes.CutPrefix(augmentation, []byte("z")); ok {
 		cie.augments = true
-		n := e.uleb()
-		inner := entryReader{base: e.base + uint64(e.c.Pos()), addrSize: e.addrSize}
-		data = e.c.Bytes("augmentation data", n)
-		inner.c = wire.NewCursor(".eh_frame", "", data, binary.LittleEndian, 0)
+		data := e.c.Bytes("augmentation data", e.c.Uleb("augmentation length"))
+		inner := entryReader{Format: e.Format, c: wire.NewCursor(".eh_frame", "", data, e.Order, 0)}
 		for _, a := range rest {
 			switch a {
 			case 'R':
@@ -128,7 +161,11 @@ func (e *entryReader) cie() (cie commonEntry, err error) {
 			case 'L':
 				inner.c.U8("lsda encoding")
 			case 'P':
-				inner.skipPointer(inner.c.U8("personality encoding"))
+				if p := inner.c.U8("personality encoding"); p != peOmit {
+					if _, err := inner.pointer(p & 0x0f); err != nil {
+						return cie, fmt.Errorf("personality routine: %w", err)
+					}
+				}
 			case 'S', 'B', 'G':
 			default:
 				return cie, fmt.Errorf("augmentation %s", verify.Quoted(augmentation))
@@ -140,13 +177,26 @@ func (e *entryReader) cie() (cie commonEntry, err error) {
 	} else if len(augmentation) > 0 {
 		return cie, fmt.Errorf("augmentation %s", verify.Quoted(augmentation))
 	}
-	if e.c.Err() != nil {
-		return cie, errors.New("it ends before its fields do")
+	switch {
+	case e.c.Err() != nil:
+		return cie, errFields
+	case cie.codeAlign == 0 || cie.codeAlign > math.MaxUint8:
+		return cie, fmt.Errorf("code alignment factor %d", cie.codeAlign)
+	case cie.dataAlign == 0 || cie.dataAlign != int64(int8(cie.dataAlign)):
+		return cie, fmt.Errorf("data alignment factor %d", cie.dataAlign)
+	case cie.returns > math.MaxUint8:
+		return cie, fmt.Errorf("return address register %d", cie.returns)
+	case cie.encoding&0xf0 != 0 && cie.encoding&0xf0 != pePCRel:
+		return cie, fmt.Errorf("pointers in encoding %#x", cie.encoding)
 	}
-	return cie, e.instructions()
+	p, err := e.instructions(&cie, 0)
+	cie.first, cie.saved = p.now, p.saved
+	return cie, err
 }
 
-func (e *entryReader) fde(cie commonEntry) (f Entry, err error) {
+var errFields = errors.New("it ends before its fields do, or has a number of more than 64 bits")
+
+func (e *entryReader) fde(cie *commonEntry) (f Entry, err error) {
 	f.Low, err = e.pointer(cie.encoding)
 	if err != nil {
 		return f, err
@@ -159,41 +209,25 @@ func (e *entryReader) fde(cie commonEntry) (f Entry, err error) {
 		return f, fmt.Errorf("%d bytes of code at %#x", size, f.Low)
 	}
 	if cie.augments {
-		e.c.Bytes("augmentation data", e.uleb())
+		e.c.Bytes("augmentation data", e.c.Uleb("augmentation length"))
 	}
 	if e.c.Err() != nil {
-		return f, errors.New("it ends before its fields do")
+		return f, errFields
 	}
-	return f, e.instructions()
-}
-
-func (e *entryReader) uleb() (v uint64) {
-	for shift := 0; ; shift += 7 {
-		b := e.c.U8("uleb128")
-		if shift < 64 {
-			v |= uint64(b&0x7f) << shift
-		}
-		if b < 0x80 || e.c.Err() != nil {
-			return v
-		}
+	if size == 0 {
+		return f, fmt.Errorf("it is about 0 bytes of code at %#x", f.Low)
 	}
-}
-
-func (e *entryReader) sleb() { e.uleb() } // no value of one is of interest
-
-// skipPointer steps over a pointer.
-func (e *entryReader) skipPointer(encoding byte) {
-	if encoding != peOmit {
-		e.pointer(encoding & 0x0f)
-	}
+	p, err := e.instructions(cie, size)
+	f.rows = p.rows
+	return f, err
 }
 
 // pointer reads an encoded pointer.
 func (e *entryReader) pointer(encoding byte) (v uint64, err error) {
 	pos := e.base + uint64(e.c.Pos())
 	switch encoding & 0x0f {
-	case peAbsptr:
-		if v = 0; e.addrSize == 8 {
+	case peAbsptr, peSigned:
+		if v = 0; e.AddrSize == 8 {
 			v = e.c.U64("pointer")
 		} else {
 			v = uint64(e.c.U32("pointer"))
@@ -208,13 +242,15 @@ func (e *entryReader) pointer(encoding byte) (v uint64, err error) {
 		v = uint64(int64(int16(e.c.U16("pointer"))))
 	case peSdata4:
 		v = uint64(int64(int32(e.c.U32("pointer"))))
-	case peULEB, peSLEB:
-		v = e.uleb()
+	case peULEB:
+		v = e.c.Uleb("pointer")
+	case peSLEB:
+		v = uint64(e.c.Sleb("pointer"))
 	default:
 		return 0, fmt.Errorf("pointers in encoding %#x", encoding)
 	}
 	if e.c.Err() != nil {
-		return 0, errors.New("it ends before its fields do")
+		return 0, errFields
 	}
 	switch encoding & 0xf0 {
 	case 0:
@@ -223,58 +259,8 @@ func (e *entryReader) pointer(encoding byte) (v uint64, err error) {
 	default:
 		return 0, fmt.Errorf("pointers in encoding %#x", encoding)
 	}
-	if e.addrSize == 4 {
+	if e.AddrSize == 4 {
 		v &= 0xffffffff
 	}
 	return v, nil
-}
-
-// instructions walks the rest of an entry: call frame instructions [DWARF5 6.4.2].
-func (e *entryReader) instructions() error {
-	remembered := 0
-	for e.c.Err() == nil && e.c.Len() > 0 {
-		op := e.c.U8("instruction")
-		switch op >> 6 {
-		case 1, 3: // advance_loc, restore
-			continue
-		case 2: // offset
-			e.uleb()
-			continue
-		}
-		switch op {
-		case 0x00, 0x2d: // nop; window_save, AARCH64_negate_ra_state
-		case 0x0a: // remember_state
-			remembered++
-		case 0x0b: // restore_state
-			if remembered--; remembered < 0 {
-				return errors.New("DW_CFA_restore_state without a state that was remembered")
-			}
-		case 0x01: // set_loc
-			e.c.Bytes("address", uint64(e.addrSize))
-		case 0x02:
-			e.c.U8("delta")
-		case 0x03:
-			e.c.U16("delta")
-		case 0x04:
-			e.c.U32("delta")
-		case 0x1d: // MIPS_advance_loc8
-			e.c.U64("delta")
-		case 0x06, 0x07, 0x08, 0x0d, 0x0e, 0x13, 0x2e: // one operand
-			e.uleb()
-		case 0x05, 0x09, 0x0c, 0x11, 0x12, 0x14, 0x15, 0x2f: // two
-			e.uleb()
-			e.uleb()
-		case 0x0f: // def_cfa_expression
-			e.c.Bytes("expression", e.uleb())
-		case 0x10, 0x16: // expression, val_expression
-			e.uleb()
-			e.c.Bytes("expression", e.uleb())
-		default:
-			return fmt.Errorf("no call frame instruction has number %#x", op)
-		}
-	}
-	if e.c.Err() != nil {
-		return errors.New("its call frame instructions end inside one")
-	}
-	return nil
 }

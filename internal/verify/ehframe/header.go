@@ -1,7 +1,6 @@
 package ehframe
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -10,21 +9,21 @@ import (
 
 // TableAddress returns the address of .eh_frame, if the header has it as it is
 // [LSB Core 10.6.2].
-func TableAddress(order binary.ByteOrder, addrSize int, header []byte) (addr uint64, ok bool) {
+func TableAddress(format Format, header []byte) (addr uint64, ok bool) {
 	if len(header) < 4 || header[1] == peOmit || header[1]&0xf0 != 0 {
 		return 0, false
 	}
-	e := entryReader{c: wire.NewCursor(".eh_frame_hdr", "", header[4:], order, 0), addrSize: addrSize}
+	e := entryReader{c: wire.NewCursor(".eh_frame_hdr", "", header[4:], format.Order, 0), Format: format}
 	addr, err := e.pointer(header[1])
 	return addr, err == nil && e.c.Err() == nil && addr != 0
 }
 
 // CheckHeader checks an .eh_frame_hdr at an address against the FDEs there are.
-func CheckHeader(order binary.ByteOrder, addrSize int, data []byte, at, framesAt uint64, frames []Entry) error {
+func CheckHeader(format Format, data []byte, at, framesAt uint64, frames []Entry) error {
 	if !IsHeader(data) {
 		return errors.New(".eh_frame_hdr is none")
 	}
-	e := entryReader{c: wire.NewCursor(".eh_frame_hdr", "", data[4:], order, 0), base: at + 4, addrSize: addrSize}
+	e := entryReader{c: wire.NewCursor(".eh_frame_hdr", "", data[4:], format.Order, 0), base: at + 4, Format: format}
 	if data[1] != peOmit {
 		to, err := e.headerPointer(data[1], at)
 		if err != nil {
@@ -78,7 +77,7 @@ func (e *entryReader) headerPointer(encoding byte, header uint64) (uint64, error
 		return e.pointer(encoding)
 	}
 	v, err := e.pointer(encoding & 0x0f)
-	if v += header; e.addrSize == 4 {
+	if v += header; e.AddrSize == 4 {
 		v &= 0xffffffff
 	}
 	return v, err
@@ -86,5 +85,6 @@ func (e *entryReader) headerPointer(encoding byte, header uint64) (uint64, error
 
 // IsHeader reports whether b can be an .eh_frame_hdr [LSB Core 10.6.2].
 func IsHeader(b []byte) bool {
-	return len(b) >= 4 && b[0] == 1 && (b[1] == peOmit || b[1]&0x0f <= 0x0c) && (b[3] == peOmit || b[3]&0x0f <= 0x0c)
+	known := func(encoding byte) bool { return encoding == peOmit || encoding&0x8f <= 0x0c } // 0x80: indirect
+	return len(b) >= 4 && b[0] == 1 && known(b[1]) && known(b[3])
 }
