@@ -65,7 +65,7 @@ func TestOpen_OffsetsWithoutProof(t *testing.T) {
 		binary.LittleEndian.PutUint64(symbol[16:], 0x20)
 		o := open(t, image)
 		if got := o.Functions(); c.want == 0 && (len(got) != 0 || len(o.Problems()) == 0) || c.want != 0 && (len(got) != 1 || got[0].Addr != c.want) {
-			t.Errorf("%+v: got %+v, %v", c, got, o.Problems())
+			t.Errorf("got %+v, %v of %+v; want the function at %#x, or none for 0", got, o.Problems(), c, c.want)
 		}
 	}
 }
