@@ -400,3 +400,36 @@ func TestSampled_TraceOfOtherProcess(t *testing.T) {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Traces[0].Calls = 2, Objects = 3", asJSON(sum), err)
 	}
 }
+
+// Where stacks are unwound, functions and tables are where the default has them: what is dropped leaves
+// its place free. Other regions would have other modules in libdw, and tables might find no place.
+func TestSampled_RegionsOfDefault(t *testing.T) {
+	for _, name := range []string{"node25-workers", "node22-dwarf", "php84-dwarf"} {
+		dir := testrec.Place(t, name)
+		objects := func(sampled, bundle bool) (list []mapping) {
+			opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), Sampled: sampled, Bundle: bundle}
+			if _, err := inject.Run(t.Context(), opts); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range readMappings(t, opts.Output).all {
+				if strings.HasSuffix(string(m.Filename), ".so") && strings.HasPrefix(string(m.Filename), opts.Objects) {
+					list = append(list, m)
+				}
+			}
+			return list
+		}
+		for _, bundle := range []bool{false, true} {
+			all, sampled := objects(false, bundle), objects(true, bundle)
+			if len(sampled) == 0 || len(sampled) > len(all) {
+				t.Errorf("%s: got %d mappings of %d; want some of them", name, len(sampled), len(all))
+			}
+			for _, m := range sampled {
+				if !slices.ContainsFunc(all, func(d mapping) bool {
+					return d.PID == m.PID && d.time <= m.time && d.Addr <= m.Addr && m.Addr+m.Len <= d.Addr+d.Len
+				}) {
+					t.Errorf("%s: got a mapping at %#x, %d bytes, at %d of process %d, which the default does not have", name, m.Addr, m.Len, m.time, m.PID)
+				}
+			}
+		}
+	}
+}

@@ -6,7 +6,7 @@
 //   - a stack that reaches the bottom with perf inject does with ours;
 //   - no stack has fewer frames.
 //
-// The gate also compares the default with the other layouts, and each with a floor: the
+// The gate also compares the default with the other layouts in both directions, and each with a floor: the
 // stacks and frames that it has reached before. Without floors, recordings in which perf
 // inject loses every stack would prove nothing. A last test scatters a heap around the code,
 // which must not shorten a stack.

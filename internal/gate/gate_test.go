@@ -87,6 +87,7 @@ func compare(t *testing.T, dir, name, version, perf string, results map[string]s
 	}
 	for _, m := range modes[1:] {
 		report(t, "the default beside "+m.name, judge.Real(judge.Compare(ours[m.name], ours["default"], judge.Stated...)))
+		report(t, m.name+" beside the default", judge.Real(judge.Compare(ours["default"], ours[m.name], judge.Stated...)))
 	}
 }
 
