@@ -462,8 +462,8 @@ func (b *bundler) addPieces(object int32, members []int) {
 	apart := true
 	for _, r := range members {
 		m := &b.placedFunctions[r]
-		if m.dropped {
-			apart = apart || m.gapAfter
+		if m.dropped { // nothing shows zeros as its code
+			apart = apart || m.gapAfter || !b.whole
 			continue
 		}
 		late := m.early || b.blind
