@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -17,10 +16,7 @@ import (
 
 // Listings have the entries of directories in which side files are looked for. Each directory is read
 // once in a run. It may have the objects of many earlier runs, which are left out.
-type listings struct {
-	mu sync.Mutex
-	of map[inode]*listing
-}
+type listings map[inode]*listing
 
 // An inode identifies a directory by any of its paths.
 type inode struct{ device, number uint64 }
@@ -32,8 +28,8 @@ type listing struct {
 }
 
 // List returns the entries of a directory, in the order of their names. It leaves out objects, and it
-// is no news of files that were made since the first call. The slice belongs to in. Any number of
-// goroutines may call List at once.
+// is no news of files that were made since the first call. The slice belongs to in. It must not be
+// called by several goroutines at once.
 func (in *Input) List(dir string) ([]fs.DirEntry, error) {
 	st, err := sys.Stat(dir)
 	if err != nil {
@@ -44,15 +40,13 @@ func (in *Input) List(dir string) ([]fs.DirEntry, error) {
 	}
 	s := st.Sys().(*syscall.Stat_t)
 	id := inode{uint64(s.Dev), s.Ino}
-	in.listed.mu.Lock()
-	defer in.listed.mu.Unlock()
-	l := in.listed.of[id]
+	l := in.listed[id]
 	if l == nil {
 		l = new(listing)
-		if l.entries, l.err = listDir(dir); in.listed.of == nil {
-			in.listed.of = make(map[inode]*listing)
+		if l.entries, l.err = listDir(dir); in.listed == nil {
+			in.listed = make(listings)
 		}
-		in.listed.of[id] = l
+		in.listed[id] = l
 	}
 	return l.entries, l.err
 }
