@@ -147,7 +147,7 @@ type wantedFunction struct {
 // its own by that object's name.
 func wantedLines(t *testing.T, recording, objects string) (wanted []wantedFunction) {
 	t.Helper()
-	spots := spotsOf(t, objects)
+	spots := spotsOf(t, objects, filepath.Join(objects, "..", "out.data"))
 	for _, path := range testrec.Dumps(t, testrec.Unpack(t, recording)) {
 		f, err := os.Open(path)
 		if err != nil {

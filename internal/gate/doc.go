@@ -1,5 +1,5 @@
 // Package gate compares results of jitinject with results of perf inject. It has tests
-// only. For each recording, each perf and each layout (the default, --bundle, --sampled),
+// only. For each recording, each perf and each layout (the default, --bundle, --sampled, objects in /tmp),
 // package judge compares the output of that perf's script for both, sample by sample:
 //
 //   - every frame is the same, or better by a rule that judge states;

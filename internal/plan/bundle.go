@@ -386,7 +386,7 @@ func (b *bundler) addSingle(d *model.Dump, number int) {
 	if at < 0 {
 		at = int32(len(p.Objects))
 		o := b.old.Objects[r.function()]
-		o.Repeat = p.names.next(&o, p.Objects)
+		o.IsRepeated = p.names.isRepeated(&o, p.Objects)
 		p.Objects = append(p.Objects, o)
 		b.objectOf[r.function()] = at
 	}

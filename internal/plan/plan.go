@@ -165,7 +165,7 @@ func (p *Planner) Extend(d *Dump) {
 		d.objectOf[e.Function] = int32(len(p.Objects))
 		o := model.Object{Dump: d.Dump, Function: e.Function, PID: pid, Index: e.Index, Sent: e.Tables}
 		if !p.Bundling { // in bundles, few need one
-			o.Repeat = p.names.next(&o, p.Objects)
+			o.IsRepeated = p.names.isRepeated(&o, p.Objects)
 		}
 		p.Objects = append(p.Objects, o)
 	}

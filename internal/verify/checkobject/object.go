@@ -43,6 +43,9 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 	if err != nil {
 		abs = path
 	}
+	if jitted.HasMadeNumber(abs) {
+		abs = filepath.Base(abs) // in /tmp, it is mapped by another spelling of its path
+	}
 	o := Check(ctx, r, f, size, abs, jitted.IsObject(path))
 	r.Result.Holds = verify.Counted(len(o.symbols), "function")
 	return nil
