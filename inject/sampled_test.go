@@ -420,8 +420,8 @@ func TestSampled_RegionsOfDefault(t *testing.T) {
 		}
 		for _, bundle := range []bool{false, true} {
 			all, sampled := objects(false, bundle), objects(true, bundle)
-			if len(sampled) == 0 || len(sampled) > len(all) {
-				t.Errorf("%s: got %d mappings of %d; want some of them", name, len(sampled), len(all))
+			if len(sampled) == 0 {
+				t.Errorf("%s: got no mappings; want some of %d", name, len(all))
 			}
 			for _, m := range sampled {
 				if !t.Failed() && !slices.ContainsFunc(all, func(d mapping) bool {
