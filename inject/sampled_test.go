@@ -424,7 +424,8 @@ func TestSampled_RegionsOfDefault(t *testing.T) {
 				t.Errorf("%s: got no mappings; want some of %d", name, len(all))
 			}
 			for _, m := range sampled {
-				if !t.Failed() && !slices.ContainsFunc(all, func(d mapping) bool {
+				// The start of a file is mapped before its parts, where nothing else is.
+				if m.PgOff != 0 && !t.Failed() && !slices.ContainsFunc(all, func(d mapping) bool {
 					return d.PID == m.PID && d.time <= m.time && d.Addr <= m.Addr && m.Addr+m.Len <= d.Addr+d.Len
 				}) {
 					t.Errorf("%s: got a mapping at %#x, %d bytes, at %d of process %d, which the default does not have", name, m.Addr, m.Len, m.time, m.PID)

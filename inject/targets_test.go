@@ -213,7 +213,12 @@ var annotatedFunction = regexp.MustCompile(`[0-9a-f]{16} <(.*)>:`)
 // many samples by the names of their objects, which differ between layouts.
 func inOrder(out string) string {
 	functions := strings.Split(strings.ReplaceAll(out, "\nSamples: ", "\n Percent |"), "\n Percent |")
-	name := func(text string) string { return strings.Join(annotatedFunction.FindStringSubmatch(text), "") }
+	name := func(text string) string {
+		if m := annotatedFunction.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+		return ""
+	}
 	slices.SortStableFunc(functions, func(a, b string) int { return cmp.Compare(name(a), name(b)) })
 	return strings.Join(functions, "\n")
 }
