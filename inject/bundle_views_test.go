@@ -17,7 +17,7 @@ import (
 // object for each function: the same, but for offsets in files and their names.
 
 // inFile are the names of objects, and offsets in them.
-var inFile = regexp.MustCompile(`\S*jit(ted|bundle)-[-0-9a-f]+\.so|-{40,}|\b0{8}[0-9a-f]{8} <|\b[0-9a-f]+:|#\s+[0-9a-f]+ <.*|\b(call|j[a-z]+)q?\s+(0x)?[0-9a-f]+.*|\(%rip\).*`)
+var inFile = regexp.MustCompile(`\S*jitted-[-0-9]+\.so|-{40,}|\b0{8}[0-9a-f]{8} <|\b[0-9a-f]+:|#\s+[0-9a-f]+ <.*|\b(call|j[a-z]+)q?\s+(0x)?[0-9a-f]+.*|\(%rip\).*`)
 
 func TestBundle_EveryReader(t *testing.T) {
 	for _, c := range []struct{ recording, symbol string }{
@@ -171,7 +171,7 @@ func TestBundle_HoleInMemory(t *testing.T) {
 		if err != nil || sum.Objects != bundles || sum.Mappings != bundles {
 			t.Fatalf("sampled %v: got %s, %v; want no error, Objects = Mappings = %d", sampled, asJSON(sum), err, bundles)
 		}
-		names, _ := filepath.Glob(w.path("bundles/jitbundle-100-*.so"))
+		names, _ := filepath.Glob(w.path("bundles/jitted-100-*.so"))
 		if len(names) != bundles {
 			t.Fatalf("sampled %v: got %+v; want %d names", sampled, names, bundles)
 		}

@@ -34,10 +34,10 @@ func shownByPerf(t *testing.T, dir, perf, result string) map[uint32]inject.JitSa
 		sym, dso := strings.TrimSpace(rest[:at]), strings.TrimSuffix(rest[at+2:], ")")
 		s := shown[uint32(n)]
 		switch base := filepath.Base(dso); {
-		case (strings.HasPrefix(base, "jitted-") || strings.HasPrefix(base, "jitbundle-")) && sym != "[unknown]":
+		case strings.HasPrefix(base, "jitted-") && sym != "[unknown]":
 			s.InJIT++
 			s.Resolved++
-		case strings.HasPrefix(base, "jitted-"), strings.HasPrefix(base, "jitbundle-"), dso == "[unknown]", strings.HasPrefix(dso, "//anon"), strings.HasPrefix(dso, "[anon"), strings.HasSuffix(dso, ".map"), strings.HasPrefix(dso, "/memfd:"):
+		case strings.HasPrefix(base, "jitted-"), dso == "[unknown]", strings.HasPrefix(dso, "//anon"), strings.HasPrefix(dso, "[anon"), strings.HasSuffix(dso, ".map"), strings.HasPrefix(dso, "/memfd:"):
 			s.InJIT++
 		}
 		shown[uint32(n)] = s

@@ -123,7 +123,7 @@ func firstDifference(a, b string) (string, string) {
 func checkSwappedObjects(t *testing.T, little, big string) {
 	t.Helper()
 	readelf, lint, dwarfdump := testrec.Tool(t, "readelf"), testrec.Tool(t, "eu-elflint"), testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
-	littleNames, bigNames := objectsByContent(t, filepath.Join(little, "objects")), objectsByContent(t, filepath.Join(big, "objects"))
+	littleNames, bigNames := objectsByContent(t, little), objectsByContent(t, big)
 	if len(littleNames) != len(bigNames) || len(bigNames) == 0 {
 		t.Fatalf("%d objects of the big-endian dump, %d of the little-endian one", len(bigNames), len(littleNames))
 	}
@@ -171,22 +171,20 @@ func checkSwappedObjects(t *testing.T, little, big string) {
 }
 
 // bundleID is the part of a bundle's name that depends on every byte of it.
-var bundleID = regexp.MustCompile(`-[0-9a-f]{8}\.so`)
+var bundleID = regexp.MustCompile(`-[0-9]{19}\.so`)
 
-// objectsByContent returns the names of the objects in a directory by what they are about:
-// the name without the id, and the functions with their places.
+// objectsByContent returns the names of the objects of a result by what they are about:
+// the name without a number made of the contents, and the functions with their places.
 func objectsByContent(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	names := make(map[string]string)
-	for _, path := range objectPaths(t, dir) {
+	maps := readMappings(t, filepath.Join(dir, "out.data"))
+	for _, path := range objectPaths(t, filepath.Join(dir, "objects")) {
 		name := filepath.Base(path)
-		key := name
-		if strings.HasPrefix(name, "jitbundle-") {
-			key = bundleID.ReplaceAllString(name, "")
-		}
-		functions, spots := spotsIn(t, path)
+		key := bundleID.ReplaceAllString(name, "")
+		functions, spots := spotsIn(t, path, maps)
 		for i, s := range spots {
-			key += fmt.Sprintf("\n%s %#x %d", functions[i], s.addr, s.size)
+			key += fmt.Sprintf("\n%s %#x %#x %d", functions[i], s.addr, s.memory, s.size)
 		}
 		if names[key] != "" {
 			t.Fatalf("%s and %s have the same functions", names[key], name)

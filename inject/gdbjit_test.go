@@ -125,6 +125,25 @@ func TestGDBJIT_CoreWithDump(t *testing.T) {
 	}
 }
 
+// A damaged object costs lines and calls of functions that the dump names. Nothing else is missing.
+func TestGDBJIT_DamagedObjectWithDump(t *testing.T) {
+	dir, opts := lliRecording(t, func(core []byte) []byte {
+		at := bytes.Index(core, []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x3e\x00"))
+		core[at+16] = byte(elf.ET_DYN) // its DWARF is not that of a linked object
+		return core
+	})
+	if err := os.WriteFile(filepath.Join(dir, lliDump), read(t, lliData+lliDump), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := inject.Run(context.Background(), opts)
+	if err != nil || !sum.Complete() || sum.Dumps[0].Samples.Resolved == 0 || sum.Dumps[0].Inlining != 0 {
+		t.Errorf("got %s, %v; want nothing missing, and no inlined calls", asJSON(sum), err)
+	}
+	if !slices.ContainsFunc(sum.Notes, func(n string) bool { return strings.Contains(n, "extend beyond their section") }) {
+		t.Errorf("got notes %q; want one about the object", sum.Notes)
+	}
+}
+
 // A dump that contradicts the objects takes precedence.
 func TestGDBJIT_OtherCodeInDump(t *testing.T) {
 	dir, opts := lliRecording(t, nil)

@@ -89,7 +89,7 @@ func checkInlines(t *testing.T, dir string, mustShow bool) {
 	loads := toyLoads(t, dir)
 	for _, dwarf := range []int{4, 5} {
 		out, objects := injectToy(t, dir, dwarf)
-		spots := spotsOf(t, objects)
+		spots := spotsOf(t, objects, "")
 		t.Run(fmt.Sprint("objects, DWARF ", dwarf), func(t *testing.T) {
 			for _, l := range loads {
 				at := only(t, spots, string(l.Name))

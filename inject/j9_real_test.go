@@ -183,7 +183,7 @@ func TestJ9_RecordedByEveryPerf(t *testing.T) {
 		if d := sum.Dumps[0]; d.Captures != 6 || d.Functions != 8 || d.WithoutCode != 0 || d.WithLines != 8 || d.Inlining < 6 || d.Samples.InJIT < 100 || d.Samples.Resolved != d.Samples.InJIT {
 			t.Errorf("got %+v, %+v; want Captures = 6, Functions = 8, Codeless = 0, WithLines = 8, Inlining >= 6, Samples.InJIT >= 100, Samples.Resolved = Samples.InJIT", d, d.Samples)
 		}
-		spots := spotsOf(t, opts.Objects)
+		spots := spotsOf(t, opts.Objects, "")
 		for version, perf := range testrec.Perfs(t) {
 			p.checkNames(t, version, perf, opts.Output)
 			if layout.bundle {

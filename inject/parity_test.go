@@ -143,7 +143,7 @@ func TestResult_OtherRecordsUnchanged(t *testing.T) {
 
 // isObjectRecord reports whether a record names one of our objects.
 func isObjectRecord(rec string) bool {
-	return strings.Contains(rec, "/jitted-") || strings.Contains(rec, "/jitbundle-")
+	return strings.Contains(rec, "/jitted-")
 }
 
 // The hottest line is the hottest line. perf inject moves lines by 0x40 bytes:

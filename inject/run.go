@@ -273,9 +273,9 @@ func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error
 	if err != nil {
 		return nil, nil, err
 	}
-	sampled := func(d *model.Dump) bool { return r.opts.Sampled || !r.opts.Bundle && perfmap.IsLarge(d) }
-	if slices.ContainsFunc(r.dumps, sampled) {
-		if err := planner.DropUnreferenced(ctx, r.traces.EachCalled(), sampled); err != nil {
+	large := func(d *model.Dump) bool { return !r.opts.Bundle && perfmap.IsLarge(d) }
+	if r.opts.Sampled || slices.ContainsFunc(r.dumps, large) {
+		if err := planner.DropUnreferenced(ctx, r.traces.EachCalled(), large, r.opts.Sampled); err != nil {
 			return nil, nil, err
 		}
 	}

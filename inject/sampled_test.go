@@ -66,7 +66,7 @@ func TestSampled_EveryRecordingShowsTheSame(t *testing.T) {
 				if _, err := inject.Run(t.Context(), opts); err != nil {
 					t.Fatal(err)
 				}
-				checkSubset(t, all.Dumps[0].Objects, opts.Objects)
+				checkSubset(t, all.Dumps[0].Objects, filepath.Join(dir, "all.data"), opts.Objects, opts.Output)
 			} else if sampled.Unchanged != sampled.Objects {
 				t.Errorf("of %d objects, %d are those that were there", sampled.Objects, sampled.Unchanged)
 			}
@@ -106,33 +106,33 @@ func TestSampled_EveryRecordingShowsTheSame(t *testing.T) {
 }
 
 // offsetInBundle is what perf 6.12 and later print for a place without a line.
-var offsetInBundle = regexp.MustCompile(`jitbundle-[-0-9a-f]+\.so\[[0-9a-f]+\]`)
+var offsetInBundle = regexp.MustCompile(`jitted-[0-9]+-[0-9]{19}\.so\[[0-9a-f]+\]`)
 
 // inBundle is an entry of a callchain in a bundle: the address in the file, which depends
 // on what else is there, and the file's name, around the symbol.
-var inBundle = regexp.MustCompile(`[ \t]*[0-9a-f]+ (\S.*) \(\S*/jitbundle-[-0-9a-f]+\.so\)`)
+var inBundle = regexp.MustCompile(`[ \t]*[0-9a-f]+ (\S.*) \(\S*/jitted-[0-9]+-[0-9]{19}\.so\)`)
 
 // checkSubset wants the functions in the objects of one directory to be in those of
 // another one, with the same code, and not all of them.
-func checkSubset(t *testing.T, all, some string) {
+func checkSubset(t *testing.T, all, allResult, some, someResult string) {
 	t.Helper()
 	type key struct {
 		name   string
 		memory uint64
 		code   string
 	}
-	keys := func(dir string) map[key]bool {
+	keys := func(dir, result string) map[key]bool {
 		found := make(map[key]bool)
-		for name, spots := range spotsOf(t, dir) {
+		for name, spots := range spotsOf(t, dir, result) {
 			for _, s := range spots {
 				found[key{name, s.memory, string(s.code(t))}] = true
 			}
 		}
 		return found
 	}
-	there := keys(all)
+	there := keys(all, allResult)
 	n := 0
-	for k := range keys(some) {
+	for k := range keys(some, someResult) {
 		if n++; !there[k] {
 			t.Errorf("%s at %#x, with %d bytes of code, is in no object of the whole", k.name, k.memory, len(k.code))
 		}
@@ -192,7 +192,7 @@ func (w *touching) made() (names []string, sum *inject.Summary) {
 
 func (w *touching) objects() (names []string) {
 	w.t.Helper()
-	spots := spotsOf(w.t, w.opts.Objects)
+	spots := spotsOf(w.t, w.opts.Objects, w.opts.Output)
 	for i := range w.loads {
 		l := w.loads[i].rec.(*jitdump.Load)
 		name := string(l.Name)
@@ -398,5 +398,39 @@ func TestSampled_TraceOfOtherProcess(t *testing.T) {
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 2 || sum.Objects != 3 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Traces[0].Calls = 2, Objects = 3", asJSON(sum), err)
+	}
+}
+
+// Where stacks are unwound, functions and tables are where the default has them: what is dropped leaves
+// its place free. Other regions would have other modules in libdw, and tables might find no place.
+func TestSampled_RegionsOfDefault(t *testing.T) {
+	for _, name := range []string{"node25-workers", "node22-dwarf", "php84-dwarf"} {
+		dir := testrec.Place(t, name)
+		objects := func(sampled, bundle bool) (list []mapping) {
+			opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), Sampled: sampled, Bundle: bundle}
+			if _, err := inject.Run(t.Context(), opts); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range readMappings(t, opts.Output).all {
+				if strings.HasSuffix(string(m.Filename), ".so") && strings.HasPrefix(string(m.Filename), opts.Objects) {
+					list = append(list, m)
+				}
+			}
+			return list
+		}
+		for _, bundle := range []bool{false, true} {
+			all, sampled := objects(false, bundle), objects(true, bundle)
+			if len(sampled) == 0 {
+				t.Errorf("%s: got no mappings; want some of %d", name, len(all))
+			}
+			for _, m := range sampled {
+				// The start of a file is mapped before its parts, where nothing else is.
+				if m.PgOff != 0 && !t.Failed() && !slices.ContainsFunc(all, func(d mapping) bool {
+					return d.PID == m.PID && d.time <= m.time && d.Addr <= m.Addr && m.Addr+m.Len <= d.Addr+d.Len
+				}) {
+					t.Errorf("%s: got a mapping at %#x, %d bytes, at %d of process %d, which the default does not have", name, m.Addr, m.Len, m.time, m.PID)
+				}
+			}
+		}
 	}
 }

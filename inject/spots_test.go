@@ -4,11 +4,10 @@ import (
 	"debug/elf"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/jitinject/jitinject/internal/jitobj"
 )
 
 // Finding functions in objects, whatever the layout: one object for each function, or
@@ -25,12 +24,9 @@ type spot struct {
 // objectPaths returns the paths of all objects in a directory.
 func objectPaths(t testing.TB, dir string) (paths []string) {
 	t.Helper()
-	for _, pattern := range []string{"jitted-*.so", "jitbundle-*.so"} {
-		found, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, found...)
+	paths, err := filepath.Glob(filepath.Join(dir, "jitted-*.so"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	return paths
 }
@@ -53,8 +49,9 @@ func objectFiles(t testing.TB, dir string) iter.Seq2[string, *elf.File] {
 	}
 }
 
-// spotsIn returns where functions are in an object, in the order of its symbol table.
-func spotsIn(t testing.TB, path string) (names []string, spots []spot) {
+// spotsIn returns where functions are in an object, in the order of its symbol table. maps are the
+// mappings of the result, or nil.
+func spotsIn(t testing.TB, path string, maps *mappings) (names []string, spots []spot) {
 	t.Helper()
 	f, err := elf.Open(path)
 	if err != nil {
@@ -65,45 +62,49 @@ func spotsIn(t testing.TB, path string) (names []string, spots []spot) {
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	base, bundled := bundleBase(t, path)
 	for _, s := range symbols {
 		if elf.ST_TYPE(s.Info) != elf.STT_FUNC {
 			continue
 		}
 		at := spot{object: path, addr: s.Value, size: s.Size}
-		if bundled {
-			at.memory = base + s.Value - jitobj.TextOffset
+		if maps != nil && hasMadeNumber(path) {
+			at.memory = maps.baseOf(path, symbols) + s.Value
 		}
 		names, spots = append(names, s.Name), append(spots, at)
 	}
 	return names, spots
 }
 
-// bundleBase returns the address in memory of what is at TextOffset in a bundle, by the
-// name of its file: jitbundle-PID-ADDRESS-ID.so.
-func bundleBase(t testing.TB, path string) (uint64, bool) {
-	t.Helper()
-	rest, ok := strings.CutPrefix(filepath.Base(path), "jitbundle-")
-	if !ok {
-		return 0, false
-	}
-	parts := strings.Split(rest, "-")
-	if len(parts) != 3 {
-		t.Fatalf("%s: want jitbundle-PID-ADDRESS-ID.so", path)
-	}
-	low, err := strconv.ParseUint(parts[1], 16, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return jitobj.Region{Low: low}.Base(), true
+// hasMadeNumber reports whether the number in the name of an object is made of its contents. So it may
+// have several functions.
+func hasMadeNumber(path string) bool {
+	digits := strings.TrimSuffix(path[strings.LastIndexByte(path, '-')+1:], ".so")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return err == nil && n >= 1<<62
 }
 
-// spotsOf returns where the functions in the objects of a directory are, by name.
-func spotsOf(t testing.TB, dir string) map[string][]spot {
+// baseOf returns the address in memory of the start of an object: by a mapping of one of its functions.
+func (m *mappings) baseOf(path string, symbols []elf.Symbol) uint64 {
+	for i := range m.all {
+		x := &m.all[i]
+		if filepath.Clean(string(x.Filename)) == path && slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Value-x.PgOff < x.Len }) {
+			return x.Addr - x.PgOff
+		}
+	}
+	return 0
+}
+
+// spotsOf returns where the functions in the objects of a directory are, by name. result is the
+// recording that maps them; without it, their places in memory are 0.
+func spotsOf(t testing.TB, dir, result string) map[string][]spot {
 	t.Helper()
 	all := make(map[string][]spot)
+	var maps *mappings
+	if result != "" {
+		maps = readMappings(t, result)
+	}
 	for _, path := range objectPaths(t, dir) {
-		names, spots := spotsIn(t, path)
+		names, spots := spotsIn(t, path, maps)
 		for i, name := range names {
 			all[name] = append(all[name], spots[i])
 		}

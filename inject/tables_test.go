@@ -112,7 +112,7 @@ func TestUnwindTables_HeaderFirstOrLast(t *testing.T) {
 			w.dump("jit-100.dump", x86(100), timed{20, unwinding(30, headerFirst)}, load(20, 100, 1, 0x10000, "function", body))
 			w.expect(100, 100, 0x10010, "function+0x10")
 			w.check()
-			at := only(t, spotsOf(t, w.dir), "function")
+			at := only(t, spotsOf(t, w.dir, w.opts.Output), "function")
 			if bundled := at.memory != 0; bundled != (stacks != 0) || at.addr != jitobj.TextOffset {
 				t.Errorf("the function is in %s at %#x", at.object, at.addr)
 			}
@@ -277,7 +277,7 @@ func TestUnwindTables_MovedFunctions(t *testing.T) {
 	sum := w.check()
 	images := make(map[uint64]int) // by the page of their code
 	for _, path := range objectPaths(t, w.dir) {
-		names, spots := spotsIn(t, path)
+		names, spots := spotsIn(t, path, readMappings(t, w.opts.Output))
 		images[spots[0].memory&^0xffff]++
 		for i, s := range spots {
 			if s.memory == 0 || s.size != 64 {

@@ -1,6 +1,7 @@
 package inject_test
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -151,7 +152,7 @@ func TestSampled_AnnotateShowsTheSame(t *testing.T) {
 							} else if err != nil {
 								t.Fatalf("perf %s annotate %s: %v", version, form, err)
 							}
-							return branches(string(out), sizes)
+							return branches(inOrder(string(out)), sizes)
 						}
 						want, got := show(false), show(true)
 						if crashes { // perf 6.12 does, on perf inject's output, too
@@ -204,6 +205,23 @@ var (
 )
 
 const nowhere = " nowhere"
+
+// annotatedFunction is where perf annotate names a function that it shows.
+var annotatedFunction = regexp.MustCompile(`[0-9a-f]{16} <(.*)>:`)
+
+// inOrder sorts the functions that perf annotate shows by their names. perf sorts those with equally
+// many samples by the names of their objects, which differ between layouts.
+func inOrder(out string) string {
+	functions := strings.Split(strings.ReplaceAll(out, "\nSamples: ", "\n Percent |"), "\n Percent |")
+	name := func(text string) string {
+		if m := annotatedFunction.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+		return ""
+	}
+	slices.SortStableFunc(functions, func(a, b string) int { return cmp.Compare(name(a), name(b)) })
+	return strings.Join(functions, "\n")
+}
 
 // branches returns what perf annotate shows of branches. The address of an object is left
 // out, and so is a symbol that the target is not in: that is objdump's nearest one.

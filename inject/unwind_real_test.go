@@ -33,7 +33,7 @@ func stacks(t *testing.T, dir, perf, file string) (c stackCount) {
 	for sample := range strings.SplitSeq(out, "\n\n") {
 		frames := strings.Split(strings.TrimSpace(sample), "\n")
 		c.frames += len(frames)
-		if strings.Contains(sample, "/jitted-") || strings.Contains(sample, "/jitbundle-") {
+		if strings.Contains(sample, "/jitted-") {
 			c.jitted++
 			if bottom.MatchString(frames[len(frames)-1]) {
 				c.whole++

@@ -323,7 +323,7 @@ func (m *mappings) symbol(t testing.TB, s want) string {
 		if !m.has(s.pid, s.time, mm) {
 			continue
 		}
-		if !strings.Contains(string(mm.Filename), "/jitted-") && !strings.Contains(string(mm.Filename), "/jitbundle-") {
+		if !strings.Contains(string(mm.Filename), "/jitted-") {
 			return ""
 		}
 		f, err := elf.Open(string(mm.Filename))

@@ -149,7 +149,7 @@ func (b *bundleJob) open(m *Maker) (*objstore.Draft, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.file == nil && b.failed == nil {
-		b.file, b.failed = b.store.Draft(fmt.Sprintf("%s%d-%d", recording.BundlePrefix, b.object.PID, b.number), m.mode)
+		b.file, b.failed = b.store.Draft(fmt.Sprintf("%s%d-%d", recording.ObjectPrefix, b.object.PID, b.number), m.mode)
 	}
 	return b.file, b.failed
 }

@@ -205,10 +205,15 @@ func (m *Maker) Object(o *model.Object, s *objstore.Store) (objstore.Outcome, er
 	if err != nil {
 		return 0, err
 	}
-	obj, err := m.builder.Build(fn, place(o))
+	builder := m.builder
+	if o.HasMadeNumber() {
+		builder = m.bundler
+	}
+	obj, err := builder.Build(fn, place(o))
 	if err != nil {
 		return 0, err
 	}
+	o.BuildID = obj.BuildID // for its name
 	m.name = o.AppendName(m.name[:0])
 	var did objstore.Outcome
 	if did, m.Ino, m.scratch, err = s.Put(string(m.name), obj.Bytes, m.scratch, m.mode); err != nil {

@@ -64,7 +64,7 @@ func (m *Maker) skeleton(w *Writer, i int, s *objstore.Store) (did objstore.Outc
 	if !some {
 		return 0, 0, errNoFunctions
 	}
-	draft, err := s.Draft(fmt.Sprintf("%s%d-%d", recording.BundlePrefix, o.PID, i), m.mode)
+	draft, err := s.Draft(fmt.Sprintf("%s%d-%d", recording.ObjectPrefix, o.PID, i), m.mode)
 	if err != nil {
 		return 0, 0, err
 	}

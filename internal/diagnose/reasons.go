@@ -17,7 +17,6 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
-	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A Case is what Explain explains.
@@ -204,7 +203,7 @@ func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finde
 	for _, dir := range append([]string{rec.In.Dir, ".", "/tmp"}, f.Opts.DumpDirs...) {
 		paths = append(paths, filepath.Join(dir, fmt.Sprintf("jit-%d.dump", s.pid)))
 		// as JavaScriptCore calls it
-		others, _ := sys.Glob(dir, fmt.Sprintf("jit-*-%d.dump", s.pid))
+		others, _ := rec.In.Glob(dir, fmt.Sprintf("jit-*-%d.dump", s.pid))
 		paths = append(paths, others[:min(len(others), recording.MaxReasons)]...)
 	}
 	for _, path := range paths {

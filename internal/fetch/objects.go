@@ -8,7 +8,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// An object is a file that a result refers to: jitted-….so or jitbundle-….so. A path may have
+// An object is a file that a result refers to: jitted-….so. A path may have
 // several objects, of mappings with different build ids.
 type object struct {
 	path string // as the recording names it

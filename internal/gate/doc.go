@@ -1,5 +1,5 @@
 // Package gate compares results of jitinject with results of perf inject. It has tests
-// only. For each recording, each perf and each layout (the default, --bundle, --sampled),
+// only. For each recording, each perf and each layout (the default, --bundle, --sampled, objects in /tmp),
 // package judge compares the output of that perf's script for both, sample by sample:
 //
 //   - every frame is the same, or better by a rule that judge states;
@@ -10,7 +10,8 @@
 // of each stack in files, are the same or longer. perf inject may lose these (embedded builtins
 // in a library, perf 7.2).
 //
-// The gate also compares the default with the other layouts, and each with a floor: the
+// The gate also compares the default with the other layouts in both directions, and each with a
+// floor: the
 // stacks and frames that it has reached before. Without floors, recordings in which perf
 // inject loses every stack would prove nothing. A last test scatters a heap around the code,
 // which must not shorten a stack.

@@ -93,7 +93,7 @@ func TestLinks_TemporaryFiles(t *testing.T) {
 	victim := s.victim()
 	s.inject().wants(allInjected)
 	planted := s.list()
-	for _, name := range append(s.objectNames("out.data"), s.path("out.data"), s.path("jitbundle-4711-0"), s.path("jitinject")) {
+	for _, name := range append(s.objectNames("out.data"), s.path("out.data"), s.path("jitted-4711-0"), s.path("jitinject")) {
 		dir, base := name[:strings.LastIndexByte(name, '/')+1], name[strings.LastIndexByte(name, '/')+1:]
 		for i := range 30 {
 			temp := dir + "." + base + "." + string(rune('0'+i%10)) + ".partial"

@@ -394,7 +394,7 @@ func (s *stage) objects(output string, f func(*perfdata.Mmap)) {
 			}
 			m, err := ls.Mmap(rec)
 			s.must(err)
-			if name := filepath.Base(string(m.Filename)); strings.HasPrefix(name, "jitted-") || strings.HasPrefix(name, "jitbundle-") {
+			if name := filepath.Base(string(m.Filename)); strings.HasPrefix(name, "jitted-") {
 				f(&m)
 			}
 		}

@@ -247,8 +247,8 @@ type segmented struct {
 // rounded down to its alignment. So the segment begins at the start of the file, where addresses
 // are 0. In a tight object, which is for that directory only, it begins with .text.
 //
-// Tables with a place of their own are in no segment. For libdw, a file extends to the end of the
-// last PT_LOAD, and there are other functions in between. Readers of the tables use section names.
+// Tables with a place of their own are in no PT_LOAD. For libdw, a file extends to the end of the
+// last PT_LOAD, and there are other functions in between. PT_GNU_EH_FRAME says where they are.
 // Tables after code that is not in the file have their own PT_LOAD.
 func (b *Builder) segments(s segmented, place Place) {
 	load := elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: s.note, Last: s.text, Align: pageSize, FromStart: true}
@@ -264,7 +264,7 @@ func (b *Builder) segments(s segmented, place Place) {
 		b.file.AddSegment(elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R, First: s.frameHeader - 1, Last: s.frameHeader, Align: load.Align})
 	}
 	b.file.AddSegment(elfgen.Segment{Type: elf.PT_NOTE, Flags: elf.PF_R, First: s.note, Last: s.note, Align: 4})
-	if tables {
+	if s.frameHeader != 0 {
 		b.file.AddSegment(elfgen.Segment{Type: elf.PT_GNU_EH_FRAME, Flags: elf.PF_R, First: s.frameHeader, Last: s.frameHeader, Align: 4})
 	}
 }

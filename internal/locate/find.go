@@ -290,7 +290,7 @@ func (f *Finder) ListDirs() error {
 		}
 		var subdirs []string
 		// A directory that cannot be listed may still have a file of a known name.
-		entries, err := sys.ReadDir(dir)
+		entries, err := f.Rec.In.List(dir)
 		f.Unread(dir, err)
 		for _, e := range entries {
 			if e.IsDir() && len(subdirs) < MaxSubdirs {

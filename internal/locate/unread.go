@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // Files that no mapping announces are looked for in directories, and most files there are something
@@ -33,7 +32,7 @@ func (f *Finder) Unread(path string, err error) bool {
 // Glob returns the paths of files in a directory with names that match a pattern. A directory that
 // cannot be read becomes a problem.
 func (f *Finder) Glob(dir, pattern string) []string {
-	paths, err := sys.Glob(dir, pattern)
+	paths, err := f.Rec.In.Glob(dir, pattern)
 	f.Unread(filepath.Clean(dir), err)
 	return paths
 }

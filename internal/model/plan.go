@@ -1,7 +1,7 @@
 package model
 
 import (
-	"encoding/hex"
+	"encoding/binary"
 	"strconv"
 	"strings"
 
@@ -33,7 +33,7 @@ type Object struct {
 	Dump *Dump
 	// Function is a function of the dump's source; 0 in a bundle.
 	Function int
-	// Index is the index in the object's name; 0 in a bundle.
+	// Index is the number in the object's name that perf inject gives it; 0 in a bundle.
 	Index uint64
 
 	Bundle *Bundle // its functions if there may be several, or else nil
@@ -42,14 +42,15 @@ type Object struct {
 
 	Placement *Placement // of its unwind tables; nil in recordings without copies of stacks
 
-	// PID is the process in the object's name. (It stands here, and the flag at the end, for
+	// PID is the process in the object's name. (It stands here, and the flags at the end, for
 	// their size: there may be a million objects.)
-	PID    uint32
-	Repeat int32 // number of earlier objects with the same name
+	PID uint32
 
 	// These are set when the object is made.
 	BuildID [jitobj.BuildIDSize]byte
 	Made    bool
+
+	IsRepeated bool // an earlier object of the process has the same index
 }
 
 // A Placement tells where the unwind tables of an object are.
@@ -94,48 +95,45 @@ type Member struct {
 	Again    bool  // an earlier object of the plan has the function as well
 }
 
-// bundleIDSize is how many bytes of its build id are in a bundle's name. A bundle changes
-// whenever a function comes or goes. It must not replace a bundle that an earlier result refers
-// to.
-const bundleIDSize = 4
+// firstMade is the lowest number in the name of an object that is made of its contents. No runtime
+// counts so far, so it is never the index of a function. Numbers up to 2^63 fit in the signed integers
+// of scripts and databases.
+const firstMade = 1 << 62
 
-// AppendName appends the object's file name. That of a bundle is complete once the object is
-// made.
+// HasMadeNumber reports whether the number in the object's name is made of its contents.
+func (o *Object) HasMadeNumber() bool {
+	return o.Bundle != nil || o.IsRepeated || o.Index >= firstMade
+}
+
+// AppendName appends the object's file name, jitted-PID-NUMBER.so, as perf inject's objects are called.
+// Unless the number is the object's index, the name is complete once BuildID is set.
 //
-// The first function of an index has the same name as with perf, where a second one overwrites
-// the first. No two objects of a recording have the same name, even in different directories:
-// perf report takes objects of one name for one.
+// The first function of an index has the same name as with perf, where a second one overwrites the
+// first. The second one, and a bundle, have a number made of their build ids: no two objects of a
+// recording have the same name, even in different directories, because perf report takes objects of
+// one name for one. And a bundle, which changes whenever a function comes or goes, does not replace one
+// that an earlier result refers to.
 func (o *Object) AppendName(b []byte) []byte {
-	if o.Bundle != nil {
-		b = append(b, recording.BundlePrefix...)
-		b = strconv.AppendUint(b, uint64(o.PID), 10)
-		b = append(b, '-')
-		b = strconv.AppendUint(b, o.Bundle.Region.Low, 16)
-		b = append(b, '-')
-		b = hex.AppendEncode(b, o.BuildID[:bundleIDSize])
-	} else {
-		b = append(b, recording.ObjectPrefix...)
-		b = strconv.AppendUint(b, uint64(o.PID), 10)
-		b = append(b, '-')
-		b = strconv.AppendUint(b, o.Index, 10)
+	number := o.Index
+	if o.HasMadeNumber() {
+		number = firstMade | binary.BigEndian.Uint64(o.BuildID[:])>>2
 	}
-	if o.Repeat > 0 {
-		b = append(b, '-')
-		b = strconv.AppendInt(b, int64(o.Repeat)+1, 10)
-	}
+	b = append(b, recording.ObjectPrefix...)
+	b = strconv.AppendUint(b, uint64(o.PID), 10)
+	b = append(b, '-')
+	b = strconv.AppendUint(b, number, 10)
 	return append(b, ".so"...)
 }
 
 // AppendPath appends the object's absolute path. perf 7 takes the start of any mapping of
-// /tmp/jitted-* for that of the file's code. But bundles are mapped in parts, too, so their paths
-// are spelled differently.
+// /tmp/jitted-* for that of the file's code. But bundles are mapped in parts, too, so the paths of
+// objects with made numbers are spelled differently: /tmp/./jitted-*.
 func (o *Object) AppendPath(b []byte) []byte {
-	if dir, ok := strings.CutPrefix(o.Dump.Objects, "/tmp/"); ok && o.Bundle != nil && strings.HasPrefix(dir, recording.ObjectPrefix) {
-		b = append(b, "/tmp/./"...)
-		b = append(b, dir...)
-	} else {
-		b = append(b, o.Dump.Objects...)
+	dir := o.Dump.Objects
+	if o.HasMadeNumber() && IsTight(dir) {
+		dir = "/tmp/." + strings.TrimPrefix(dir, "/tmp")
 	}
+	b = append(b, dir...)
 	if len(b) == 0 || b[len(b)-1] != '/' {
 		b = append(b, '/')
 	}

@@ -52,7 +52,7 @@ func (s *CleanSummary) Complete() bool { return len(s.Kept) == 0 }
 // is removed only if all of this holds:
 //
 //   - The recording has a mapping of it.
-//   - Its name is that of an object (jitted-….so or jitbundle-….so).
+//   - Its name is that of an object (jitted-….so, or jitbundle-….so of jitinject 0.1).
 //   - Its build id is the recorded one, from the mapping or from the build-id table.
 //
 // Other files with such names stay and are reported: files with other contents, such as those of a

@@ -180,7 +180,7 @@ func (c *cleaner) partials() {
 		return
 	}
 	err := eachName(c.fd, c.dir, func(dir int, name string) {
-		for _, prefix := range []string{recording.ObjectPrefix, recording.BundlePrefix, lockPrefix} {
+		for _, prefix := range []string{recording.ObjectPrefix, recording.OldPrefix, lockPrefix} {
 			if strings.HasPrefix(name, "."+prefix) && strings.HasSuffix(name, safefile.PartialSuffix) {
 				if err := safefile.RemoveStale(dir, name, unix.S_IFREG); err != nil {
 					c.keep(filepath.Join(c.dir, name), "cannot remove a file that a killed run left: %w", err)

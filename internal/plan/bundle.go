@@ -27,11 +27,12 @@ import (
 // million.
 type placed struct {
 	first      *model.Mapping // its first mapping in the old plan: place, process and time
-	object     int32          // index in the objects of the new plan
+	object     int32          // index in the objects of the new plan; -1 if there is none
 	piece      int32          // index in the pieces of its object
 	region     int32          // index in the bundler's regions, or noRegion
 	seat       int32          // index in its region's list; set by newSeating
 	noCode     bool           // its bytes are unknown
+	dropped    bool           // its object lacks it, because nothing refers to it
 	referenced bool           // something refers to its addresses
 	early      bool           // something refers to it before it is loaded
 	gapAfter   bool           // something refers to the gap between it and the next function of its run
@@ -153,6 +154,9 @@ const maxMembers = 512
 // there is one for each image of a region, which recordings with copies of stacks have. Errors are ctx's or those of reading the recording.
 func (p *Planner) Bundle(ctx context.Context, whole bool) error {
 	old := p.Plan
+	if p.all != nil {
+		old, p.all = *p.all, nil
+	}
 	p.Plan = model.Plan{}
 	b := &bundler{
 		whole: whole, rec: p.rec, planner: p, old: &old,
@@ -165,6 +169,7 @@ func (p *Planner) Bundle(ctx context.Context, whole bool) error {
 		pids:     make(map[*model.Dump][]uint32),
 	}
 	b.finish()
+	p.isKept = nil
 	for _, d := range p.dumps {
 		b.layOut(d.Dump)
 	}
@@ -229,6 +234,7 @@ func (b *bundler) finish() {
 		b.dumps[d] = append(b.dumps[d], int(r))
 		b.placedFunctions = append(b.placedFunctions, placed{
 			first: m, noCode: !codebytes.HasCode(d, b.old.Objects[m.Object].Function), region: noRegion,
+			dropped: b.planner.isKept != nil && !b.planner.isKept[m.Object],
 		})
 	}
 }
@@ -247,9 +253,8 @@ func (b *bundler) layOut(d *model.Dump) {
 		return cmp.Or(cmp.Compare(x.lo(), y.lo()), cmp.Compare(x.hi(), y.hi()), cmp.Compare(x.first.Time, y.first.Time), cmp.Compare(i, j))
 	})
 	list = b.addSkeletons(d, list)
-	reserved, absent := b.reservedOf(d), b.old.Absent[d]
+	reserved := b.reservedOf(d)
 	b.reserved[d] = reserved
-	slices.SortFunc(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
 	// A function where another dump has functions, too, gets an object of its own.
 	if len(reserved.code) > 0 {
 		list = slices.DeleteFunc(slices.Clone(list), func(r int) bool {
@@ -261,9 +266,11 @@ func (b *bundler) layOut(d *model.Dump) {
 		})
 	}
 	if b.rec.CopiesStacks() {
-		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), reserved, absent})
+		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), reserved})
 		return
 	}
+	absent := b.old.Absent[d]
+	slices.SortFunc(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
 	cleared := b.clearedOf(d)
 	for len(list) > 0 {
 		together := list[:b.span(list, reserved, absent)]
@@ -380,7 +387,7 @@ func (b *bundler) addSingle(d *model.Dump, number int) {
 	if at < 0 {
 		at = int32(len(p.Objects))
 		o := b.old.Objects[r.function()]
-		o.Repeat = p.names.next(&o, p.Objects)
+		o.IsRepeated = p.names.isRepeated(&o, p.Objects)
 		p.Objects = append(p.Objects, o)
 		b.objectOf[r.function()] = at
 	}
@@ -402,27 +409,35 @@ func (b *bundler) addObject(d *model.Dump, members []int) {
 	}
 }
 
-// addOne adds one object, from the first placed function to the last. The result is valid until
-// the next call.
-func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) *model.Object {
+// addOne adds one object, from the first placed function to the last, without those that are dropped.
+// It reports whether any is left.
+func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) bool {
 	p := b.planner
 	first, last := &b.placedFunctions[members[0]], &b.placedFunctions[members[len(members)-1]]
 	o := model.Object{
 		Dump: d, PID: b.old.Objects[first.function()].PID,
-		Bundle: &model.Bundle{Members: make([]model.Member, len(members)), Region: jitobj.Region{Low: first.lo(), High: last.hi(), NoCode: noCode}},
+		Bundle: &model.Bundle{Members: make([]model.Member, 0, len(members)), Region: jitobj.Region{NoCode: noCode}},
 	}
 	room := uint64(0)
 	number := int32(len(p.Objects))
-	for i, r := range members {
+	if !slices.ContainsFunc(members, func(r int) bool { return !b.placedFunctions[r].dropped }) {
+		number = -1
+	}
+	for _, r := range members {
 		m := &b.placedFunctions[r]
 		m.object = number
 		f := &b.old.Objects[m.function()]
+		room += tableRoom(m.hi()-m.lo(), f.Sent)
+		if m.dropped {
+			continue
+		}
 		again := b.objectOf[m.function()] >= 0
 		b.objectOf[m.function()] = number
-		room += tableRoom(m.hi()-m.lo(), f.Sent)
-		o.Bundle.Members[i] = model.Member{Function: int32(f.Function), Addr: m.lo(), Again: again}
+		if o.Bundle.Region.High = m.hi(); len(o.Bundle.Members) == 0 {
+			o.Bundle.Region.Low = m.lo()
+		}
+		o.Bundle.Members = append(o.Bundle.Members, model.Member{Function: int32(f.Function), Addr: m.lo(), Again: again})
 	}
-	b.addPieces(number, members)
 	if b.rec.CopiesStacks() {
 		at := &model.Placement{CodeAt: o.Bundle.Region.Base(), TablesAt: p.gaps.take(d, last.hi(), room, 0), Room: room}
 		if at.TablesAt != 0 && at.TablesAt+room-at.CodeAt > reach {
@@ -433,8 +448,12 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) *model.Objec
 		}
 		o.Placement = at
 	}
+	if number < 0 { // what is reserved stays so: others have the same places as with it
+		return false
+	}
+	b.addPieces(number, members)
 	p.Objects = append(p.Objects, o)
-	return &p.Objects[len(p.Objects)-1]
+	return true
 }
 
 // addPieces divides the functions of an object among pieces. Gaps that something refers to are in no
@@ -444,6 +463,10 @@ func (b *bundler) addPieces(object int32, members []int) {
 	apart := true
 	for _, r := range members {
 		m := &b.placedFunctions[r]
+		if m.dropped { // nothing shows zeros as its code
+			apart = apart || m.gapAfter || !b.whole
+			continue
+		}
 		late := m.early || b.blind
 		if apart || late {
 			pieces = append(pieces, piece{first: r, lo: m.lo(), late: late})

@@ -82,6 +82,9 @@ func (b *bundleMapper) mapAll() []model.Mapping {
 // show adds the mapping that is missing for a placed function to be seen from m's time on.
 func (b *bundleMapper) show(m model.Mapping, number int) {
 	r := &b.placedFunctions[number]
+	if r.object < 0 {
+		return
+	}
 	obj := &b.planner.Objects[r.object]
 	g := &b.rec.ProcessTree
 	key := mappedPiece{mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), r.object}, noPiece}
@@ -90,6 +93,9 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 	if !mapped && obj.Bundle != nil {
 		b.mapped[key] = m.Time
 		m.Tables = b.mapObject(m, key.mappedBundle, obj)
+	}
+	if r.dropped {
+		return
 	}
 	pieces := b.pieces[m.Object]
 	p := &pieces[r.piece]

@@ -23,8 +23,6 @@ type dumpRegions struct {
 	dump     *model.Dump
 	regions  []*region
 	reserved reserved
-	// absent has the addresses of dropped functions, in order.
-	absent []addrs.Range
 }
 
 // referenceTimes tell which code samples refer to, and when.

@@ -4,9 +4,9 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 )
 
-// objectNames counts the objects of each name, so that they get different ones. perf report takes
-// objects of one name for one object, in any directory. Indexes mostly come in ascending order.
-// Until one does not, only the highest is kept.
+// objectNames finds the indexes that objects of a process share, so that they get different names. perf
+// report takes objects of one name for one object, in any directory. Indexes mostly come in ascending
+// order. Until one does not, only the highest is kept.
 type objectNames struct {
 	of   map[uint32]*indexes
 	last *indexes // the indexes of process pid; nil before the first call
@@ -16,13 +16,13 @@ type objectNames struct {
 // indexes are those of a process's functions that have an object.
 type indexes struct {
 	// max is the highest index so far.
-	max    uint64
-	counts map[uint64]int // nil while indexes are in ascending order
+	max  uint64
+	seen map[uint64]bool // nil while indexes are in ascending order
 }
 
-// next returns the number of earlier objects with o's name, and counts o. objects must have all
-// objects of earlier calls.
-func (n *objectNames) next(o *model.Object, objects []model.Object) (repeat int32) {
+// isRepeated reports whether an earlier object has o's process and index. objects must have all objects
+// of earlier calls.
+func (n *objectNames) isRepeated(o *model.Object, objects []model.Object) bool {
 	if n.last == nil || n.pid != o.PID {
 		if n.of == nil {
 			n.of = make(map[uint32]*indexes)
@@ -31,22 +31,23 @@ func (n *objectNames) next(o *model.Object, objects []model.Object) (repeat int3
 		if n.last == nil {
 			n.last = &indexes{max: o.Index}
 			n.of[o.PID] = n.last
-			return 0
+			return false
 		}
 	}
 	x := n.last
-	if x.counts == nil {
+	if x.seen == nil {
 		if o.Index > x.max {
 			x.max = o.Index
-			return 0
+			return false
 		}
-		x.counts = make(map[uint64]int)
+		x.seen = make(map[uint64]bool)
 		for i := range objects {
 			if objects[i].PID == o.PID && objects[i].Bundle == nil {
-				x.counts[objects[i].Index]++
+				x.seen[objects[i].Index] = true
 			}
 		}
 	}
-	x.counts[o.Index]++
-	return int32(x.counts[o.Index] - 1)
+	repeated := x.seen[o.Index]
+	x.seen[o.Index] = true
+	return repeated
 }

@@ -28,6 +28,11 @@ type Planner struct {
 	gaps  *gaps
 	dumps []*Dump
 
+	// all is the plan before DropUnreferenced if regions need it, or nil. isKept has its objects that
+	// are in the plan.
+	all    *model.Plan
+	isKept []bool
+
 	Bundling bool // the plan is going to be one with bundles
 	// Overlay also names functions of Mono that lie in files. Otherwise the files name them.
 	Overlay bool
@@ -73,7 +78,7 @@ func Make(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, op
 	if !slices.IsSortedFunc(p.Mappings, ByTimeOfMapping) {
 		slices.SortStableFunc(p.Mappings, ByTimeOfMapping)
 	}
-	if opts.Sampled && p.Bundling {
+	if opts.Sampled && p.Bundling && !rec.CopiesStacks() {
 		p.Absent = make(map[*model.Dump][]addrs.Range)
 	}
 	return p, nil
@@ -159,7 +164,7 @@ func (p *Planner) Extend(d *Dump) {
 		d.objectOf[e.Function] = int32(len(p.Objects))
 		o := model.Object{Dump: d.Dump, Function: e.Function, PID: pid, Index: e.Index, Sent: e.Tables}
 		if !p.Bundling { // in bundles, few need one
-			o.Repeat = p.names.next(&o, p.Objects)
+			o.IsRepeated = p.names.isRepeated(&o, p.Objects)
 		}
 		p.Objects = append(p.Objects, o)
 	}

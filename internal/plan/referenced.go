@@ -19,18 +19,20 @@ import (
 
 // With Options.Sampled, only referenced functions are made, and the targets of their branches
 // (targets.go). First everything is planned, then unreferenced functions are
-// dropped. So the remaining ones are identical, byte by byte.
+// dropped. So the remaining ones are identical, byte by byte. Regions are planned with all functions,
+// too, and lose them when their objects are made (addOne): so the modules of libdw, and the places of
+// unwind tables, are those of a plan without Options.Sampled.
 //
 // perf looks an address up among the mappings of a process, its own or inherited from an ancestor,
 // at a time. A mapping is kept if any address in it is referenced, at any time, in its process or a
 // descendant. So all mappings of an address that perf may look up are kept, and perf gets the same
 // result.
 
-// DropUnreferenced drops the functions of some dumps from the plan that the recording does not refer to. If the
-// references are unknown, it keeps everything and adds a note with the reason. called calls its
-// function for the references of a call trace. Errors are ctx's or those of reading the
-// recording.
-func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each, of func(*model.Dump) bool) error {
+// DropUnreferenced drops the functions from the plan that the recording does not refer to: with
+// sampled those of all dumps, otherwise only those of large ones. If the references are unknown, it
+// keeps everything and adds a note with the reason. called calls its function for the references of a
+// call trace. Errors are ctx's or those of reading the recording.
+func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each, large func(*model.Dump) bool, sampled bool) error {
 	if len(p.Mappings) == 0 {
 		return nil
 	}
@@ -51,37 +53,46 @@ func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each, of fu
 	if err := referenceTargets(ctx, &p.Plan, t, &p.Found); err != nil {
 		return err
 	}
-	p.keep(t, of)
+	t.finish()
+	kept, _ := p.keep(t, large)
+	p.Plan = *kept
+	if sampled {
+		all := p.Plan
+		kept, isKept := p.keep(t, func(*model.Dump) bool { return true })
+		p.Plan = *kept
+		if p.rec.CopiesStacks() {
+			p.all, p.isKept = &all, isKept
+		}
+	}
 	return nil
 }
 
-// keep drops the mappings of some dumps that are not referenced, and the objects without any other mapping.
-func (p *Planner) keep(t *referenced, of func(*model.Dump) bool) {
-	t.finish()
-	left, kept := 0, 0                   // how many of the mappings and objects
-	moved := make([]int, len(p.Objects)) // by object: 0, or 1 and its new index
+// keep returns the plan without the mappings of some dumps that are not referenced, and without the
+// objects that lose all mappings. isKept has the objects of p that stay.
+func (p *Planner) keep(t *referenced, of func(*model.Dump) bool) (kept *model.Plan, isKept []bool) {
+	kept, isKept = &model.Plan{Absent: p.Absent}, make([]bool, len(p.Objects))
+	stays := func(m *model.Mapping) bool {
+		o := &p.Objects[m.Object]
+		return !of(o.Dump) || t.isReferenced(m, o.Room())
+	}
+	left := 0
 	for i := range p.Mappings {
-		if m := &p.Mappings[i]; !of(p.Objects[m.Object].Dump) || t.isReferenced(m, p.Objects[m.Object].Room()) {
-			p.Mappings[left] = *m
+		if m := &p.Mappings[i]; stays(m) {
 			left++
-			kept += 1 - moved[m.Object]
-			moved[m.Object] = 1
-		} else if d := p.Objects[m.Object].Dump; p.Absent != nil && !m.Clear {
-			p.Absent[d] = append(p.Absent[d], addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
+			isKept[m.Object] = true
 		}
 	}
-	mappings := append(make([]model.Mapping, 0, left), p.Mappings[:left]...)
-	objects := make([]model.Object, 0, kept)
 	functions := make([][]bool, len(p.Lines)) // by dump and function: it has an object
+	moved := make([]int32, len(p.Objects))    // by object: its new index
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		n := o.Dump.Number
 		if functions[n] == nil {
 			functions[n] = make([]bool, o.Dump.Source.NumFunctions())
 		}
-		if moved[i] != 0 {
-			objects = append(objects, *o)
-			moved[i] = len(objects)
+		if isKept[i] {
+			moved[i] = int32(len(kept.Objects))
+			kept.Objects = append(kept.Objects, *o)
 			functions[n][o.Function] = true
 		}
 	}
@@ -91,10 +102,17 @@ func (p *Planner) keep(t *referenced, of func(*model.Dump) bool) {
 			p.Lines[o.Dump.Number].Unreferenced++
 		}
 	}
-	for i := range mappings {
-		mappings[i].Object = int32(moved[mappings[i].Object] - 1)
+	kept.Mappings = make([]model.Mapping, 0, left)
+	for i := range p.Mappings {
+		m := p.Mappings[i]
+		if d := p.Objects[m.Object].Dump; stays(&m) {
+			m.Object = moved[m.Object]
+			kept.Mappings = append(kept.Mappings, m)
+		} else if p.Absent != nil && !m.Clear {
+			p.Absent[d] = append(p.Absent[d], addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
+		}
 	}
-	p.Mappings, p.Objects = mappings, objects
+	return kept, isKept
 }
 
 // referenced records which jitted code of each process is referenced.

@@ -57,7 +57,9 @@ func (b *regionMapper) show(m model.Mapping, number int) {
 	if region.copied != (addrs.Range{}) {
 		if _, mapped := s.image(int(r.region)); !mapped {
 			s.setImage(int(r.region), 0)
-			b.part(m, region, 0, number, region.copied.Lo, region.copied.Hi)
+			if i := slices.IndexFunc(region.placedFunctions, func(i int) bool { return !b.placedFunctions[i].dropped }); i >= 0 {
+				b.part(m, region, 0, region.placedFunctions[i], region.copied.Lo, region.copied.Hi)
+			}
 		}
 		return
 	}
@@ -97,7 +99,7 @@ func (r *region) imageWith(b *bundler, placed, from int) int {
 // part maps [lo, hi) of a placed function from an image, if the image has it.
 func (b *regionMapper) part(m model.Mapping, region *region, number, placed int, lo, hi uint64) {
 	i := region.images[number].find(b.bundler, placed)
-	if i < 0 {
+	if i < 0 || b.placedFunctions[placed].dropped {
 		return
 	}
 	m.Object = int32(region.images[number].objects[i])

@@ -47,6 +47,9 @@ type region struct {
 	// wanted is the number of images that would have all functions.
 	wanted int
 	gap    uint64 // bytes before it without code of the dump
+	// kept is from the first function that is not dropped to the end of the code. If any function is
+	// dropped, it ends with the last one that is not.
+	kept addrs.Range
 	// copied is the mapping of a file that the region replaces, or empty.
 	copied addrs.Range
 }
@@ -83,9 +86,10 @@ func (r *region) gapBelow() uint64 {
 	return regionGap + imageStep*uint64(min(max(1, r.wanted), fewSteps)-1)
 }
 
-// low returns the address at which an image begins: before its first function.
+// low returns the address at which an image begins: before the first function of the region that is
+// not dropped.
 func (b *bundler) low(r *region, number int) uint64 {
-	lo := b.lo(r)
+	lo := r.kept.Lo
 	if len(r.images) < 2 || r.gap < regionGap {
 		return lo
 	}
@@ -120,8 +124,23 @@ func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 		if end = r.end; r.copied == (addrs.Range{}) {
 			r.images = b.images(r.placedFunctions)
 		}
+		r.kept = b.keptOf(r)
 	}
 	return regions
+}
+
+// keptOf returns the field kept of a region.
+func (b *bundler) keptOf(r *region) addrs.Range {
+	kept, end := addrs.Range{Lo: r.end, Hi: r.end}, uint64(0)
+	for _, i := range r.placedFunctions {
+		if p := &b.placedFunctions[i]; p.dropped {
+			kept.Hi = 0
+		} else {
+			kept.Lo, end = min(kept.Lo, p.lo()), max(end, p.hi())
+		}
+	}
+	kept.Hi = max(kept.Hi, end)
+	return kept
 }
 
 // firstRegion returns the region of the first of some placed functions, not yet joined with
@@ -225,15 +244,11 @@ func (b *bundler) exactImages(list []int, limit int) (images []image, ok bool) {
 // runs: of one region each, or of as many as possible in a plan with bundles.
 func (b *bundler) layOutRegions(of *dumpRegions) {
 	var simple []*region
-	var list []int       // their functions
-	spanned := of.absent // between regions
-	if !b.whole {
-		spanned = nil
-	}
+	var list []int // their functions
 	flush := func() {
 		for len(simple) > 0 {
 			n, count := 0, 0 // regions of a run, and their functions
-			for within := b.span(list, of.reserved, spanned); n < len(simple) && count+len(simple[n].placedFunctions) <= within; n++ {
+			for within := b.span(list, of.reserved, nil); n < len(simple) && count+len(simple[n].placedFunctions) <= within; n++ {
 				count += len(simple[n].placedFunctions)
 			}
 			if n == 0 { // something lies inside the region
@@ -245,7 +260,7 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 			list, simple = list[count:], simple[n:]
 		}
 	}
-	cleared, absent := b.clearedOf(of.dump), apart(slices.Clone(of.absent))
+	cleared := b.clearedOf(of.dump)
 	moves := func(i int) bool { p := &b.placedFunctions[i]; return isWalled(cleared, p.lo(), p.hi()) }
 	for _, r := range of.regions {
 		// In a run, a function that moves away is not mapped again when it comes back, and is in
@@ -257,20 +272,10 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 		}
 		simple, list = append(simple, r), append(list, r.placedFunctions...)
 		if !b.whole {
-			b.markAbsent(r, absent)
 			flush()
 		}
 	}
 	flush()
-}
-
-// markAbsent makes the mappings of a region end at dropped functions, so that nothing shows zeros
-// as their code.
-func (b *bundler) markAbsent(r *region, absent []addrs.Range) {
-	for i, number := range r.placedFunctions[:len(r.placedFunctions)-1] {
-		p := &b.placedFunctions[number]
-		p.gapAfter = isWalled(absent, p.hi(), b.placedFunctions[r.placedFunctions[i+1]].lo())
-	}
 }
 
 // addRegion adds the objects of a region.
@@ -290,27 +295,27 @@ func (b *bundler) addRegion(r *region) {
 func (b *bundler) addImage(r *region, number int) {
 	m := &r.images[number]
 	m.objects = make([]int, len(m.placedFunctions))
+	objects := b.planner.Objects
 	for from := 0; from < len(m.placedFunctions); {
 		noCode := b.placedFunctions[m.placedFunctions[from]].noCode
 		to := from + 1
 		for to < len(m.placedFunctions) && b.placedFunctions[m.placedFunctions[to]].noCode == noCode {
 			to++
 		}
-		o := b.addOne(r.dump, m.placedFunctions[from:to], noCode)
-		if from == 0 {
-			reachOf(o, b.low(r, number))
-		}
-		if to == len(m.placedFunctions) {
-			o.Bundle.Region.High = r.end
-		}
-		// A copy is mapped as a whole.
-		if r.copied != (addrs.Range{}) && to-from == len(m.placedFunctions) {
-			reachOf(o, r.copied.Lo)
-			o.Bundle.Region.High = r.copied.Hi
-		}
+		b.addOne(r.dump, m.placedFunctions[from:to], noCode)
 		for i := from; i < to; i++ {
 			m.objects[i] = int(b.placedFunctions[m.placedFunctions[i]].object)
 		}
 		from = to
+	}
+	if objects = b.planner.Objects[len(objects):]; len(objects) == 0 {
+		return
+	}
+	reachOf(&objects[0], b.low(r, number))
+	objects[len(objects)-1].Bundle.Region.High = r.kept.Hi
+	// A copy is mapped as a whole.
+	if r.copied != (addrs.Range{}) && len(objects) == 1 {
+		reachOf(&objects[0], r.copied.Lo)
+		objects[0].Bundle.Region.High = r.copied.Hi
 	}
 }

@@ -65,7 +65,8 @@ func (b *bundler) addSkeletons(d *model.Dump, list []int) []int {
 }
 
 // addSkeleton adds the object for placed functions of a file. Where functions overlap, it has the
-// one that was loaded first, because the file has one content. It returns the others.
+// one that was loaded first, because the file has one content. It returns the others, and those that
+// nothing refers to.
 func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dropped []int) {
 	p, number := b.planner, int32(len(b.planner.Objects))
 	first := &b.placedFunctions[list[0]]
@@ -74,7 +75,7 @@ func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dro
 	var pieces []piece
 	for _, i := range list {
 		r := &b.placedFunctions[i]
-		if r.lo() < end {
+		if r.dropped || r.lo() < end {
 			dropped = append(dropped, i)
 			continue
 		}
@@ -88,7 +89,10 @@ func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dro
 		b.objectOf[r.function()] = number
 		o.Bundle.Members = append(o.Bundle.Members, model.Member{Function: int32(b.old.Objects[r.function()].Function), Addr: r.lo(), Again: again})
 	}
-	o.Bundle.Region = jitobj.Region{Low: first.lo(), High: end}
+	if len(pieces) == 0 {
+		return dropped
+	}
+	o.Bundle.Region = jitobj.Region{Low: pieces[0].lo, High: end}
 	b.pieces[number] = pieces
 	p.Objects = append(p.Objects, o)
 	return dropped

@@ -41,7 +41,7 @@ func (p *Planner) placeTables(m *model.Mapping, e *jitcode.Event, d *model.Dump,
 		return
 	case o.Placement != nil:
 		copied := *o
-		copied.Repeat = p.names.next(&copied, p.Objects)
+		copied.IsRepeated = p.names.isRepeated(&copied, p.Objects)
 		m.Object = int32(len(p.Objects))
 		p.Objects = append(p.Objects, copied)
 		o = &p.Objects[m.Object]

@@ -45,6 +45,8 @@ type Input struct {
 
 	// Progress is told of each walk over the input. It may be nil.
 	Progress *report.Progress
+
+	listed listings // see List
 }
 
 // Open opens the recording that opts.Input names. As with perf, it must belong to the user or to

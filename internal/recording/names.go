@@ -49,20 +49,20 @@ func decimal(digits []byte) (uint32, bool) {
 	return uint32(n), err == nil
 }
 
-// The names of objects begin with these prefixes. Bundles need another one than perf inject's
-// objects: perf with libdw assumes that code of a file called /tmp/jitted-* is in one piece.
+// The names of objects begin with ObjectPrefix. Objects of several functions that jitinject 0.1 made
+// begin with OldPrefix.
 const (
 	ObjectPrefix = "jitted-"
-	BundlePrefix = "jitbundle-"
+	OldPrefix    = "jitbundle-"
 )
 
 // IsObject reports whether a mapping is of an object that jitinject or perf inject made:
-// jitted-PID-INDEX.so, or jitbundle-PID-ADDRESS-ID.so.
+// jitted-PID-NUMBER.so, or jitbundle-PID-ADDRESS-ID.so of jitinject 0.1.
 func IsObject(path []byte) bool {
 	base := path[bytes.LastIndexByte(path, '/')+1:]
 	name, ok := bytes.CutPrefix(base, []byte(ObjectPrefix))
 	if !ok {
-		name, ok = bytes.CutPrefix(base, []byte(BundlePrefix))
+		name, ok = bytes.CutPrefix(base, []byte(OldPrefix))
 	}
 	return ok && bytes.HasSuffix(name, []byte(".so")) && len(name) > len(".so") && name[0] >= '0' && name[0] <= '9'
 }

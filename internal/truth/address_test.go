@@ -31,7 +31,7 @@ func twice(t *testing.T) (path string, marks []Mark, twins []uint64) {
 	for _, tool := range []string{"gcc", "addr2line"} {
 		testrec.Tool(t, tool)
 	}
-	path = filepath.Join(dir, "jitbundle-1.so")
+	path = filepath.Join(dir, "jitted-1-2.so")
 	if out, err := exec.Command("gcc", append([]string{"-O1", "-g", "-shared", "-fPIC", "-o", path}, sources...)...).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v: %s", err, out)
 	}

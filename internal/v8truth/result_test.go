@@ -69,7 +69,7 @@ func injected(t *testing.T, dir string, bundle bool) map[uint64][]loaded {
 			t.Fatal(err)
 		}
 		path := string(m.Filename)
-		if base := filepath.Base(path); !strings.HasPrefix(base, "jitted-") && !strings.HasPrefix(base, "jitbundle-") {
+		if base := filepath.Base(path); !strings.HasPrefix(base, "jitted-") {
 			continue
 		}
 		if objects[path] == nil {

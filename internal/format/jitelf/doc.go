@@ -11,6 +11,7 @@
 //	JITLink)            of the sections that were loaded; relocations are not applied
 //	LuaJIT, PHP, V8     ET_REL by hand: one function, a line, .eh_frame relative to .text
 //	CPython 3.15        one function and .eh_frame
+//	wasmtime            ET_DYN: load addresses in .text's header and the DWARF; symbols are offsets
 //	ART, Mono, .NET     ET_REL or ET_DYN, with .debug_frame or without DWARF
 //
 // Relocation adds the load address of a symbol's section, which debug/elf leaves out. A relocation

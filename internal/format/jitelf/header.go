@@ -23,6 +23,7 @@ type section struct {
 	link, info   uint32
 	entrySize    uint64
 	align        uint64
+	relative     bool  // values of symbols are offsets in the section; see findRelative
 	at           int64 // offset of the header in the image
 
 	// used is the name of debugging information that the package reads, or "".

@@ -12,6 +12,7 @@ type index struct {
 	lines lines
 	tree  tree
 	of    []described // by function
+	read  bool        // all but of
 
 	frames []byte         // .eh_frame
 	batch  *ehframe.Batch // nil without usable tables
@@ -27,12 +28,21 @@ type described struct {
 // code at several places share a tree.
 const maxShared = 16
 
-// load reads the debugging information. It runs once.
-func (o *Object) load() {
+// read reads the debugging information, if that was not done before.
+func (o *Object) read() {
+	if o.index.read {
+		return
+	}
+	o.index.read = true
 	c := o.contents()
 	o.readTree(c)
 	o.index.lines.finish()
 	o.readFrames(c)
+}
+
+// load finds the debugging information of each function. It runs once.
+func (o *Object) load() {
+	o.read()
 	t := &o.index.tree
 	o.index.of = make([]described, len(o.functions))
 	left := maxShared*len(t.calls) + 1024
@@ -64,7 +74,8 @@ func (o *Object) readFrames(c *contents) {
 	}
 	x := &o.index
 	at := c.frames
-	if x.frames = c.data[ehFrame]; isBlank(x.frames) {
+	// wasmtime registers .eh_frame without its address, which pointers count from.
+	if x.frames = c.data[ehFrame]; isBlank(x.frames) || at == 0 && !isBlank(c.data[debugFrame]) {
 		if x.frames = o.framesOf(c.data[debugFrame]); len(x.frames) == 0 {
 			return
 		}

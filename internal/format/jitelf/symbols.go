@@ -132,6 +132,11 @@ func (o *Object) symbol(i int) (s symbol) {
 	return s
 }
 
+// mayBeFunction reports whether a symbol is of a function if its section has code.
+func (s *symbol) mayBeFunction() bool {
+	return s.kind == elf.STT_FUNC || s.kind == elf.STT_GNU_IFUNC || s.kind == elf.STT_NOTYPE && s.size > 0
+}
+
 // A candidate is a symbol that may be a function.
 type candidate struct {
 	Symbol
@@ -142,6 +147,7 @@ type candidate struct {
 // findFunctions lists the functions of the symbol table.
 func (o *Object) findFunctions() {
 	var found []candidate
+	o.findRelative()
 	unloaded, odd := 0, 0
 	for i := range o.symbols.len() {
 		s := o.symbol(i)
@@ -153,7 +159,7 @@ func (o *Object) findFunctions() {
 		if d, ok := o.descriptor(in, s.value); ok {
 			in, value = d.section, d.value
 		}
-		if s.kind != elf.STT_FUNC && s.kind != elf.STT_GNU_IFUNC && (s.kind != elf.STT_NOTYPE || s.size == 0) || in.flags&elf.SHF_EXECINSTR == 0 {
+		if !s.mayBeFunction() || in.flags&elf.SHF_EXECINSTR == 0 {
 			continue
 		}
 		if !o.isLoaded(in) {
@@ -168,7 +174,7 @@ func (o *Object) findFunctions() {
 			f.Thumb = f.Addr&1 != 0
 			f.Addr &^= 1
 		}
-		if o.kind == elf.ET_REL {
+		if in.relative {
 			f.Addr = o.mask(f.Addr + in.addr)
 		}
 		if f.Addr < in.addr || f.end < in.addr || f.Addr >= f.end || f.Size > f.end-f.Addr {

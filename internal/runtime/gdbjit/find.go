@@ -59,19 +59,18 @@ func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
 	for _, place := range r.Places {
 		f.Opts.Logf(2, "%s: %s of %s is at %#x, found %s", quote.Printable(file.Path), gdbjit.Symbol, quote.Printable(place.File), place.Addr, place.How)
 	}
-	reportFaults(file.Path, r, found)
+	pid, note, err := codebytes.Owner(f.Rec, file)
+	dumped := err == nil && slices.ContainsFunc(f.Rec.Markers, func(m recording.Marker) bool { return m.PID == pid })
+	reportFaults(file.Path, r, dumped, found)
 	if len(r.Objects) > 0 || len(r.Problems) > 0 {
 		file.Use()
 	}
-	if len(r.Objects)+len(r.Problems) == 0 {
-		if pid, _, err := codebytes.Owner(f.Rec, file); err == nil {
-			file.SetIdle(pid)
-		}
+	if len(r.Objects)+len(r.Problems) == 0 && err == nil {
+		file.SetIdle(pid)
 	}
 	if len(r.Objects) == 0 {
 		return
 	}
-	pid, note, err := codebytes.Owner(f.Rec, file)
 	if err != nil {
 		found.Problem(report.Problem{File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; the code that it has registered for debuggers (%s) is not used", err, counted(len(r.Objects), "object")),
 			Advice: "name a core dump of the process that was recorded"})
@@ -105,8 +104,9 @@ func processOf(file *codebytes.File) *registered.Process {
 	return p
 }
 
-// reportFaults adds problems for faults of the lists and objects.
-func reportFaults(path string, r *registered.Registered, found *report.Findings) {
+// reportFaults adds problems for faults of the lists and objects. They are notes if the process wrote a
+// dump: that names its functions, and objects only add to it.
+func reportFaults(path string, r *registered.Registered, dumped bool, found *report.Findings) {
 	faults := r.Problems
 	for i := range r.Objects {
 		opened, err := r.Objects[i].Open()
@@ -127,7 +127,12 @@ func reportFaults(path string, r *registered.Registered, found *report.Findings)
 		if i == maxReported {
 			text = fmt.Sprintf("%d more faults of registered objects", len(faults)-maxReported)
 		}
-		found.Problem(report.Problem{File: path, Offset: -1, Text: text, Advice: advice})
+		p := report.Problem{File: path, Offset: -1, Text: text, Advice: advice}
+		if dumped {
+			found.Note(p.String())
+		} else {
+			found.Problem(p)
+		}
 		if i == maxReported {
 			break
 		}

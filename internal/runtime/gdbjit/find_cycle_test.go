@@ -25,7 +25,7 @@ func TestReportFaults_AdviceForCycle(t *testing.T) {
 		{"core.7", []error{cycle}, "jitinject verify core.7", false},
 	} {
 		var found report.Findings
-		reportFaults(c.path, &registered.Registered{Problems: c.faults}, &found)
+		reportFaults(c.path, &registered.Registered{Problems: c.faults}, false, &found)
 		if len(found.Problems) != len(c.faults) {
 			t.Fatalf("got problems %+v; want %d", found.Problems, len(c.faults))
 		}

@@ -109,7 +109,7 @@ func (a *attacher) list(dir string) map[uint32][]string {
 	if logs, ok := a.listed[dir]; ok {
 		return logs
 	}
-	entries, err := sys.ReadDir(dir)
+	entries, err := a.rec.In.List(dir)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
 	case errors.Is(err, unix.EACCES) && !a.isNamed(dir):

@@ -10,13 +10,12 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // hint adds a note about an unused trace in the recording's directory. The runtime names traces
 // xray-log.PROGRAM.XXXXXX.
 func hint(s *recording.Recording, opts *config.Options, found *report.Findings) {
-	logs, _ := sys.Glob(s.In.Dir, "xray-log.*") // only for a note
+	logs, _ := s.In.Glob(s.In.Dir, "xray-log.*") // only for a note
 	for _, path := range logs {
 		name := strings.TrimPrefix(filepath.Base(path), "xray-log.")
 		name = strings.TrimSuffix(name, filepath.Ext(name))

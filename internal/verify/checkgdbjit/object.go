@@ -35,8 +35,9 @@ func (c *checker) object(at uint64, e *entry) {
 	}
 	c.objects++
 	before := len(c.functions)
+	bases := c.bases(f, symbols)
 	for i := range symbols {
-		c.symbol(at, f, &symbols[i])
+		c.symbol(at, f, &symbols[i], bases)
 	}
 	if len(c.functions) == before {
 		c.Violation("core/no-functions", -1, "the object at %#x has no function with an address", e.symfile)
@@ -66,19 +67,42 @@ func parse(image []byte) (f *elf.File, symbols []elf.Symbol, err error) {
 	return f, symbols, err
 }
 
+// isFunction reports whether a symbol is a function in a section of the object.
+func isFunction(f *elf.File, s *elf.Symbol) bool {
+	return elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Size > 0 && s.Section != elf.SHN_UNDEF && int(s.Section) < len(f.Sections)
+}
+
+// bases returns what the symbols of each section count from: 0, or the section's address. The latter
+// holds in relocatable objects. wasmtime writes such objects under another type (ET_DYN). There, the
+// memory tells: no function of the section was in executable memory by its value alone, and all are
+// with the section's address.
+func (c *checker) bases(f *elf.File, symbols []elf.Symbol) []uint64 {
+	bases := make([]uint64, len(f.Sections))
+	for i, section := range f.Sections {
+		bases[i] = section.Addr
+	}
+	if f.Type == elf.ET_REL {
+		return bases
+	}
+	for i := range symbols {
+		s := &symbols[i]
+		if !isFunction(f, s) {
+			continue
+		}
+		base := bases[s.Section]
+		if c.isExecutable(s.Value, s.Value+s.Size) || !c.isExecutable(base+s.Value, base+s.Value+s.Size) {
+			bases[s.Section] = 0
+		}
+	}
+	return bases
+}
+
 // symbol checks a symbol, if it is a function.
-func (c *checker) symbol(entry uint64, f *elf.File, s *elf.Symbol) {
-	if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Size == 0 || s.Section == elf.SHN_UNDEF || int(s.Section) >= len(f.Sections) {
+func (c *checker) symbol(entry uint64, f *elf.File, s *elf.Symbol, bases []uint64) {
+	if !isFunction(f, s) || f.Type == elf.ET_REL && bases[s.Section] == 0 { // it was not loaded
 		return
 	}
-	lo := s.Value
-	if f.Type == elf.ET_REL {
-		section := f.Sections[s.Section]
-		if section.Addr == 0 {
-			return // it was not loaded
-		}
-		lo += section.Addr
-	}
+	lo := s.Value + bases[s.Section]
 	if f.Machine == elf.EM_ARM {
 		lo &^= 1
 	}

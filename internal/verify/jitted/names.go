@@ -7,7 +7,7 @@ import (
 )
 
 // IsObject reports whether a path is that of an object that jitinject or perf
-// inject made: jitted-PID-INDEX.so, jitbundle-PID-ADDRESS-ID.so.
+// inject made: jitted-PID-NUMBER.so, or jitbundle-PID-ADDRESS-ID.so of jitinject 0.1.
 func IsObject(path string) bool {
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	name, ok := strings.CutPrefix(base, "jitted-")
@@ -15,6 +15,14 @@ func IsObject(path string) bool {
 		name, ok = strings.CutPrefix(base, "jitbundle-")
 	}
 	return ok && strings.HasSuffix(name, ".so") && name[0] >= '0' && name[0] <= '9'
+}
+
+// HasMadeNumber reports whether the number in an object's name is made of its contents:
+// it is at least 2^62. jitinject maps such an object in /tmp as /tmp/./jitted-*.
+func HasMadeNumber(path string) bool {
+	name := strings.TrimSuffix(filepath.Base(path), ".so")
+	n, err := strconv.ParseUint(name[strings.LastIndexByte(name, '-')+1:], 10, 64)
+	return IsObject(path) && err == nil && n >= 1<<62
 }
 
 // NumberOfDump returns the number in the name jit-NUMBER.dump, or in

@@ -1,0 +1,38 @@
+package model
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// Every object is called as perf inject's are. Those of several functions, and second ones of an index,
+// have numbers that are no index.
+func TestAppendPath_Names(t *testing.T) {
+	id := [jitobj.BuildIDSize]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	const most = "9223372036854775807"
+	for _, c := range []struct {
+		dir    string
+		object Object
+		want   string
+	}{
+		{"/o", Object{Index: 7}, "/o/jitted-9-7.so"},
+		{"/tmp", Object{Index: 7}, "/tmp/jitted-9-7.so"},
+		{"/o", Object{Index: firstMade - 1}, "/o/jitted-9-4611686018427387903.so"},
+		{"/o", Object{Index: firstMade}, "/o/jitted-9-" + most + ".so"},
+		{"/o", Object{Index: 7, IsRepeated: true}, "/o/jitted-9-" + most + ".so"},
+		{"/o", Object{Bundle: new(Bundle)}, "/o/jitted-9-" + most + ".so"},
+		{"/tmp", Object{Bundle: new(Bundle)}, "/tmp/./jitted-9-" + most + ".so"},
+		{"/tmp", Object{Index: 7, IsRepeated: true}, "/tmp/./jitted-9-" + most + ".so"},
+		{"/tmp/jitted-a", Object{Bundle: new(Bundle)}, "/tmp/./jitted-a/jitted-9-" + most + ".so"},
+		{"/tmp/a", Object{Bundle: new(Bundle)}, "/tmp/a/jitted-9-" + most + ".so"},
+	} {
+		c.object.Dump, c.object.PID, c.object.BuildID = &Dump{Objects: c.dir}, 9, id
+		got := c.object.AppendPath(nil)
+		if string(got) != c.want || !regexp.MustCompile(`/jitted-\d+-\d+\.so$`).Match(got) || !recording.IsObject(got) {
+			t.Errorf("got %s of %+v in %s; want %s", got, c.object, c.dir, c.want)
+		}
+	}
+}
