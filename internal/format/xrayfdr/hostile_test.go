@@ -216,7 +216,7 @@ func TestReadIndexes_TooManyTraces(t *testing.T) {
 		r, err = r.NextTrace()
 	}
 	if err != io.EOF || src.n > int64(20*len(file)) {
-		t.Errorf("%v, %d bytes read of %d", err, src.n, len(file))
+		t.Errorf("got %v after %d bytes; want %v after at most %d", err, src.n, io.EOF, 20*len(file))
 	}
 }
 
