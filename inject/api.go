@@ -102,6 +102,7 @@ const (
 	ClockMonotonic = report.ClockMonotonic
 	ClockTSC       = report.ClockTSC
 	ClockEstimated = report.ClockEstimated
+	ClockOther     = report.ClockOther
 	ClockRealtime  = report.ClockRealtime
 	ClockGiven     = report.ClockGiven
 	ClockStart     = report.ClockStart
