@@ -99,8 +99,9 @@ func Match(d *model.Dump, rec *recording.Recording, mode string) (*Constraints, 
 
 const realtimeText = "its times are of CLOCK_REALTIME (nanoseconds since 1970), and those of the recording of another clock"
 
-// orStart returns a clock that is at the mapping of a dump for the records without a time. Only
-// jitdumps have such, and no function is loaded earlier.
+// orStart returns a clock that never is before the mapping of a jitdump, and at it for records without
+// a time: a producer maps its dump before it writes to it. perf record reports the executable memory of
+// a process after that, too, and those records would hide an earlier function.
 func orStart(d *model.Dump, clock func(uint64) uint64) func(uint64) uint64 {
 	if !d.Source.Traits().ClockUnsure {
 		return clock
@@ -110,7 +111,7 @@ func orStart(d *model.Dump, clock func(uint64) uint64) func(uint64) uint64 {
 		if t == 0 {
 			return start
 		}
-		return clock(t)
+		return max(start, clock(t))
 	}
 }
 

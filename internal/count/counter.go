@@ -19,9 +19,10 @@ import (
 // Its size grows with the functions.
 //
 // perf looks an address up among the mappings that the process has made up to the time of the
-// sample, the latest first. Then it looks among those that the process was forked with. The
-// sample counter does the same. Mappings that the recording calls anonymous are transparent in
-// programs with a dump: rewriting drops them there. In others, they hide the files before them.
+// sample, the latest first. Then it looks among those that the process was forked with. It keeps
+// both when the process calls exec. The sample counter does the same. Mappings that the recording
+// calls anonymous are transparent if a program with a dump made them: rewriting drops them. Others
+// hide the files before them.
 type Counter struct {
 	rec *recording.Recording
 	// Processes has the state of each process, by pid.
@@ -98,7 +99,7 @@ func Of(rec *recording.Recording, p *model.Plan) *Counter {
 // New returns a counter without functions.
 func New(rec *recording.Recording) *Counter {
 	t := &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[lostFunction]bool), resolved: make(map[*int64]bool)}
-	t.carriers = recording.Carriers{Tree: &rec.ProcessTree, Has: func(pid uint32) bool {
+	t.carriers = recording.Carriers{Tree: &rec.ProcessTree, PastExec: true, Has: func(pid uint32) bool {
 		p := t.Processes[pid]
 		return p != nil && len(p.code)+len(p.files) > 0
 	}}
@@ -224,8 +225,7 @@ func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to ui
 	id, at, more := pid, time, true
 	for n := 0; more && n < recording.MaxGenerations; n++ {
 		if p := t.Processes[id]; p != nil {
-			began := max(g.LastExec(id, at), g.Born(id, at))
-			s, next := p.at(t, id, began, at, ip)
+			s, next := p.at(t, id, g.Born(id, at), at, ip)
 			if n == 0 {
 				from, to = max(from, s.since), min(to, next)
 			}
@@ -292,7 +292,7 @@ func (p *countedProcess) at(t *Counter, pid uint32, since, time, ip uint64) (s s
 		next = min(next, p.files[later].time)
 	}
 	last := p.places.Last(here, 0, n)
-	for last >= 0 && p.files[last].anonymous && t.programs.at(pid, time) != nil {
+	for last >= 0 && p.files[last].anonymous && t.programs.at(pid, p.files[last].time) != nil {
 		last = p.places.Last(here, 0, last)
 	}
 	if last >= 0 {
