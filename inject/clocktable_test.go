@@ -155,10 +155,10 @@ func (c cell) check(t *testing.T, w *world, sum *inject.Summary, pipe bool) (nam
 	isStart := kind == inject.ClockNone || kind == inject.ClockStart
 	// A pipe has no samples before the functions: nothing tells units apart, or that times are late.
 	if !pipe && isStart != c.isStart() {
-		t.Errorf("%v: clock %+v, want functions from the start: %v", c, sum.Dumps[0].Clock, c.isStart())
+		t.Errorf("for %v: got clock %+v; want functions from the start: %v", c, sum.Dumps[0].Clock, c.isStart())
 	}
 	if isStart && kind != inject.ClockStart && sum.Complete() {
-		t.Errorf("%v: clock %+v, and no problem", c, sum.Dumps[0].Clock)
+		t.Errorf("for %v: got clock %+v and no problem; want one", c, sum.Dumps[0].Clock)
 	}
 	m := readMappings(t, w.opts.Output)
 	for _, s := range w.wants {
@@ -172,12 +172,12 @@ func (c cell) check(t *testing.T, w *world, sum *inject.Summary, pipe bool) (nam
 		case pipe && got == "": // the functions came late
 		case pipe && s.ip == 0x50008 && sum.Dumps[0].Clock.Error < 0: // the summary says that functions may come early
 		default:
-			t.Errorf("%v, pipe %v: %#x at %d ns is %q, want %q; %+v; %v", c, pipe, s.ip, s.time, got, want, sum.Dumps[0].Clock, sum.Problems)
+			t.Errorf("for %v, pipe %v: got %q; want %q at %#x at %d ns (clock %+v; %v)", c, pipe, got, want, s.ip, s.time, sum.Dumps[0].Clock, sum.Problems)
 			return named
 		}
 	}
 	if sum.Samples.Resolved != named {
-		t.Errorf("%v, pipe %v: the summary counts %d samples in functions, and %d are", c, pipe, sum.Samples.Resolved, named)
+		t.Errorf("for %v, pipe %v: got %d samples in functions in the summary; want %d", c, pipe, sum.Samples.Resolved, named)
 	}
 	return named
 }
@@ -195,13 +195,13 @@ func TestClockTable_AllCells(t *testing.T) {
 						w.Write(t, w.opts.Input)
 						sum, err := inject.Run(t.Context(), w.opts)
 						if err != nil {
-							t.Errorf("%v: %v", c, err)
+							t.Errorf("for %v: unexpected error: %v", c, err)
 							continue
 						}
 						c.check(t, w, sum, false)
 						opts := inject.Options{Input: "-", Stdin: feed(t, asPipe(t, w.opts.Input), 1<<20), Output: w.opts.Output}
 						if sum, err = inject.Run(t.Context(), opts); err != nil {
-							t.Errorf("%v, in a pipe: %v", c, err)
+							t.Errorf("for %v, in a pipe: unexpected error: %v", c, err)
 							continue
 						}
 						c.check(t, w, sum, true)
@@ -232,7 +232,7 @@ func TestClockTable_NeverLessThanPerf(t *testing.T) {
 			w.opts.Objects = filepath.Join(w.dir, "objects")
 			sum, err := inject.Run(t.Context(), w.opts)
 			if err != nil {
-				t.Errorf("%v: %v", c, err)
+				t.Errorf("for %v: unexpected error: %v", c, err)
 				continue
 			}
 			ours := int64(0)
@@ -241,7 +241,7 @@ func TestClockTable_NeverLessThanPerf(t *testing.T) {
 			}
 			t.Logf("%v: perf inject names %d, jitinject %d of %d", c, theirs, ours, len(w.wants))
 			if ours < theirs || sum.Samples.Resolved != ours {
-				t.Errorf("%v: perf inject names %d samples, jitinject %d, and counts %d", c, theirs, ours, sum.Samples.Resolved)
+				t.Errorf("for %v: got %d named samples, and %d in the summary; want no fewer than the %d of perf inject, and equal numbers", c, ours, sum.Samples.Resolved, theirs)
 			}
 			compared++
 		}

@@ -76,7 +76,7 @@ func TestSampleCount_RulesOfPerf(t *testing.T) {
 					shown += s.Resolved
 				}
 				if sum.Samples.Resolved != shown {
-					t.Errorf("the summary counts %d samples in functions, perf %s shows %d", sum.Samples.Resolved, version, shown)
+					t.Errorf("got %d samples in functions in the summary; want %d, as perf %s shows", sum.Samples.Resolved, shown, version)
 				}
 			}
 		})

@@ -222,6 +222,9 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 			note("%s", text)
 		}
 	}
+	if text := callersText(d); text != "" && (s.InJIT == 0 || d.Callers != nil) {
+		note("%s", text)
+	}
 	if text := linesText(d.LineAddresses, all); text != "" {
 		note("%s", text)
 	}

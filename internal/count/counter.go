@@ -47,8 +47,8 @@ type Counter struct {
 }
 
 // A dumpCounter counts samples in programs with a dump: those in functions, those in memory that
-// gets a function later, and the others.
-type dumpCounter struct{ resolved, early, unresolved int64 }
+// gets a function later, those where a function was that has moved away, and the others.
+type dumpCounter struct{ resolved, early, left, unresolved int64 }
 
 // A lostFunction is a function of a dump. Both are numbers.
 type lostFunction struct{ dump, function int32 }
@@ -60,6 +60,7 @@ type countedProcess struct {
 	places       *addrs.Timeline  // of files
 	known        int              // number of mappings of the recording that are in files
 	Unattributed int64            // number of samples in no file, in programs without a dump
+	first, last  uint64           // the bounds of code; 0 while unknown
 }
 
 // A counterFile is a file, or anonymous memory, at addresses, from a time on.
@@ -235,17 +236,17 @@ func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to ui
 			case s.kind == inFunction && s.function.function != noFunction:
 				return &t.dumps[s.function.dump].resolved, from, to
 			case s.kind == inFunction, s.kind == inMemory:
-				return t.unseen(pid, time, ip, &from, &to), from, to
+				return t.unseen(pid, time, ip, s.kind == inFunction, &from, &to), from, to
 			}
 		}
 		id, at, more = t.carriers.Next(id, at)
 	}
-	return t.unseen(pid, time, ip, &from, &to), from, to
+	return t.unseen(pid, time, ip, false, &from, &to), from, to
 }
 
-// unseen returns the counter for a sample in no file and no function. It narrows the times for
-// which that holds.
-func (t *Counter) unseen(pid uint32, time, ip uint64, from, to *uint64) *int64 {
+// unseen returns the counter for a sample in no file and no function. left says that a function was
+// there. It narrows the times for which that holds.
+func (t *Counter) unseen(pid uint32, time, ip uint64, left bool, from, to *uint64) *int64 {
 	in := t.programs.at(pid, time)
 	if in == nil {
 		return &t.process(pid).Unattributed
@@ -255,6 +256,9 @@ func (t *Counter) unseen(pid uint32, time, ip uint64, from, to *uint64) *int64 {
 		if of := p.code[ip/counterPage]; of != nil && of.loadsLater(t, time, in.to, uint16(ip%counterPage)) {
 			return &t.dumps[in.dump].early
 		}
+	}
+	if left {
+		return &t.dumps[in.dump].left
 	}
 	return &t.dumps[in.dump].unresolved
 }
@@ -338,7 +342,7 @@ func (t *Counter) result(lines []report.DumpSummary) (r Result) {
 		own := new(report.JitSamples)
 		if i < len(t.dumps) {
 			c := t.dumps[i]
-			*own = report.JitSamples{InJIT: c.resolved + c.early + c.unresolved, Resolved: c.resolved, Early: c.early}
+			*own = report.JitSamples{InJIT: c.resolved + c.early + c.left + c.unresolved, Resolved: c.resolved, Early: c.early, Left: c.left}
 		}
 		r.Dumps = append(r.Dumps, own)
 		if d, lost := &lines[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !t.LacksAny(i) {
@@ -348,6 +352,7 @@ func (t *Counter) result(lines []report.DumpSummary) (r Result) {
 		r.Samples.InJIT += own.InJIT
 		r.Samples.Resolved += own.Resolved
 		r.Samples.Early += own.Early
+		r.Samples.Left += own.Left
 	}
 	for _, p := range t.Processes {
 		r.Samples.WithoutDump += p.Unattributed
