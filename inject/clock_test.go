@@ -151,7 +151,7 @@ func TestClock_DumpOfAnotherRun(t *testing.T) {
 	w.dump("jit-100.dump", x86(100),
 		load(at(5), 100, 1, 0x10000, "alpha", code(64, 1)),
 		load(at(50), 100, 2, 0x20000, "beta", code(64, 1)))
-	w.clock(noClock, "continues after the end of its process", "overwritten by another run")
+	w.clock(noClock, "continues after the end of its process")
 
 	w = unclocked(t)
 	w.expect(100, start+ms, 0x10008, "alpha+0x8")

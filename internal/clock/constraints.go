@@ -223,12 +223,12 @@ func (e *Constraints) contradiction() string {
 	case e.early*maxEarly > e.samples:
 		return fmt.Sprintf("%d of %d samples in its functions would precede their functions", e.early, e.samples)
 	case e.overruns:
-		return "it continues after the end of its process; was it overwritten by another run?"
+		return "it continues after the end of its process"
 	}
 	// NTP corrects less than 1000 ppm from the start of the machine, and clocks start within
 	// a minute of each other.
 	apart := max(e.low, -e.low)
-	if !e.steady && !e.epoch && apart > int64(time.Minute)+int64(e.marker/1000) {
+	if !e.dump.Source.Traits().ClockUnsure && !e.steady && apart > int64(time.Minute)+int64(e.marker/1000) {
 		return fmt.Sprintf("both count from the start of the machine, and they are %v apart; was it overwritten by another run?", time.Duration(apart).Round(time.Second))
 	}
 	return ""
