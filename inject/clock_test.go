@@ -259,3 +259,20 @@ func TestClock_ForkedChildAndExec(t *testing.T) {
 		load(at(39), 100, 2, 0x30000, "beta", code(64, 2)))
 	w.clock(estimated(offset-5*ms, 6*ms+20_000))
 }
+
+// A process that outlives the recording may load all of its functions afterwards: no sample says anything
+// else.
+func TestClock_LoadedAfterTheRecording(t *testing.T) {
+	for _, ip := range []uint64{0x90008, 0x10008} {
+		w := newWorld(t)
+		w.mark(100, start, "jit-100.dump")
+		w.dump("jit-100.dump", x86(100), load(start+60_000*ms, 100, 1, 0x10000, "alpha", code(64, 1)))
+		if ip == 0x90008 {
+			w.expect(100, start+ms, ip, "")
+			w.clock(inject.Clock{Kind: inject.ClockMonotonic})
+		} else {
+			w.expect(100, start+ms, ip, "alpha+0x8")
+			w.clock(noClock, "fits no clock of its process")
+		}
+	}
+}

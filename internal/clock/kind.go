@@ -32,7 +32,11 @@ func evidenceOf(d *model.Dump, rec *recording.Recording, claimed source.Clock, f
 	}
 	e.from = mappedAt(d)
 	e.to = rec.ProcessTree.LifeEnd(d.PID, e.from)
+	p := rec.Processes[d.PID]
+	outlives := e.to > rec.Latest && (p == nil || p.Exited == 0)
 	switch {
+	case !rec.In.Once && outlives && first > rec.Latest && rec.Histogram != nil && !d.IsSampled(rec):
+		// All of its functions may have been loaded after the recording.
 	case !rec.In.Once:
 		e.to = min(e.to, rec.Latest)
 	case e.from > 0:
