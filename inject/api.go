@@ -38,6 +38,8 @@ type (
 	SampleSummary = report.SampleSummary
 	// JitSamples counts the samples in jitted code.
 	JitSamples = report.JitSamples
+	// Callers counts the stacks with a function of a dump among the callers.
+	Callers = report.Callers
 	// A StackSummary counts the copies of stacks of a process.
 	StackSummary = report.StackSummary
 	// A LineAddresses says whether the addresses of a dump's lines are right.
@@ -102,6 +104,7 @@ const (
 	ClockMonotonic = report.ClockMonotonic
 	ClockTSC       = report.ClockTSC
 	ClockEstimated = report.ClockEstimated
+	ClockOther     = report.ClockOther
 	ClockRealtime  = report.ClockRealtime
 	ClockGiven     = report.ClockGiven
 	ClockStart     = report.ClockStart

@@ -151,12 +151,12 @@ func TestClock_DumpOfAnotherRun(t *testing.T) {
 	w.dump("jit-100.dump", x86(100),
 		load(at(5), 100, 1, 0x10000, "alpha", code(64, 1)),
 		load(at(50), 100, 2, 0x20000, "beta", code(64, 1)))
-	w.clock(noClock, "continues after the end of its process", "overwritten by another run")
+	w.clock(noClock, "continues after the end of its process")
 
 	w = unclocked(t)
 	w.expect(100, start+ms, 0x10008, "alpha+0x8")
 	w.dump("jit-100.dump", x86(100), load(at(4_000_000), 100, 1, 0x10000, "alpha", code(64, 1)))
-	w.clock(noClock, "they are 1h6m37s apart", "overwritten by another run")
+	w.clock(noClock, "first time, 4047.000000000 s", "fits no clock of its process")
 }
 
 // perf record was attached to a process that had mapped its dump long before.
@@ -258,4 +258,21 @@ func TestClock_ForkedChildAndExec(t *testing.T) {
 		load(at(31), 101, 1, 0x20000, "child", code(64, 2)),
 		load(at(39), 100, 2, 0x30000, "beta", code(64, 2)))
 	w.clock(estimated(offset-5*ms, 6*ms+20_000))
+}
+
+// A process that outlives the recording may load all of its functions afterwards: no sample says anything
+// else.
+func TestClock_LoadedAfterTheRecording(t *testing.T) {
+	for _, ip := range []uint64{0x90008, 0x10008} {
+		w := newWorld(t)
+		w.mark(100, start, "jit-100.dump")
+		w.dump("jit-100.dump", x86(100), load(start+60_000*ms, 100, 1, 0x10000, "alpha", code(64, 1)))
+		if ip == 0x90008 {
+			w.expect(100, start+ms, ip, "")
+			w.clock(inject.Clock{Kind: inject.ClockMonotonic})
+		} else {
+			w.expect(100, start+ms, ip, "alpha+0x8")
+			w.clock(noClock, "fits no clock of its process")
+		}
+	}
 }

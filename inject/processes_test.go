@@ -184,7 +184,7 @@ func TestLocate_DumpOfAnotherRun(t *testing.T) {
 			w.dump("jit-100.dump", x86(777), load(2000, 777, 1, 0x10000, "alien", code(64, 1)))
 		},
 		"all its records are older than its mapping in process 100": func(w *world) {
-			w.dump("jit-100.dump", x86(100), load(500, 100, 1, 0x10000, "stale", code(64, 1)))
+			w.dump("jit-100.dump", x86(100), load(500, 100, 1, 0x70000, "stale", code(64, 1)))
 		},
 	} {
 		w := newWorld(t)

@@ -257,6 +257,11 @@ func (r *result) write(ctx context.Context) error {
 		return err
 	}
 	addCounted(r.sum, counted)
+	if counted.Samples != nil {
+		if err := counter.CountCallers(ctx, r.sum.Dumps); err != nil {
+			return err
+		}
+	}
 	r.opts.Logf(2, "rewritten: %d mappings put in, %d records left out", r.sum.Mappings, r.sum.Dropped)
 	return explain(ctx, r.rec, r.left, r.code, r.dumps, counter, r.opts, r.sum)
 }

@@ -1,6 +1,8 @@
 // jit DIR SECONDS [fork]: a JIT compiler as small as can be. It writes a jitdump
 // to DIR, and is busy in the function "before". With fork, a child takes that
-// function along, adds "child" to the same dump, and the parent "after".
+// function along, adds "child" to the same dump, and the parent "after". JIT_CLOCK, JIT_UNIT and JIT_FLAGS
+// in its environment are the clock of the dump's times, their unit in nanoseconds (0: they are all 0), and
+// the flags of its header.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -16,10 +18,20 @@ static int dump;
 static uint64_t loaded;
 static char *code;
 
+static uint64_t setting(const char *name, uint64_t otherwise) {
+	const char *value = getenv(name);
+	return value ? strtoull(value, 0, 0) : otherwise;
+}
+
 static uint64_t now(void) {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(setting("JIT_CLOCK", CLOCK_MONOTONIC), &t);
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static uint64_t dumped(void) {
+	uint64_t unit = setting("JIT_UNIT", 1);
+	return unit ? now() / unit : 0;
 }
 
 typedef void function(int);
@@ -32,7 +44,7 @@ static function *load(const char *name, int at) {
 		uint32_t pid, tid;
 		uint64_t vma, addr, len, index;
 		char rest[64];
-	} r = {.time = now(), .pid = getpid(), .tid = getpid(), .len = 64, .index = loaded++};
+	} r = {.time = dumped(), .pid = getpid(), .tid = getpid(), .len = 64, .index = loaded++};
 	size_t n = strlen(name) + 1;
 	memset(code + at, 0x90, 64);
 	memcpy(code + at, spin, sizeof spin);
@@ -54,7 +66,7 @@ int main(int argc, char **argv) {
 	struct {
 		uint32_t magic, version, size, machine, pad, pid;
 		uint64_t time, flags;
-	} h = {0x4A695444, 1, 40, 62, 0, getpid(), now(), 0};
+	} h = {0x4A695444, 1, 40, 62, 0, getpid(), dumped(), setting("JIT_FLAGS", 0)};
 	if (write(dump, &h, sizeof h) != sizeof h) return 1;
 	mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, dump, 0);
 	code = mmap(0, 1 << 20, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

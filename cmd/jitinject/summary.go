@@ -222,6 +222,9 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 			note("%s", text)
 		}
 	}
+	if text := callersText(d); text != "" && (s.InJIT == 0 || d.Callers != nil) {
+		note("%s", text)
+	}
 	if text := linesText(d.LineAddresses, all); text != "" {
 		note("%s", text)
 	}
@@ -402,6 +405,8 @@ func clockText(c engine.Clock) string {
 			return "its times are estimated to be " + offset + " off; functions may be there too early; record with -k mono to have them exact"
 		}
 		return fmt.Sprintf("its times are estimated to be %s off; functions may be there up to %.1f ms too early; record with -k mono to have them exact", offset, float64(c.Error)/1e6)
+	case engine.ClockOther:
+		return "its times are not of CLOCK_MONOTONIC, as the recording's, and estimated to be " + offset + " off; functions may be there too early; the runtime should write CLOCK_MONOTONIC"
 	case engine.ClockRealtime:
 		text := "its times are of CLOCK_REALTIME (nanoseconds since 1970), estimated to be " + offset + " off; functions may be there "
 		if c.Error < 0 {

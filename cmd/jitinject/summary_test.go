@@ -250,16 +250,18 @@ func TestSummary_StacksTooSmall(t *testing.T) {
 // If samples are unresolved, the summary says how many are in which code.
 func TestSummary_Unresolved(t *testing.T) {
 	for want, c := range map[string]struct {
-		early, resolved int64
-		all             bool
+		early, left, resolved int64
+		all                   bool
 	}{
-		"": {0, 990, false},
-		"unresolved: 1 sample in code that the dump does not describe, usually helpers of the runtime":                                                {0, 999, true},
-		"unresolved: 40 samples in code that the dump does not describe, usually helpers of the runtime":                                              {0, 960, false},
-		"unresolved: 40 samples in code that the dump describes only later":                                                                           {40, 960, false},
-		"unresolved: 40 samples, 30 in code that the dump describes only later, 10 in code that it does not describe, usually helpers of the runtime": {30, 960, false},
+		"": {0, 0, 990, false},
+		"unresolved: 1 sample in code that the dump does not describe":                                                      {0, 0, 999, true},
+		"unresolved: 40 samples in code that the dump does not describe":                                                    {0, 0, 960, false},
+		"unresolved: 40 samples in code that the dump describes only later":                                                 {40, 0, 960, false},
+		"unresolved: 40 samples where a function was that has moved away":                                                   {0, 40, 960, false},
+		"unresolved: 40 samples, 30 in code that the dump describes only later, 10 in code that the dump does not describe": {30, 0, 960, false},
+		"unresolved: 40 samples, 8 where a function was that has moved away, 32 in code that the dump does not describe":    {0, 8, 960, false},
 	} {
-		d := &engine.DumpSummary{Samples: &engine.JitSamples{InJIT: 1000, Resolved: c.resolved, Early: c.early}}
+		d := &engine.DumpSummary{Samples: &engine.JitSamples{InJIT: 1000, Resolved: c.resolved, Early: c.early, Left: c.left}}
 		if got := unresolvedText(d, c.all); got != want {
 			t.Errorf("for %+v: got %q; want %q", c, got, want)
 		}
@@ -275,5 +277,24 @@ func TestSummary_RegisteredCodeRemoved(t *testing.T) {
 	writeSummary(&out, s, "", false)
 	if text, want := out.String(), "50 of its samples are in code that the process had removed, or did not register, when its memory was read"; !strings.Contains(text, want) || strings.Contains(text, "helpers") {
 		t.Errorf("got %s; want %q", text, want)
+	}
+}
+
+// Functions that are in no sample are callers, or nothing is known.
+func TestSummary_Callers(t *testing.T) {
+	for want, d := range map[string]engine.DumpSummary{
+		"its functions are only callers: they are in 7 of 9 stacks, and in no sample themselves":                                {Callers: &engine.Callers{Stacks: 9, With: 7}},
+		"none of its functions is in a sample, or in one of its 9 stacks":                                                       {Callers: &engine.Callers{Stacks: 9}},
+		"no sample is in its functions themselves; their addresses are in 8 of 9 copies of the stack, where perf finds callers": {Callers: &engine.Callers{Copies: 9, Words: 8}},
+		"no sample is in its functions themselves; callers were not counted":                                                    {},
+	} {
+		d.Functions, d.Samples = 1, new(engine.JitSamples)
+		if got := callersText(&d); got != want {
+			t.Errorf("for %+v: got %q; want %q", d, got, want)
+		}
+		d.Samples.Resolved = 1
+		if got := callersText(&d); got != "" {
+			t.Errorf("for a sample in a function: got %q; want nothing", got)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	engine "github.com/jitinject/jitinject/inject"
 )
@@ -11,19 +12,46 @@ import (
 func unresolvedText(d *engine.DumpSummary, all bool) string {
 	s := samplesOf(d)
 	unresolved := s.InJIT - s.Resolved
-	never := unresolved - s.Early
 	switch {
 	case unresolved == 0 || unresolved <= s.InJIT/100 && !all:
 		return ""
 	case d.Kind == engine.KindGDBJIT:
 		return fmt.Sprintf("%s of its samples are in code that the process had removed, or did not register, when its memory was read", number(unresolved))
-	case s.Early == 0:
-		return fmt.Sprintf("unresolved: %s in code that the dump does not describe, usually helpers of the runtime", count(unresolved, "sample"))
-	case never == 0:
-		return fmt.Sprintf("unresolved: %s in code that the dump describes only later", count(unresolved, "sample"))
 	}
-	return fmt.Sprintf("unresolved: %s, %s in code that the dump describes only later, %s in code that it does not describe, usually helpers of the runtime",
-		count(unresolved, "sample"), number(s.Early), number(never))
+	var parts []string
+	for _, p := range []struct {
+		n    int64
+		text string
+	}{
+		{s.Early, "in code that the dump describes only later"},
+		{s.Left, "where a function was that has moved away"},
+		{unresolved - s.Early - s.Left, "in code that the dump does not describe"},
+	} {
+		switch {
+		case p.n == unresolved:
+			return fmt.Sprintf("unresolved: %s %s", count(p.n, "sample"), p.text)
+		case p.n > 0:
+			parts = append(parts, number(p.n)+" "+p.text)
+		}
+	}
+	return fmt.Sprintf("unresolved: %s, %s", count(unresolved, "sample"), strings.Join(parts, ", "))
+}
+
+// callersText says what is known of the callers of samples if none is in a function of a dump itself,
+// or else is "".
+func callersText(d *engine.DumpSummary) string {
+	c := d.Callers
+	switch {
+	case d.Samples == nil || d.Samples.Resolved > 0 || d.Functions == 0:
+		return ""
+	case c != nil && c.With > 0:
+		return fmt.Sprintf("its functions are only callers: they are in %s of %s, and in no sample themselves", number(c.With), count(c.Stacks, "stack"))
+	case c != nil && c.Stacks > 0:
+		return fmt.Sprintf("none of its functions is in a sample, or in one of its %s", count(c.Stacks, "stack"))
+	case c != nil && c.Copies > 0:
+		return fmt.Sprintf("no sample is in its functions themselves; their addresses are in %s of %s of the stack, where perf finds callers", number(c.Words), were(int(c.Copies), "copy", "copies"))
+	}
+	return "no sample is in its functions themselves; callers were not counted"
 }
 
 // linesText describes the decision about the addresses of a dump's lines. Without all, it

@@ -35,9 +35,15 @@ type Constraints struct {
 	end         uint64 // when the program ended, or another replaced it
 	exit        uint64 // when the last of its threads ended, of those seen so far
 	gone        bool   // its first thread has ended
-	first, last uint64 // times of the dump's first and last events, by the dump's clock
-	// counts is what the recording's clock counts.
-	counts counting
+	until       uint64 // the end of the process in the recording
+	first, last uint64 // times of the dump's first and last events, by the dump's clock, in nanoseconds
+	// reading turns the dump's times into nanoseconds. All times here are such.
+	reading
+	recorded recorded // the recording's clock
+	steady   bool     // the dump's clock and the recording's do not drift apart
+
+	// rivals are the constraints for the other ways to read the dump's times.
+	rivals []*Constraints
 
 	// low and high bound the offset at the time when the dump was mapped.
 	low, high int64
@@ -46,31 +52,28 @@ type Constraints struct {
 	early     int     // number of those that contradict low
 	overruns  bool    // the dump goes on after the end of the process
 
-	epoch bool                // the dump's times are of CLOCK_REALTIME
-	wall  *perfdata.ClockData // the recording's description of that clock, or nil
+	wall *perfdata.ClockData // the recording's description of CLOCK_REALTIME, or nil
 
 	located []usedLocation // places that were used once, by address
 	// ambiguous has the functions at places that were used more than once, and those of other
-	// processes.
+	// processes. shared is the number of the former.
 	ambiguous map[int]bool
+	shared    int
+
+	// unfitting says that the times fit no clock, or is "".
+	unfitting string
+	// injectable says that perf inject takes the recording: it has CLOCK_MONOTONIC, or TIME_CONV.
+	injectable bool
 }
 
 // A usedLocation is memory that has a function from a time of the dump on.
 type usedLocation struct {
 	lo, hi   uint64
 	time     uint64
+	timed    bool // time is known
 	function int
 	again    bool // another function was there, too
 }
-
-// A counting is what a clock counts, compared with CLOCK_MONOTONIC.
-type counting int
-
-const (
-	uncorrected counting = iota // from the start of the machine, but not corrected by NTP
-	withSleep                   // also while the machine sleeps: CLOCK_BOOTTIME
-	timeOfDay                   // the same seconds from another start
-)
 
 // maxDrift bounds the drift between two clocks. NTP makes CLOCK_MONOTONIC faster or slower by up
 // to 500 ppm (the kernel's MAXFREQ), but not perf's own clock.
@@ -86,9 +89,19 @@ const maxWidth = int64(100 * time.Millisecond)
 // runtimes report a function after it has run for a moment (HotSpot's agents).
 const maxEarly = 100
 
-// newConstraints returns what the dump and its markers say, before any sample.
-func newConstraints(rec *recording.Recording, d *model.Dump) *Constraints {
-	e := &Constraints{dump: d, marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, counts: countingOf(rec), ambiguous: make(map[int]bool)}
+// severalEarly is the share of samples, as its inverse, that contradicts times of the recording's own
+// clock. So many are no late reports.
+const severalEarly = 10
+
+// newConstraints returns what the dump and its markers say, before any sample. The dump's times are
+// read as r says.
+func newConstraints(rec *recording.Recording, d *model.Dump, r reading) *Constraints {
+	e := &Constraints{dump: d, marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, reading: r, recorded: recordedBy(rec), ambiguous: make(map[int]bool)}
+	e.injectable = e.recorded == monotonicClock || rec.TimeConv != nil
+	e.steady = e.recorded == bootClock || e.recorded == dayClock || e.recorded == monotonicClock && r.epoch
+	if r.epoch {
+		e.wall = rec.ClockData
+	}
 	for _, m := range d.Markers {
 		if m.Pos < 0 {
 			m.Time = m.Began
@@ -98,6 +111,7 @@ func newConstraints(rec *recording.Recording, d *model.Dump) *Constraints {
 	e.end = rec.ProcessTree.LifeEnd(d.PID, e.marker)
 
 	isOwn := func(pid uint32) bool { return pid == 0 || pid == d.PID || pid == d.Source.PID() }
+	mayLack := d.Source.Traits().ClockUnsure
 	events := d.Source.Scanned().Events
 	some := slices.ContainsFunc(events, func(ev jitcode.Event) bool { return isOwn(ev.PID) })
 	for i := range events {
@@ -108,9 +122,13 @@ func newConstraints(rec *recording.Recording, d *model.Dump) *Constraints {
 			}
 			continue
 		}
-		e.first, e.last = min(e.first, ev.Time), max(e.last, ev.Time)
+		time := uint64(0) // of a function that is there from the start
+		if ev.Time != 0 || !mayLack {
+			time = r.of(ev.Time)
+			e.first, e.last = min(e.first, time), max(e.last, time)
+		}
 		if ev.Size > 0 {
-			e.located = append(e.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, time: ev.Time, function: ev.Function})
+			e.located = append(e.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, time: time, timed: ev.Time != 0 || !mayLack, function: ev.Function})
 		}
 	}
 	if b, ok := d.Source.(interface{ Began() uint64 }); ok && b.Began() > 0 {
@@ -135,8 +153,9 @@ func (e *Constraints) sortLocated() {
 		}
 	}
 	e.located = slices.DeleteFunc(e.located, func(p usedLocation) bool {
-		if p.again {
+		if p.again && !e.ambiguous[p.function] {
 			e.ambiguous[p.function] = true
+			e.shared++
 		}
 		return p.again
 	})
@@ -148,15 +167,12 @@ func (e *Constraints) sample(time, ip uint64) {
 	if time < e.marker || time >= e.end {
 		return
 	}
-	i, found := slices.BinarySearchFunc(e.located, ip, func(p usedLocation, ip uint64) int { return cmp.Compare(p.lo, ip) })
-	if !found {
-		i--
-	}
-	if i < 0 || ip >= e.located[i].hi {
+	p := e.at(ip)
+	if p == nil {
 		return
 	}
 	e.samples++
-	if !e.notLater(e.located[i].time, time) {
+	if !e.notLater(p.time, time) {
 		e.early++
 	}
 }
@@ -166,7 +182,7 @@ func (e *Constraints) sample(time, ip uint64) {
 func (e *Constraints) notLater(dump, recording uint64) bool {
 	offset, age := int64(recording-dump), int64(recording-e.marker)
 	drifted := int64(0)
-	if e.counts == uncorrected {
+	if !e.steady {
 		drifted = int64(float64(age) * maxDrift)
 	}
 	if offset+drifted < e.low {
@@ -188,12 +204,14 @@ func (e *Constraints) exited(t *perfdata.Task) {
 	}
 }
 
-// ended adds the end of the process as a constraint. All of the recording must have been seen.
-func (e *Constraints) ended() {
+// ended adds the end of the process as a constraint. All of the recording must have been seen; latest
+// is its last time.
+func (e *Constraints) ended(latest uint64) {
 	end := e.end
 	if e.gone {
 		end = e.exit
 	}
+	e.until = min(end, latest)
 	e.overruns = end != math.MaxUint64 && !e.notLater(e.last, end)
 }
 
@@ -205,12 +223,12 @@ func (e *Constraints) contradiction() string {
 	case e.early*maxEarly > e.samples:
 		return fmt.Sprintf("%d of %d samples in its functions would precede their functions", e.early, e.samples)
 	case e.overruns:
-		return "it continues after the end of its process; was it overwritten by another run?"
+		return "it continues after the end of its process"
 	}
 	// NTP corrects less than 1000 ppm from the start of the machine, and clocks start within
 	// a minute of each other.
 	apart := max(e.low, -e.low)
-	if e.counts == uncorrected && !e.epoch && apart > int64(time.Minute)+int64(e.marker/1000) {
+	if !e.dump.Source.Traits().ClockUnsure && !e.steady && apart > int64(time.Minute)+int64(e.marker/1000) {
 		return fmt.Sprintf("both count from the start of the machine, and they are %v apart; was it overwritten by another run?", time.Duration(apart).Round(time.Second))
 	}
 	return ""
@@ -226,24 +244,59 @@ func (e *Constraints) width() int64 {
 
 // clock returns the clock at the lower bound.
 func (e *Constraints) clock() func(uint64) uint64 {
-	at, first, drift := Shifted(e.low), e.first, e.drift
-	return func(t uint64) uint64 {
+	at, first, drift, read := Shifted(e.low), e.first, e.drift, e.reading
+	return orStart(e.dump, func(t uint64) uint64 {
+		t = read.of(t)
 		if drift > 0 && t > first {
 			t -= uint64(float64(t-first) * drift)
 		}
 		return at(t)
-	}
+	})
 }
 
-// countingOf returns what the recording's clock counts.
-func countingOf(s *recording.Recording) counting {
-	for i := range s.Attrs {
-		switch id, ok := s.Attrs[i].ClockID(); {
-		case !ok, id == 4: // CLOCK_MONOTONIC_RAW
-			return uncorrected
-		case id == 7: // CLOCK_BOOTTIME
-			return withSleep
+// precedes counts the samples of the recording that precede their functions if the dump's times are
+// the recording's, and returns whether these are so many that the times cannot be.
+func (e *Constraints) precedes(rec *recording.Recording) bool {
+	if rec.Histogram == nil || -e.low <= maxWidth { // no clock is told from a runtime that takes so long
+		return false
+	}
+	found, early := int64(0), int64(0)
+	for i := range rec.Histogram.Slots {
+		s := &rec.Histogram.Slots[i]
+		if s.N == 0 || s.PID != e.dump.PID || s.First < e.marker || s.First >= e.end {
+			continue
+		}
+		if p := e.at(s.IP); p != nil {
+			found += s.N
+			if s.Last < p.time {
+				early += s.N
+			}
 		}
 	}
-	return timeOfDay
+	return early*severalEarly > found
+}
+
+// at returns the place that has an address, or nil if its time is unknown or there is none.
+func (e *Constraints) at(ip uint64) *usedLocation {
+	i, found := slices.BinarySearchFunc(e.located, ip, func(p usedLocation, ip uint64) int { return cmp.Compare(p.lo, ip) })
+	if !found {
+		i--
+	}
+	if i < 0 || ip >= e.located[i].hi || !e.located[i].timed {
+		return nil
+	}
+	return &e.located[i]
+}
+
+// likeliest returns the constraints for the longest unit of the dump's times that nothing contradicts.
+// In a unit that is too short, functions come too early, which no sample contradicts. In one that is
+// too long, they come after their samples. The dump must also last for a part of its process's life.
+func (e *Constraints) likeliest() *Constraints {
+	best := e
+	for _, o := range e.rivals {
+		if o.contradiction() == "" && o.width() >= 0 && o.last-o.first > (o.until-o.marker)/100 {
+			best = o
+		}
+	}
+	return best
 }

@@ -1,58 +1,74 @@
 package clock
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/perfdata"
 )
 
-// The header of a dump names the clock of its times, but some headers are wrong. LLVM's ORC
-// leaves flags uninitialised (JITLoaderPerf.cpp, LLVM 18 to 21), and some producers write
-// CLOCK_REALTIME. So the first record of a dump has to confirm the clock. A producer writes it
-// soon after it has mapped the dump, and the recording has the time of that mapping.
+// streamSpan is how long after its mapping the first record of a dump may be, in nanoseconds. It
+// applies where the end of the recording is not known yet.
+const streamSpan = uint64(time.Hour)
 
-// realTime is the earliest time that counts as one since 1970 (of September 2001), in
-// nanoseconds. CLOCK_MONOTONIC gets there when a machine has been up for 31 years.
-const realTime = uint64(1e18)
-
-const (
-	// clockSlack is how far a first record may lie outside the lifetime of its process, in
-	// nanoseconds, where both are of one clock. Some producers take times before they open
-	// the dump.
-	clockSlack = uint64(time.Second)
-
-	// streamSpan is how long after its mapping the first record of a dump may be, in
-	// nanoseconds. It applies where the end of the recording is not known yet.
-	streamSpan = uint64(time.Hour)
-)
-
-// A lifetime is when a dump's process, as one program, is in the recording, in nanoseconds of the
-// recording's clock.
-type lifetime struct{ from, to uint64 }
-
-// has reports whether a time is in l, or no more than slack away from it.
-func (l lifetime) has(t, slack uint64) bool {
-	return t >= l.from-min(l.from, slack) && t-min(t, slack) <= l.to
+// evidenceOf returns the evidence about the times of a dump. first is its earliest time.
+func evidenceOf(d *model.Dump, rec *recording.Recording, claimed source.Clock, first uint64) evidence {
+	e := evidence{claimed: claimed, recorded: recordedBy(rec), first: first, last: first}
+	for _, ev := range d.Source.Scanned().Events {
+		e.last = max(e.last, ev.Time)
+	}
+	if rec.TimeConv != nil {
+		e.conv = *rec.TimeConv
+	}
+	if !slices.ContainsFunc(rec.Attrs, func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldTime != 0 }) {
+		return e
+	}
+	e.from = mappedAt(d)
+	e.to = rec.ProcessTree.LifeEnd(d.PID, e.from)
+	p := rec.Processes[d.PID]
+	outlives := e.to > rec.Latest && (p == nil || p.Exited == 0)
+	switch {
+	case !rec.In.Once && outlives && first > rec.Latest && rec.Histogram != nil && !d.IsSampled(rec):
+		// All of its functions may have been loaded after the recording.
+	case !rec.In.Once:
+		e.to = min(e.to, rec.Latest)
+	case e.from > 0:
+		e.to = max(e.from+streamSpan, rec.Latest)
+	}
+	return e
 }
 
-// lifetimeOf returns when the process of the dump is in the recording, from its mapping of the
-// dump on.
-func lifetimeOf(d *model.Dump, rec *recording.Recording) lifetime {
+// mappedAt returns when the dump was mapped first, in nanoseconds of the recording's clock.
+func mappedAt(d *model.Dump) uint64 {
 	from := uint64(math.MaxUint64)
 	for _, m := range d.Markers {
 		from = min(from, m.Time)
 	}
-	to := rec.ProcessTree.LifeEnd(d.PID, from)
-	if rec.In.Once {
-		return lifetime{from, max(from, from+streamSpan)}
+	return from
+}
+
+// recordedBy returns the clock of a recording.
+func recordedBy(rec *recording.Recording) recorded {
+	for i := range rec.Attrs {
+		switch id, ok := rec.Attrs[i].ClockID(); {
+		case !ok:
+			return ownClock
+		case id == 4: // CLOCK_MONOTONIC_RAW
+			return rawClock
+		case id == 7: // CLOCK_BOOTTIME
+			return bootClock
+		case id != perfdata.ClockMonotonic:
+			return dayClock
+		}
 	}
-	return lifetime{from, min(to, rec.Latest)}
+	return monotonicClock
 }
 
 // FirstTime returns the earliest time in the dump, or 0 if it has no times. Events of the dump's
@@ -72,45 +88,39 @@ func FirstTime(d *model.Dump) (first uint64) {
 	return first
 }
 
-// clockOf returns the clock of the dump's times. note says what was assumed against the header,
-// or is "". It fails if the times fit no clock, or one that cannot be converted.
-func clockOf(d *model.Dump, rec *recording.Recording) (clock source.Clock, note string, err error) {
+// IsOlder reports whether all times of a dump, as the clock of the recording, precede the mapping
+// of the dump, and no other reading of them fits better. They may be of an earlier run, or of another
+// clock: only the addresses of its code tell.
+func IsOlder(d *model.Dump, rec *recording.Recording) bool {
 	claimed, err := d.Source.Clock()
 	if !d.Source.Traits().ClockUnsure || err != nil {
-		return claimed, "", err
+		return false
 	}
-	first := FirstTime(d)
-	if first == 0 { // nothing can be wrong
-		return claimed.Sure(), "", nil
+	e := evidenceOf(d, rec, claimed, FirstTime(d))
+	r := e.decide()
+	if e.first == 0 || r.epoch || r.unit != 1 && r.way == useAsRead || e.recorded != monotonicClock && r.way != useAsRead {
+		return false
 	}
-	life := lifetimeOf(d, rec)
-	near := clockSlack
-	// Other clocks start within a minute of each other, and drift by 1000 ppm at most.
-	if rec.ClockError() != "" {
-		near = uint64(time.Minute) + life.from/1000
+	return !slices.ContainsFunc(d.Source.Scanned().Events, func(ev jitcode.Event) bool { return r.of(ev.Time) >= e.from })
+}
+
+// assumed returns what a reading assumes against the header of a dump, or "".
+func (r reading) assumed(rec *recording.Recording, claimed source.Clock) string {
+	clock := "the recording's clock"
+	if recordedBy(rec) == monotonicClock {
+		clock = "the recording's CLOCK_MONOTONIC"
 	}
-	fits := rec.ClockError() == "" && life.has(first, clockSlack)
-	ticks := rec.TimeConv != nil && life.has(rec.TimeConv.Time(first), clockSlack)
 	switch {
-	case first >= realTime && life.from < realTime && claimed != source.ArchClock:
-		return source.RealtimeClock, "", nil
-	case claimed == source.MonotonicClock:
-		return claimed, "", nil
-	case fits && !ticks:
-		if claimed == source.ArchClock {
-			note = "its header says that its times are counts of the processor's clock, but they fit the recording's CLOCK_MONOTONIC, which is used"
-		}
-		return source.MonotonicClock, note, nil
-	case claimed == source.ArchClock && rec.TimeConv == nil:
-		return 0, "", report.Advise(errors.New("its times are counts of the processor's clock, and the recording has no conversion for these (TIME_CONV)"),
-			"record without -k, if the kernel allows that, or have the runtime write CLOCK_MONOTONIC")
-	case claimed == source.ArchClock || ticks:
-		return source.ArchClock, "", nil
-	case life.has(first, near):
-		return source.MonotonicClock, "", nil
+	case r.way > useOffset || len(r.others) > 0:
+		return ""
+	case r.unit > 1:
+		return fmt.Sprintf("its times are not in nanoseconds: in units of %v they fit the life of its process, and are used so", time.Duration(r.unit))
+	case claimed == source.ArchClock && r.unit == 1:
+		return "its header says that its times are counts of the processor's clock, but they fit " + clock + ", which is used"
+	case claimed != source.ArchClock && r.unit == 0:
+		return "its header says that its times are nanoseconds, but as counts of the processor's clock they fit the recording (TIME_CONV), and are used so"
 	}
-	return 0, "", fmt.Errorf("its header has unknown flags, so its clock is unknown; its first time, %s s, fits no clock of its process in the recording, from %s s to %s s; was it overwritten by another run?",
-		Seconds(first), Seconds(life.from), Seconds(life.to))
+	return ""
 }
 
 // Seconds returns a time in nanoseconds as seconds with nine decimals.
@@ -120,9 +130,6 @@ func Seconds(t uint64) string { return fmt.Sprintf("%d.%09d", t/1e9, t%1e9) }
 // record reads the time of day in microseconds and then the other clock. It may be interrupted
 // between the two (builtin-record.c, record__init_clock).
 const wallSlack = int64(time.Millisecond)
-
-// since1970 notes that the dump's times are of CLOCK_REALTIME.
-func (e *Constraints) since1970(rec *recording.Recording) { e.epoch, e.wall = true, rec.ClockData }
 
 // measured returns the clock with the offset that CLOCK_DATA gives for CLOCK_REALTIME. ok is
 // false if there is none, or if a constraint contradicts it. A change of the time of day between
@@ -141,8 +148,11 @@ func (e *Constraints) measured() (clock report.Clock, ok bool) {
 
 // kind returns the summary's name for a clock that only constraints determine.
 func (e *Constraints) kind() string {
-	if e.epoch {
+	switch {
+	case e.epoch:
 		return report.ClockRealtime
+	case e.recorded == monotonicClock:
+		return report.ClockOther
 	}
 	return report.ClockEstimated
 }

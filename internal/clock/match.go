@@ -13,7 +13,6 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -38,47 +37,93 @@ func GivenOffset(mode string) (offset int64, ok bool, err error) {
 }
 
 // Match sets the dump's clock and how it was found. Where samples are needed for that, it returns
-// constraints, and the clock is preliminary until [Estimate]. It fails if the clock cannot be
-// converted, or not under mode.
+// constraints, and the clock is preliminary until [Estimate]. Times of no clock are no error: then
+// functions are there from the start. It fails if mode forbids what is needed.
 func Match(d *model.Dump, rec *recording.Recording, mode string) (*Constraints, error) {
 	if matchCaptures(d, rec, mode) {
 		return nil, nil
 	}
-	clock, note, err := clockOf(d, rec)
+	offset, given, err := GivenOffset(mode)
 	if err != nil {
 		return nil, err
 	}
-	if d.Assumed = note; clock == source.ArchClock {
-		d.Clock, d.Match = rec.TimeConv.Time, report.Clock{Kind: report.ClockTSC}
-		return nil, nil
-	}
-	offset, given, err := GivenOffset(mode)
-	text := rec.ClockError()
-	if clock == source.RealtimeClock {
-		text = "its times are of CLOCK_REALTIME (nanoseconds since 1970), and those of the recording of another clock"
-	}
-	switch {
-	case err != nil:
+	claimed, err := d.Source.Clock()
+	if err != nil {
 		return nil, err
+	}
+	text := rec.ClockError()
+	r := reading{nanoseconds: nanoseconds{unit: 1}} // if the format is sure of its clock
+	if text != "" {
+		r.way = useOffset
+	}
+	empty := len(d.Source.Scanned().Events) == 0
+	if d.Source.Traits().ClockUnsure && !empty {
+		r = evidenceOf(d, rec, claimed, FirstTime(d)).decide()
+	}
+	d.Assumed = r.assumed(rec, claimed)
+	e := newConstraints(rec, d, r)
+	switch asRead := orStart(d, r.of); {
+	case r.way == useNoTimes:
+		e.start(report.ClockStart)
+		return e, nil
+	case r.way == useAsRead && r.unit == 0:
+		d.Clock, d.Match = asRead, report.Clock{Kind: report.ClockTSC}
 	case given:
-		d.Clock, d.Match = Shifted(offset), report.Clock{Kind: report.ClockGiven, Offset: offset, Error: -1}
-	case text == "":
-		d.Clock, d.Match = Shifted(0), report.Clock{Kind: report.ClockMonotonic}
-	case mode == "strict" && clock == source.RealtimeClock:
-		return nil, report.Advise(errors.New(text), report.AdviceMonotonic)
+		shifted := Shifted(offset)
+		d.Clock, d.Match = orStart(d, func(t uint64) uint64 { return shifted(r.of(t)) }), report.Clock{Kind: report.ClockGiven, Offset: offset, Error: -1}
+	case r.way == useAsRead && (mode == "strict" || !r.before && !e.precedes(rec)):
+		d.Clock, d.Match = asRead, report.Clock{Kind: report.ClockMonotonic}
+	case mode == "strict" && r.epoch:
+		return nil, report.Advise(errors.New(realtimeText), report.AdviceMonotonic)
+	case mode == "strict" && text == "":
+		return nil, report.Advise(errors.New(e.unfit(rec)), report.AdviceMonotonic)
 	case mode == "strict":
 		return nil, report.Advise(Unknown{text}, report.AdviceClock)
-	case len(d.Source.Scanned().Events) == 0:
+	case empty:
 		d.Clock, d.Match = Shifted(0), report.Clock{Kind: report.ClockNone, Error: -1}
+	case r.way == useStart:
+		e.unfitting = e.unfit(rec)
+		e.start(report.ClockNone)
+		return e, nil
 	default:
-		e := newConstraints(rec, d)
-		if clock == source.RealtimeClock {
-			e.since1970(rec)
+		for _, n := range r.others {
+			o := r
+			o.nanoseconds = n
+			e.rivals = append(e.rivals, newConstraints(rec, d, o))
 		}
 		d.Clock = e.clock()
 		return e, nil
 	}
 	return nil, nil
+}
+
+const realtimeText = "its times are of CLOCK_REALTIME (nanoseconds since 1970), and those of the recording of another clock"
+
+// orStart returns a clock that never is before the mapping of a jitdump, and at it for records without
+// a time: a producer maps its dump before it writes to it. perf record reports the executable memory of
+// a process after that, too, and those records would hide an earlier function.
+func orStart(d *model.Dump, clock func(uint64) uint64) func(uint64) uint64 {
+	if !d.Source.Traits().ClockUnsure {
+		return clock
+	}
+	start := mappedAt(d)
+	return func(t uint64) uint64 {
+		if t == 0 {
+			return start
+		}
+		return max(start, clock(t))
+	}
+}
+
+// start has all functions of the dump from its mapping on.
+func (e *Constraints) start(kind string) {
+	at := mappedAt(e.dump)
+	e.dump.Clock, e.dump.Match = func(uint64) uint64 { return at }, report.Clock{Kind: kind, Error: -1}
+}
+
+// unfit says that the dump's times fit no clock of the recording.
+func (e *Constraints) unfit(rec *recording.Recording) string {
+	return fmt.Sprintf("its first time, %s s if it counts nanoseconds, fits no clock of its process, which mapped it at %s s", Seconds(FirstTime(e.dump)), Seconds(mappedAt(e.dump)))
 }
 
 // An Unknown is an error of the recording, not of the dump that it was found with: its clock
@@ -106,12 +151,29 @@ func Shifted(offset int64) func(uint64) uint64 {
 // Estimate sets the clocks of the pending dumps from the samples of the recording, and adds
 // findings about them. Errors are ctx's or those of reading.
 func Estimate(ctx context.Context, rec *recording.Recording, pending []*Constraints, opts *config.Options, found *report.Findings) error {
-	if len(pending) == 0 {
-		return nil
-	}
 	of := make(map[uint32][]*Constraints) // by process
 	for _, e := range pending {
-		of[e.dump.PID] = append(of[e.dump.PID], e)
+		if e.way < useNoTimes {
+			of[e.dump.PID] = append(append(of[e.dump.PID], e), e.rivals...)
+		}
+	}
+	if err := constrain(ctx, rec, of); err != nil {
+		return err
+	}
+	for _, e := range pending {
+		e = e.likeliest()
+		e.finish(found)
+		opts.Logf(2, "%s: clock offset from %d ns to %d ns, losing %.0f ppm; %d samples in functions, %d too early",
+			quote.Printable(e.dump.Path), e.low, e.high, e.drift*1e6, e.samples, e.early)
+	}
+	return nil
+}
+
+// constrain adds the constraints of all samples and ends of processes. The error is ctx's, or of
+// reading.
+func constrain(ctx context.Context, rec *recording.Recording, of map[uint32][]*Constraints) error {
+	if len(of) == 0 {
+		return nil
 	}
 	for block, err := range rec.In.Walk(ctx, report.PhaseSamples) {
 		if err != nil {
@@ -134,11 +196,10 @@ func Estimate(ctx context.Context, rec *recording.Recording, pending []*Constrai
 			}
 		}
 	}
-	for _, e := range pending {
-		e.ended()
-		e.finish(found)
-		opts.Logf(2, "%s: clock offset from %d ns to %d ns, losing %.0f ppm; %d samples in functions, %d too early",
-			quote.Printable(e.dump.Path), e.low, e.high, e.drift*1e6, e.samples, e.early)
+	for _, list := range of {
+		for _, e := range list {
+			e.ended(rec.Latest)
+		}
 	}
 	return nil
 }
@@ -150,33 +211,52 @@ func (e *Constraints) FinishEarly(found *report.Findings) {
 		return
 	}
 	d := e.dump
-	if known, ok := e.measured(); ok {
-		d.Clock, d.Match = Shifted(known.Offset), known
-	} else if e.marker == 0 || e.contradiction() != "" {
+	known, ok := e.measured()
+	switch {
+	case e.way >= useNoTimes:
+		e.ambiguous, e.shared = nil, 0 // the rest of the dump is unknown
 		e.finish(found)
-	} else {
+	case e.way == useAsRead: // too early does less harm than too late
+		e.asRead()
+	case ok && known.Offset-e.low <= int64(clockSlack): // or else it is CLOCK_TAI
+		d.Clock, d.Match = e.shifted(known.Offset), known
+	case e.marker == 0 || e.contradiction() != "":
+		e.finish(found)
+	default:
 		d.Clock, d.Match = e.clock(), report.Clock{Kind: e.kind(), Offset: e.low, Error: -1}
 	}
+}
+
+// asRead takes the dump's times for the recording's.
+func (e *Constraints) asRead() {
+	e.dump.Clock, e.dump.Match = orStart(e.dump, e.of), report.Clock{Kind: report.ClockMonotonic}
+}
+
+// shifted returns the clock that is ahead of the dump's by offset nanoseconds.
+func (e *Constraints) shifted(offset int64) func(uint64) uint64 {
+	at, read := Shifted(offset), e.reading
+	return orStart(e.dump, func(t uint64) uint64 { return at(read.of(t)) })
 }
 
 // finish sets the clock from all constraints, and adds findings about it.
 func (e *Constraints) finish(found *report.Findings) {
 	d := e.dump
-	if known, ok := e.measured(); ok {
-		d.Clock, d.Match = Shifted(known.Offset), known
-		return
-	}
 	against := e.contradiction()
+	known, ok := e.measured()
 	switch {
+	case e.way >= useNoTimes: // that is done
+		against = e.unfitting
+	case ok:
+		d.Clock, d.Match = e.shifted(known.Offset), known
+		return
+	case e.way == useAsRead && e.unit == 1 && against != "": // another clock explains it no better
+		e.asRead()
+		return
 	case against != "" || e.marker == 0:
-		start := d.Markers[0].Time
-		for _, m := range d.Markers {
-			start = min(start, m.Time)
-		}
-		d.Clock, d.Match = func(uint64) uint64 { return start }, report.Clock{Kind: report.ClockNone, Error: -1}
-	case e.counts == withSleep && !e.epoch && e.low <= 0 && e.width() >= 0 && e.width() <= maxWidth:
+		e.start(report.ClockNone)
+	case e.recorded == bootClock && !e.epoch && e.unit == 1 && e.low <= 0 && e.width() >= 0 && e.width() <= maxWidth:
 		// The machine has not slept: no sleep is as short as this.
-		d.Clock, d.Match = Shifted(0), report.Clock{Kind: report.ClockMonotonic}
+		e.asRead()
 		return
 	default:
 		d.Clock, d.Match = e.clock(), report.Clock{Kind: e.kind(), Offset: e.low, Error: e.width()}
@@ -184,32 +264,55 @@ func (e *Constraints) finish(found *report.Findings) {
 			return
 		}
 	}
+	e.report(against, found)
+}
+
+// report adds findings about functions without times, or with times that are too rough. against is
+// why the times cannot be used, or "".
+func (e *Constraints) report(against string, found *report.Findings) {
 	// Times matter only for addresses that held more than one function.
-	d.LeftOut = e.ambiguous
 	var left string
-	if n := len(d.LeftOut); n > 0 {
-		left = fmt.Sprintf("%d functions at addresses that were used more than once are left out; ", n)
+	isStart := e.dump.Match.Kind == report.ClockNone || e.dump.Match.Kind == report.ClockStart
+	switch {
+	case len(e.ambiguous) == 0, e.injectable && e.shared == 0:
+	case e.injectable && isStart: // never less than perf inject shows
+		left = fmt.Sprintf("at addresses that were used more than once (%d functions), samples are shown in the last of them; ", e.shared)
+	case e.injectable:
+		left = fmt.Sprintf("at addresses that were used more than once (%d functions), samples may be shown in a later function than theirs; ", e.shared)
+	default:
+		e.dump.LeftOut = e.ambiguous
+		left = fmt.Sprintf("%d functions at addresses that were used more than once are left out; ", len(e.ambiguous))
 	}
-	advice := report.AdviceClock
-	if e.epoch {
-		advice = report.AdviceMonotonic
+	made, advice := ", which was made without -k mono", report.AdviceClock
+	if e.recorded == monotonicClock {
+		made, advice = "", report.AdviceMonotonic
 	}
+	const fromStart = "its functions are used from the start of the recording"
 	problem := func(format string, args ...any) {
-		found.Problem(report.Problem{File: d.Path, Offset: -1, Text: strings.TrimSuffix(fmt.Sprintf(format, args...), "; "), Advice: advice})
+		found.Problem(report.Problem{File: e.dump.Path, Offset: -1, Text: strings.TrimSuffix(fmt.Sprintf(format, args...), "; "), Advice: advice})
 	}
 	switch {
-	case against != "" && e.epoch:
-		problem("its times are of CLOCK_REALTIME (nanoseconds since 1970) and cannot be matched with those of the recording: %s; its functions are used from the start of the recording; %s", against, left)
-	case left != "" && e.epoch:
+	case e.way == useNoTimes && left != "":
+		advice = report.AdviceMonotonic
+		problem("it has no times; %s; %s", fromStart, left)
+	case e.way == useNoTimes: // the summary says so
+	case e.way == useStart:
+		advice = report.AdviceMonotonic
+		problem("%s; %s; %s", against, fromStart, left)
+	case e.epoch && against != "":
+		advice = report.AdviceMonotonic
+		problem("its times are of CLOCK_REALTIME (nanoseconds since 1970) and cannot be matched with those of the recording: %s; %s; %s", against, fromStart, left)
+	case e.epoch && left != "":
+		advice = report.AdviceMonotonic
 		problem("its times are of CLOCK_REALTIME (nanoseconds since 1970) and can be matched only roughly with those of the recording; %s", left)
 	case against != "":
-		problem("its times cannot be matched with those of the recording, which was made without -k mono: %s; its functions are used from the start of the recording; %s", against, left)
-	case left != "" && isPartlyTimed(d):
-		problem("its times cannot be matched with those of the recording, which was made without -k mono; its functions are used from the start of the recording; %s", left)
+		problem("its times cannot be matched with those of the recording%s: %s; %s; %s", made, against, fromStart, left)
+	case left != "" && isPartlyTimed(e.dump):
+		problem("its times cannot be matched with those of the recording%s; %s; %s", made, fromStart, left)
 	case left != "" && e.marker == 0:
-		problem("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; its functions are used from the start of the recording; %s", d.PID, left)
+		problem("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; %s; %s", e.dump.PID, fromStart, left)
 	case left != "":
-		problem("its times can be matched only roughly with those of the recording, which was made without -k mono; %s", left)
+		problem("its times can be matched only roughly with those of the recording%s; %s", made, left)
 	}
 }
 

@@ -19,9 +19,10 @@ import (
 // Its size grows with the functions.
 //
 // perf looks an address up among the mappings that the process has made up to the time of the
-// sample, the latest first. Then it looks among those that the process was forked with. The
-// sample counter does the same. Mappings that the recording calls anonymous are transparent in
-// programs with a dump: rewriting drops them there. In others, they hide the files before them.
+// sample, the latest first. Then it looks among those that the process was forked with. It keeps
+// both when the process calls exec. The sample counter does the same. Mappings that the recording
+// calls anonymous are transparent if a program with a dump made them: rewriting drops them. Others
+// hide the files before them.
 type Counter struct {
 	rec *recording.Recording
 	// Processes has the state of each process, by pid.
@@ -46,8 +47,8 @@ type Counter struct {
 }
 
 // A dumpCounter counts samples in programs with a dump: those in functions, those in memory that
-// gets a function later, and the others.
-type dumpCounter struct{ resolved, early, unresolved int64 }
+// gets a function later, those where a function was that has moved away, and the others.
+type dumpCounter struct{ resolved, early, left, unresolved int64 }
 
 // A lostFunction is a function of a dump. Both are numbers.
 type lostFunction struct{ dump, function int32 }
@@ -59,6 +60,7 @@ type countedProcess struct {
 	places       *addrs.Timeline  // of files
 	known        int              // number of mappings of the recording that are in files
 	Unattributed int64            // number of samples in no file, in programs without a dump
+	first, last  uint64           // the bounds of code; 0 while unknown
 }
 
 // A counterFile is a file, or anonymous memory, at addresses, from a time on.
@@ -98,7 +100,7 @@ func Of(rec *recording.Recording, p *model.Plan) *Counter {
 // New returns a counter without functions.
 func New(rec *recording.Recording) *Counter {
 	t := &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[lostFunction]bool), resolved: make(map[*int64]bool)}
-	t.carriers = recording.Carriers{Tree: &rec.ProcessTree, Has: func(pid uint32) bool {
+	t.carriers = recording.Carriers{Tree: &rec.ProcessTree, PastExec: true, Has: func(pid uint32) bool {
 		p := t.Processes[pid]
 		return p != nil && len(p.code)+len(p.files) > 0
 	}}
@@ -224,8 +226,7 @@ func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to ui
 	id, at, more := pid, time, true
 	for n := 0; more && n < recording.MaxGenerations; n++ {
 		if p := t.Processes[id]; p != nil {
-			began := max(g.LastExec(id, at), g.Born(id, at))
-			s, next := p.at(t, id, began, at, ip)
+			s, next := p.at(t, id, g.Born(id, at), at, ip)
 			if n == 0 {
 				from, to = max(from, s.since), min(to, next)
 			}
@@ -235,17 +236,17 @@ func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to ui
 			case s.kind == inFunction && s.function.function != noFunction:
 				return &t.dumps[s.function.dump].resolved, from, to
 			case s.kind == inFunction, s.kind == inMemory:
-				return t.unseen(pid, time, ip, &from, &to), from, to
+				return t.unseen(pid, time, ip, s.kind == inFunction, &from, &to), from, to
 			}
 		}
 		id, at, more = t.carriers.Next(id, at)
 	}
-	return t.unseen(pid, time, ip, &from, &to), from, to
+	return t.unseen(pid, time, ip, false, &from, &to), from, to
 }
 
-// unseen returns the counter for a sample in no file and no function. It narrows the times for
-// which that holds.
-func (t *Counter) unseen(pid uint32, time, ip uint64, from, to *uint64) *int64 {
+// unseen returns the counter for a sample in no file and no function. left says that a function was
+// there. It narrows the times for which that holds.
+func (t *Counter) unseen(pid uint32, time, ip uint64, left bool, from, to *uint64) *int64 {
 	in := t.programs.at(pid, time)
 	if in == nil {
 		return &t.process(pid).Unattributed
@@ -255,6 +256,9 @@ func (t *Counter) unseen(pid uint32, time, ip uint64, from, to *uint64) *int64 {
 		if of := p.code[ip/counterPage]; of != nil && of.loadsLater(t, time, in.to, uint16(ip%counterPage)) {
 			return &t.dumps[in.dump].early
 		}
+	}
+	if left {
+		return &t.dumps[in.dump].left
 	}
 	return &t.dumps[in.dump].unresolved
 }
@@ -292,7 +296,7 @@ func (p *countedProcess) at(t *Counter, pid uint32, since, time, ip uint64) (s s
 		next = min(next, p.files[later].time)
 	}
 	last := p.places.Last(here, 0, n)
-	for last >= 0 && p.files[last].anonymous && t.programs.at(pid, time) != nil {
+	for last >= 0 && p.files[last].anonymous && t.programs.at(pid, p.files[last].time) != nil {
 		last = p.places.Last(here, 0, last)
 	}
 	if last >= 0 {
@@ -338,7 +342,7 @@ func (t *Counter) result(lines []report.DumpSummary) (r Result) {
 		own := new(report.JitSamples)
 		if i < len(t.dumps) {
 			c := t.dumps[i]
-			*own = report.JitSamples{InJIT: c.resolved + c.early + c.unresolved, Resolved: c.resolved, Early: c.early}
+			*own = report.JitSamples{InJIT: c.resolved + c.early + c.left + c.unresolved, Resolved: c.resolved, Early: c.early, Left: c.left}
 		}
 		r.Dumps = append(r.Dumps, own)
 		if d, lost := &lines[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !t.LacksAny(i) {
@@ -348,6 +352,7 @@ func (t *Counter) result(lines []report.DumpSummary) (r Result) {
 		r.Samples.InJIT += own.InJIT
 		r.Samples.Resolved += own.Resolved
 		r.Samples.Early += own.Early
+		r.Samples.Left += own.Left
 	}
 	for _, p := range t.Processes {
 		r.Samples.WithoutDump += p.Unattributed

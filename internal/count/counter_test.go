@@ -105,21 +105,21 @@ func (l *linear) find(pid uint32, time, ip uint64) *int64 {
 		case kind == inFunction && o != nil:
 			return &l.Counter.dumps[o.Dump.Number].resolved
 		case kind == inFunction, kind == inMemory:
-			return l.unseen(pid, time, ip)
+			return l.unseen(pid, time, ip, kind == inFunction)
 		}
 		b, ok := g.Fork(id, at)
-		if !ok || !b.Clones || b.Time < g.LastExec(id, at) {
+		if !ok || !b.Clones {
 			break
 		}
 		id, at = b.Parent, b.Time
 	}
-	return l.unseen(pid, time, ip)
+	return l.unseen(pid, time, ip, false)
 }
 
 // sight returns what a process has at an address, and which object if it is a function.
 func (l *linear) sight(pid uint32, time, ip uint64) (kind sightKind, o *model.Object) {
 	g := &l.rec.ProcessTree
-	began, since := max(g.LastExec(pid, time), g.Born(pid, time)), uint64(0)
+	began, since := g.Born(pid, time), uint64(0)
 	for i := range l.mappings {
 		m := &l.mappings[i]
 		lost := l.lost[lostFunction{int32(l.objects[m.Object].Dump.Number), int32(l.objects[m.Object].Function)}] && !m.Clear
@@ -132,7 +132,7 @@ func (l *linear) sight(pid uint32, time, ip uint64) (kind sightKind, o *model.Ob
 	}
 	if p := l.rec.Processes[pid]; p != nil {
 		for i := range p.FileMaps {
-			if m := &p.FileMaps[i]; (m.Name != "" || l.program(pid, time) == nil) && m.Time >= max(began, since) && m.Time <= time && ip >= m.Lo && ip < m.Hi {
+			if m := &p.FileMaps[i]; (m.Name != "" || l.program(pid, m.Time) == nil) && m.Time >= max(began, since) && m.Time <= time && ip >= m.Lo && ip < m.Hi {
 				kind, o, since = inFile, nil, m.Time
 				if m.Name == "" {
 					kind = inMemory
@@ -160,7 +160,7 @@ func (l *linear) setPrograms(dumps []*model.Dump) {
 	}
 }
 
-func (l *linear) unseen(pid uint32, time, ip uint64) *int64 {
+func (l *linear) unseen(pid uint32, time, ip uint64, left bool) *int64 {
 	in := l.program(pid, time)
 	if in == nil {
 		return &l.process(pid).Unattributed
@@ -171,6 +171,9 @@ func (l *linear) unseen(pid uint32, time, ip uint64) *int64 {
 		if m.PID == pid && !m.Clear && !lost && m.Time > time && m.Time < l.rec.ProcessTree.LifeEnd(pid, time) && ip >= m.Addr && ip < m.Addr+m.Len {
 			return &l.dumps[in.dump].early
 		}
+	}
+	if left {
+		return &l.dumps[in.dump].left
 	}
 	return &l.dumps[in.dump].unresolved
 }

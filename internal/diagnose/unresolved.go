@@ -25,7 +25,7 @@ func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.Du
 		}
 		if s.Samples == nil || s.Samples.Resolved > 0 || s.Samples.InJIT < least ||
 			// those have problems of their own
-			s.Cut >= 0 || s.Nowhere > 0 || t.LacksAny(d.Number) {
+			s.Cut >= 0 || s.Nowhere > 0 || len(d.LeftOut) > 0 || t.LacksAny(d.Number) {
 			continue
 		}
 		if registered {

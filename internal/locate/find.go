@@ -186,13 +186,7 @@ func (f *Finder) offer(ctx context.Context, c *Reference, s *SideFile, place str
 	if known != recording.Certain {
 		d := c.dumpOf(s)
 		if _, cand.err = clock.Match(d, f.Rec, f.Opts.Clock); cand.err == nil {
-			cand.err = isRecordings(d)
-		}
-		if cand.err == nil {
-			if cand.Confidence = d.Fits(f.Rec); cand.Confidence == recording.Refuted {
-				cand.err = fmt.Errorf("none of its code is where process %d had executable memory; was it overwritten by another run?", d.PID)
-				cand.err = report.Advise(cand.err, "if it is the right one nevertheless, name it with %s", report.NamedDump(d.PID))
-			}
+			cand.Confidence, cand.err = f.fits(d, s)
 		}
 		if cand.err != nil {
 			cand.Confidence = recording.Refuted

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/codebytes"
@@ -129,22 +132,30 @@ func UsedMarkers(dumps []*model.Dump) (used []recording.Marker) {
 	return used
 }
 
-// isRecordings fails if the dump cannot be of the recorded process: producers map it before they
-// write to it. A process of another run, or container, may have had the same pid.
-func isRecordings(d *model.Dump) error {
-	since := d.Markers[0].Time
-	for _, m := range d.Markers {
-		since = min(since, m.Time)
+// fits returns how sure it is that an open file is the dump d of the recording. The error says what
+// refutes it. Times alone do not: they may be of another clock. They count where neither an address
+// nor the file itself tells, and a dump with times that fit takes precedence.
+func (f *Finder) fits(d *model.Dump, s *SideFile) (recording.Confidence, error) {
+	fits, older := d.Fits(f.Rec), clock.IsOlder(d, f.Rec)
+	switch {
+	case fits == recording.Refuted:
+		err := fmt.Errorf("none of its code is where process %d had executable memory; was it overwritten by another run?", d.PID)
+		return fits, report.Advise(err, "if it is the right one nevertheless, name it with %s", report.NamedDump(d.PID))
+	case fits == recording.Possible && older && !isMapped(d, s) && !d.IsSampled(f.Rec):
+		return recording.Refuted, fmt.Errorf("all its records are older than its mapping in process %d, and no sample is in its functions; was it overwritten by another run?", d.PID)
+	case older:
+		return recording.Possible, nil
 	}
-	for i := range d.Source.Scanned().Events {
-		if d.Clock(d.Source.Scanned().Events[i].Time) >= since {
-			return nil
-		}
-	}
-	if len(d.Source.Scanned().Events) == 0 {
-		return nil
-	}
-	return fmt.Errorf("all its records are older than its mapping in process %d; was it overwritten by another run?", d.PID)
+	return fits, nil
+}
+
+// isMapped reports whether an open file has the inode of a dump's mapping. Numbers of inodes are used
+// again, but those of files that were written before the mapping are not.
+func isMapped(d *model.Dump, s *SideFile) bool {
+	st, ok := s.Info.Sys().(*syscall.Stat_t)
+	return ok && slices.ContainsFunc(d.Markers, func(m recording.Marker) bool {
+		return m.File.Inode == st.Ino && m.File.Inode != 0 && uint64(m.File.Major) == uint64(unix.Major(st.Dev)) && uint64(m.File.Minor) == uint64(unix.Minor(st.Dev))
+	})
 }
 
 // dumpAdvice adds advice to an error of opening a dump, if there is some.

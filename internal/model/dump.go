@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -104,4 +105,24 @@ func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
 		return recording.Confirmed
 	}
 	return recording.Possible
+}
+
+// IsSampled reports whether the recording is known to have samples in functions of the dump.
+func (d *Dump) IsSampled(rec *recording.Recording) bool {
+	if rec.Histogram == nil {
+		return false
+	}
+	var code addrs.Set
+	for _, e := range d.Source.Scanned().Events {
+		if e.Addr+e.Size > e.Addr {
+			code.Add(e.Addr, e.Addr+e.Size)
+		}
+	}
+	for i := range rec.Histogram.Slots {
+		s := &rec.Histogram.Slots[i]
+		if r, ok := code.Next(s.IP); ok && r.Lo <= s.IP && s.N > 0 && slices.ContainsFunc(d.Markers, func(m recording.Marker) bool { return m.PID == s.PID }) {
+			return true
+		}
+	}
+	return false
 }

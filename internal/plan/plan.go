@@ -203,7 +203,7 @@ func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
 			if d.places != nil {
 				o := d.places.Of(pid, m.Time)
 				// without times, the function is at both addresses all the time
-				if e.Kind == jitcode.Move && add && d.Match.Kind != report.ClockNone {
+				if e.Kind == jitcode.Move && add && d.Match.Kind != report.ClockNone && d.Match.Kind != report.ClockStart {
 					p.leave(m, o.Owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
 				}
 				o.Place(e.Addr, e.Addr+e.Size, e.Function)

@@ -18,6 +18,9 @@ const (
 	// ClockTSC means that the recording says how to convert counts of the processor.
 	ClockTSC       = "tsc"
 	ClockEstimated = "estimated" // the offset was estimated from the recording
+	// ClockOther means that the recording's clock is CLOCK_MONOTONIC, and the dump's is another. The
+	// offset was estimated from the recording.
+	ClockOther = "other"
 	// ClockRealtime means that the dump's times are of CLOCK_REALTIME, and the offset was
 	// estimated or measured.
 	ClockRealtime = "realtime"

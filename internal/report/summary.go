@@ -125,6 +125,9 @@ type JitSamples struct {
 	// Early counts those in memory that gets a function later: perf shows no function there.
 	// With Options.Sampled, only functions with objects count.
 	Early int64 `json:"early"`
+
+	// Left counts those where a function was that has moved away, and no other came.
+	Left int64 `json:"left,omitempty"`
 }
 
 // A DumpSummary has the results for one side file.
@@ -168,12 +171,14 @@ type DumpSummary struct {
 	// Frames is the obstacle to unwinding stacks through its functions, or "".
 	Frames string `json:"frames,omitempty"`
 	// Stacks is nil if no sample has a copy of the stack, or if samples were not counted.
-	Stacks  *StackSummary `json:"stacks,omitempty"`
-	Sources int           `json:"sources"` // source files in the dump
-	Moved   int           `json:"moved"`
-	Samples *JitSamples   `json:"samples"` // nil if they were not counted
-	Clock   Clock         `json:"clock"`
-	Bytes   int64         `json:"bytes"` // the dump's size
+	Stacks *StackSummary `json:"stacks,omitempty"`
+	// Callers is nil if a sample is in one of its functions, or if callers were not counted.
+	Callers *Callers    `json:"callers,omitempty"`
+	Sources int         `json:"sources"` // source files in the dump
+	Moved   int         `json:"moved"`
+	Samples *JitSamples `json:"samples"` // nil if they were not counted
+	Clock   Clock       `json:"clock"`
+	Bytes   int64       `json:"bytes"` // the dump's size
 	// Cut is the offset of a record that the end of the file cuts, or -1.
 	Cut int64 `json:"cut"`
 	// CutName is the function in that record, if its name is whole and all of its code is

@@ -1,6 +1,9 @@
 package testrec
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+)
 
 // More bits of sample_type, for [Recording.Touch].
 const (
@@ -24,6 +27,7 @@ const (
 // SampleType has not is left out; counts that ReadFormat and BranchType ask for are
 // numbers without a meaning.
 type Touch struct {
+	Misc     uint16 // of the record; 0 for a sample of user space
 	PID      uint32
 	Time     uint64
 	IP, Addr uint64
@@ -119,7 +123,7 @@ func (r *Recording) Touch(s Touch) {
 		u64(uint64(len(s.Aux)))
 		b = append(b, s.Aux...)
 	}
-	r.Raw(9, 2, b)
+	r.Raw(9, cmp.Or(s.Misc, 2), b)
 }
 
 // Deferred adds a CALLCHAIN_DEFERRED record.

@@ -1,0 +1,127 @@
+package count
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/perfsample"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// Functions may be in no sample themselves and in most stacks: CPython's trampolines only call the
+// interpreter, and samples of tracepoints are in the kernel. perf looks callers up as it does sampled
+// addresses, so the sample counter finds them, too.
+
+// CountCallers counts, for each dump without a sample in its functions, the stacks with one of them as
+// a caller. It reads the samples once more if there is such a dump, and if samples have stacks. lines
+// describe the dumps, by number. The error is ctx's, or of reading. t may be nil.
+func (t *Counter) CountCallers(ctx context.Context, lines []report.DumpSummary) error {
+	if t == nil || !hasStacks(t.rec) {
+		return nil
+	}
+	w := callerWalk{Counter: t, of: make(map[*int64]*report.Callers), inDump: make([]*report.Callers, len(t.dumps))}
+	for i := range lines {
+		if d := &lines[i]; d.Functions > 0 && d.Samples != nil && d.Samples.Resolved == 0 && i < len(t.dumps) {
+			d.Callers = new(report.Callers)
+			w.of[&t.dumps[i].resolved], w.inDump[i] = d.Callers, d.Callers
+		}
+	}
+	if len(w.of) == 0 {
+		return nil
+	}
+	for block, err := range t.rec.In.Walk(ctx, report.PhaseNone) {
+		if err != nil {
+			return err
+		}
+		for _, rec := range block.Records() {
+			if rec.Type == perfdata.RecordSample {
+				w.sample(rec)
+			}
+		}
+	}
+	return nil
+}
+
+// A callerWalk is a count of stacks that is under way.
+type callerWalk struct {
+	*Counter
+	of     map[*int64]*report.Callers // by the counter of samples in functions
+	inDump []*report.Callers          // by the number of the dump; nil for those that need none
+
+	decoded perfdata.Sample
+	refs    perfsample.Refs
+	found   map[*report.Callers]bool // in the stack
+}
+
+// sample counts the stacks of a SAMPLE record. Unreadable ones do not count.
+func (w *callerWalk) sample(rec perfdata.Record) {
+	s := &w.decoded
+	if w.rec.Layouts.DecodeSample(rec, perfdata.FieldCallchain, s) != nil {
+		return
+	}
+	time := min(s.Time, recording.LatestTime)
+	if s.Fields&perfdata.FieldTime == 0 {
+		time = recording.LatestTime
+	}
+	in := w.programs.at(s.PID, time)
+	if in == nil || w.inDump[in.dump] == nil {
+		return
+	}
+	own := w.inDump[in.dump]
+	look := func(ip uint64) {
+		counter, _, _ := w.find(s.PID, time, ip)
+		if c := w.of[counter]; c != nil {
+			w.found[c] = true
+		}
+	}
+	w.found = make(map[*report.Callers]bool, 1)
+	isUser, hasUser := false, false
+	for _, ip := range s.Callchain {
+		if ip >= perfdata.ContextMin {
+			isUser = ip == perfdata.ContextUser
+		} else if isUser {
+			hasUser = true
+			look(ip)
+		}
+	}
+	if hasUser {
+		own.Stacks++
+		if w.found[own] {
+			own.With++
+		}
+	}
+	if w.refs.Read(w.rec.Layouts, rec) != nil || len(w.refs.Stack()) == 0 {
+		return
+	}
+	clear(w.found)
+	own.Copies++
+	lo, hi := w.bounds(s.PID)
+	w.refs.StackWithin(lo, hi, look)
+	if w.found[own] {
+		own.Words++
+	}
+}
+
+// bounds returns the lowest and the highest address that may be in a function of a process, or of one
+// that it comes from.
+func (w *callerWalk) bounds(pid uint32) (lo, hi uint64) {
+	p := w.Processes[pid]
+	if p == nil || len(p.code) == 0 {
+		return 0, 1<<63 - 1 // inherited
+	}
+	if p.last == 0 {
+		p.first = math.MaxUint64
+		for page := range p.code {
+			p.first, p.last = min(p.first, page*counterPage), max(p.last, page*counterPage+counterPage-1)
+		}
+	}
+	return p.first, p.last
+}
+
+// hasStacks reports whether samples have callchains or copies of stacks.
+func hasStacks(rec *recording.Recording) bool {
+	return rec.CopiesStacks() || slices.ContainsFunc(rec.Attrs, func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldCallchain != 0 })
+}
