@@ -312,8 +312,11 @@ func explain(ctx context.Context, rec *recording.Recording, left locate.Left, co
 		sum.Add(diagnose.Unresolved(rec, dumps, sum.Dumps, counter, sum.Input))
 	}
 	sum.Add(diagnose.Idle(rec, code, counter))
-	sum.Reasons, err = diagnose.Explain(ctx, &diagnose.Case{
+	var found report.Findings
+	sum.Reasons, found, err = diagnose.Explain(ctx, &diagnose.Case{
 		Rec: rec, Left: left, Code: code, Formats: formats.Dumps(), Counter: counter, Traces: len(sum.Traces) > 0, Problems: len(sum.Problems) > 0, Opts: opts,
 	})
+	sum.Add(found)
+	addUnread(sum, rec.In, code, dumps)
 	return err
 }

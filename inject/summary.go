@@ -1,16 +1,20 @@
 package inject
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/build"
 	"github.com/jitinject/jitinject/internal/calltrace"
+	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/count"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/plan"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
@@ -99,6 +103,27 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 			}
 		}
 	}
+}
+
+// addUnread adds a problem for each file that could not be read, at least in part, if no problem names it.
+// A reader may take what it could not read for something that is not there. code may be nil.
+func addUnread(sum *report.Summary, in *recording.Input, code *codebytes.Files, dumps []*model.Dump) {
+	add := func(path string, err error) {
+		if err == nil || slices.ContainsFunc(sum.Problems, func(p report.Problem) bool { return p.File == path || strings.Contains(p.Text, quote.Printable(path)) }) {
+			return
+		}
+		if in := (*fs.PathError)(nil); errors.As(err, &in) {
+			err = in.Err
+		}
+		sum.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("a part of it could not be read, and is missing: %v", err), Advice: report.AdviceOr(err, "inject again; the disk may be failing")})
+	}
+	if !in.Once {
+		add(in.Path, in.Failed())
+	}
+	for _, d := range dumps {
+		add(d.Path, d.File.Failed())
+	}
+	code.EachFailed(add)
 }
 
 // strictError returns an error with all that is missing in the result, or nil.

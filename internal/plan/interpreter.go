@@ -96,6 +96,9 @@ func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer) (*ji
 	}
 	defer file.Close()
 	recorded := rec.IsRecorded(m, file, f)
+	if err := file.Failed(); err != nil {
+		return nil, err
+	}
 	for _, y := range recording.SymbolsOf(f, elf.SHT_DYNSYM) {
 		if y.Name != interpreter || y.Section == elf.SHN_UNDEF {
 			continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sort"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -83,13 +84,17 @@ func OpenELF(name string) (file *sys.File, f *elf.File, err error) {
 	if err == nil {
 		return file, f, nil
 	}
-	if slices.ContainsFunc(machineFaults, func(fault unix.Errno) bool { return errors.Is(err, fault) }) {
+	if IsMachineFault(err) {
 		return nil, nil, safefile.WithoutPath(err)
 	}
 	return nil, nil, nil
 }
 
-// machineFaults are errors that say nothing about a file.
+// IsMachineFault reports whether an error says that the machine has failed, and nothing about a file.
+func IsMachineFault(err error) bool {
+	return slices.ContainsFunc(machineFaults, func(fault unix.Errno) bool { return errors.Is(err, fault) })
+}
+
 var machineFaults = []unix.Errno{unix.EIO, unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.ESTALE, unix.ETIMEDOUT}
 
 // maxSymbols bounds the symbol table of a file, in bytes. Four times as much is allowed for its
@@ -122,7 +127,7 @@ func fileOffset(f *elf.File, addr uint64) (uint64, bool) {
 }
 
 // IsRecorded reports whether a file is the one that was mapped. It compares the build id that the
-// recording knows, or else the inode.
+// recording knows, or else the inode. Without either it is not; see also sys.File.Failed.
 func (rec *Recording) IsRecorded(m *FileMap, file *sys.File, f *elf.File) bool {
 	want := m.BuildID
 	if want == "" {
@@ -131,9 +136,15 @@ func (rec *Recording) IsRecorded(m *FileMap, file *sys.File, f *elf.File) bool {
 	if want != "" {
 		return buildid.Of(f) == want
 	}
-	var st unix.Stat_t
-	return m.File.Inode != 0 && sys.Fstat(int(file.Fd()), &st) == nil && st.Ino == m.File.Inode &&
-		unix.Major(st.Dev) == m.File.Major && unix.Minor(st.Dev) == m.File.Minor && !isReused(m, file)
+	if m.File.Inode == 0 {
+		return false
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	st := info.Sys().(*syscall.Stat_t)
+	return st.Ino == m.File.Inode && unix.Major(uint64(st.Dev)) == m.File.Major && unix.Minor(uint64(st.Dev)) == m.File.Minor && !isReused(m, file)
 }
 
 // isReused reports whether an inode has become another file since it was mapped. A file that
@@ -144,20 +155,17 @@ func isReused(m *FileMap, file *sys.File) bool {
 	return err == nil && m.File.InodeGeneration != 0 && uint64(generation) != m.File.InodeGeneration
 }
 
-// BuildIDs returns the table of build ids of a file, or nil if it has none that can be read.
-func (in *Input) BuildIDs() []byte {
+// BuildIDs returns the table of build ids of a file, or nil if it has none, or one that is too large. It
+// fails if the table cannot be read.
+func (in *Input) BuildIDs() ([]byte, error) {
 	if in.File == nil {
-		return nil
+		return nil, nil
 	}
 	feature := in.File.Feature(perfdata.FeatureBuildID)
 	if feature == nil || feature.Content.Size() > maxBuildIDs {
-		return nil
+		return nil, nil
 	}
-	table, err := feature.Bytes()
-	if err != nil {
-		return nil
-	}
-	return table
+	return feature.Bytes()
 }
 
 // maxBuildIDs bounds the table of build ids, in bytes.
@@ -165,7 +173,8 @@ const maxBuildIDs = 64 << 20
 
 // BuildID returns the build id that the recording's table has for a file, or "".
 func (rec *Recording) BuildID(name string) string {
-	for e, err := range perfdata.BuildIDs(rec.In.Order, rec.In.BuildIDs()) {
+	table, _ := rec.In.BuildIDs() // Input.Failed has the error
+	for e, err := range perfdata.BuildIDs(rec.In.Order, table) {
 		if err != nil {
 			break
 		}

@@ -40,6 +40,7 @@ type Input struct {
 	// Blocks returns a stream from the first record on.
 	Blocks func() (perfdata.Stream, error)
 	Once   bool // it can be read only once
+	source *sys.File
 	// Close closes the input.
 	Close func() error
 
@@ -69,6 +70,7 @@ func Open(opts *config.Options) (*Input, error) {
 		}
 		in.Close = f.Close
 	}
+	in.source = f
 	err := in.open(f, opts)
 	if err != nil {
 		in.Close()
@@ -188,6 +190,9 @@ func (in *Input) openDir() error {
 	in.Missing = d.Missing
 	return nil
 }
+
+// Failed returns the first error of reading the recording's file, or nil.
+func (in *Input) Failed() error { return in.source.Failed() }
 
 // Size returns the recording's size in bytes, or 0 if it came through a pipe.
 func (in *Input) Size() int64 {
