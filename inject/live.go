@@ -152,7 +152,9 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		l.dirs.made = &build.Writer{Plan: l.Plan, Opts: l.opts, Stores: l.dirs.stores, Created: l.maker.Created}
 		return l.dirs.undo(err)
 	}
-	journal.Keep()
+	if err == nil {
+		journal.Done()
+	}
 	sum.Add(l.dirs.stores.Mark())
 	if err == nil {
 		var found report.Findings

@@ -156,7 +156,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	if err != nil {
 		return dirs.undo(err)
 	}
-	journal.Keep()
+	journal.Done()
 	sum.Add(dirs.stores.Mark())
 	sum.Cached, found = objstore.CacheObjects(ctx, dirs.plan, dirs.stores, opts)
 	sum.Add(found)

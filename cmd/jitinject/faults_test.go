@@ -290,8 +290,8 @@ func (s *faultStage) judge(f *faults.Fault, r faultResult) {
 	s.t.Errorf("%s: exit code %d:\n  %s\n  %s", f.Happened(), r.code, strings.Join(wrong, "\n  "), strings.ReplaceAll(strings.TrimSpace(r.stderr), "\n", "\n  "))
 }
 
-// elapsed is how messages end that have the time that a run took.
-var elapsed = regexp.MustCompile(` in [0-9.]+ m?s\n`)
+// elapsed is the end of messages with the time that a run took, and with the sizes of files.
+var elapsed = regexp.MustCompile(`( +read [0-9,.]+ [a-zA-Z]+, wrote .*)? in [0-9.]+ m?s\n`)
 
 // named reports whether a run named the file that a call failed to read. It does not count what a run
 // makes, or more than one failing call: the first may not matter.
@@ -300,11 +300,11 @@ func (s *faultStage) named(f *faults.Fault, r faultResult) bool {
 	if !filepath.IsAbs(f.File()) {
 		path, err = f.File(), nil
 	}
-	if f.File() == "" || f.Every || err != nil || path == "." || strings.HasPrefix(path, "..") || strings.HasSuffix(path, ".partial") {
+	if f.File() == "" || strings.HasPrefix(f.File(), "pipe:") || f.Every || err != nil || path == "." || strings.HasPrefix(path, "..") || strings.HasSuffix(path, ".partial") {
 		return true
 	}
-	said := r.stdout + r.stderr
-	return strings.Contains(said, filepath.Base(path)) || strings.Contains(said, filepath.Base(filepath.Dir(path)))
+	said, dir := r.stdout+r.stderr, filepath.Dir(path)
+	return strings.Contains(said, filepath.Base(path)) || dir != "." && strings.Contains(said, dir)
 }
 
 // incomplete judges a run that left something out, and said so.

@@ -44,9 +44,3 @@ func isPipe(f *os.File) bool {
 	kind, err := stdio.KindOf(f)
 	return err == nil && kind.IsPipe()
 }
-
-// isStream reports whether a recording may go to f, as far as the system says.
-func isStream(f *os.File) bool {
-	kind, err := stdio.KindOf(f)
-	return err == nil && kind.IsStream()
-}
