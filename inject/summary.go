@@ -39,7 +39,7 @@ func newSummary(in *recording.Input, opts *config.Options) *report.Summary {
 // addSurvey adds the results of the survey.
 func addSurvey(sum *report.Summary, rec *recording.Recording) {
 	if rec.Cut >= 0 && (rec.In.File == nil || !rec.In.File.Header.Unfinished) {
-		sum.Problem(cutProblem(rec.In, rec.Cut))
+		addCut(sum, rec.In, rec.Cut, rec.Text)
 	}
 	if p, ok := rec.DamagedProblem(); ok {
 		sum.Problem(p)
@@ -47,9 +47,14 @@ func addSurvey(sum *report.Summary, rec *recording.Recording) {
 	sum.AlreadyInjected = rec.Injected
 }
 
-// cutProblem returns the problem of an incomplete record at an offset.
-func cutProblem(in *recording.Input, at int64) report.Problem {
-	return report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: report.AdviceEnd}
+// addCut adds the problem of an incomplete record at an offset, or a note if there is a text instead: all
+// records are whole then.
+func addCut(sum *report.Summary, in *recording.Input, at int64, text string) {
+	if text != "" {
+		sum.Note(fmt.Sprintf("%s: text follows its last record, as if standard error went into the same pipe (2>&1); it is left out: %.300q; to keep messages apart: perf record -k mono -o - PROGRAM 2>perf.log", quote.Printable(in.Path), strings.TrimSpace(text)))
+		return
+	}
+	sum.Problem(report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: report.AdviceEnd})
 }
 
 // addBuilt adds the results of making objects.

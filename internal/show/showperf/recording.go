@@ -160,7 +160,9 @@ func (r *recordingViewer) records(s perfdata.Stream) {
 	for !r.Lost() {
 		b, err := s.Next()
 		if err == io.EOF {
-			if at := s.Cut(); at >= 0 {
+			if text := perfdata.TextAfter(s); text != "" {
+				r.Problem(s.Cut(), fmt.Errorf("text follows the last record, which is no part of the recording: %.300q", text))
+			} else if at := s.Cut(); at >= 0 {
 				r.Problem(at, errors.New("the input ends inside this record: its writer was stopped or is still writing"))
 			}
 			return

@@ -131,7 +131,9 @@ func (c *checker) walk(ctx context.Context) error {
 			}
 		}
 	}
-	if cut := c.rec.Stream.Cut(); cut >= 0 {
+	if text := perfdata.TextAfter(c.rec.Stream); text != "" {
+		c.Violation("recording/text", c.rec.Stream.Cut(), "text follows the last record: %.300q", text)
+	} else if cut := c.rec.Stream.Cut(); cut >= 0 {
 		c.Violation("recording/cut", cut, "the data ends inside a record")
 	}
 	return nil
