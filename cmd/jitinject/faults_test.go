@@ -291,7 +291,7 @@ func (s *faultStage) judge(f *faults.Fault, r faultResult) {
 }
 
 // elapsed is the end of messages with the time that a run took, and with the sizes of files.
-var elapsed = regexp.MustCompile(`( +read [0-9,.]+ [a-zA-Z]+, wrote .*)? in [0-9.]+ m?s\n`)
+var elapsed = regexp.MustCompile(`(read [0-9,.]+ [a-zA-Z]+, wrote .*)? in [0-9.]+ m?s\n`)
 
 // named reports whether a run named the file that a call failed to read. It does not count what a run
 // makes, or more than one failing call: the first may not matter.
