@@ -15,6 +15,7 @@ const FormatName = "perf.data"
 const (
 	magic          = "PERFILE2"
 	magicBigEndian = "2ELIFREP" // the same number, written on a big-endian machine
+	magicOld       = "PERFFILE" // perf before 3.5, in either byte order; the header is the same
 
 	headerSize     = 104 // up to the end of the feature bitmap
 	headerSizePipe = 16  // magic and size, then records
@@ -113,6 +114,11 @@ func readHeader(src io.ReaderAt, fileSize int64) (*Header, error) {
 	return h, nil
 }
 
+// HasMagic reports whether a file that begins with head is a recording.
+func HasMagic(head []byte) bool {
+	return len(head) >= 8 && (string(head[:8]) == magic || string(head[:8]) == magicBigEndian || string(head[:8]) == magicOld)
+}
+
 // orderOf returns the byte order of a file by its first 8 bytes.
 func orderOf(b []byte) (binary.ByteOrder, error) {
 	switch {
@@ -120,6 +126,11 @@ func orderOf(b []byte) (binary.ByteOrder, error) {
 		return binary.LittleEndian, nil
 	case string(b[:8]) == magicBigEndian:
 		return binary.BigEndian, nil
+	case string(b[:8]) == magicOld: // the size of the header tells the order
+		if len(b) >= headerSizePipe && binary.BigEndian.Uint64(b[8:]) <= headerSize {
+			return binary.BigEndian, nil
+		}
+		return binary.LittleEndian, nil
 	case allZero(b[:8]):
 		// perf writes the header last.
 		return nil, fmt.Errorf("%w: its header is all zeros, as if its writer had been stopped before the end", ErrNotPerfData)

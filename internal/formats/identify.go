@@ -10,6 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/perfdata"
 )
 
 // Kinds of files that a run can read and that are not side files.
@@ -116,7 +117,7 @@ func identifyOther(file io.ReaderAt) string {
 	var head [elf.EI_NIDENT + 2]byte
 	n, _ := file.ReadAt(head[:], 0)
 	switch b := string(head[:n]); {
-	case strings.HasPrefix(b, "PERFILE2"), strings.HasPrefix(b, "2ELIFREP"):
+	case perfdata.HasMagic(head[:n]):
 		return Recording
 	case n < len(head) || !strings.HasPrefix(b, elf.ELFMAG):
 		return Unknown

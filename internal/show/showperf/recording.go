@@ -1,7 +1,6 @@
 package showperf
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -27,10 +26,8 @@ type recordingViewer struct {
 // Format is the format of perf.data, of which recordings are files, directories and
 // streams.
 var Format = show.Format{
-	Name: "a perf.data",
-	Begins: func(head []byte) bool {
-		return bytes.HasPrefix(head, []byte("PERFILE2")) || bytes.HasPrefix(head, []byte("2ELIFREP"))
-	},
+	Name:      "a perf.data",
+	Begins:    perfdata.HasMagic,
 	Show:      showRecording,
 	Types:     itemTypes(),
 	Prefixes:  []string{perfPrefix},
