@@ -44,6 +44,9 @@ func addSurvey(sum *report.Summary, rec *recording.Recording) {
 	if p, ok := rec.DamagedProblem(); ok {
 		sum.Problem(p)
 	}
+	if rec.In.File != nil && len(rec.Attrs) == 0 {
+		sum.Note(quote.Printable(rec.In.Path) + ": the recording has no events")
+	}
 	sum.AlreadyInjected = rec.Injected
 }
 

@@ -24,6 +24,8 @@ const (
 
 // ErrNotPerfData, ErrPipe and ErrNoData are errors that callers test for with errors.Is.
 var (
+	// ErrNoEvents says that a file describes no event, but has records of events.
+	ErrNoEvents    = errors.New("the recording has no events, and its samples cannot be read without")
 	ErrNotPerfData = errors.New("not a perf.data file")
 	ErrPipe        = errors.New("perf.data in pipe format")
 	ErrNoData      = errors.New("the recording holds no data")
@@ -88,7 +90,7 @@ func readHeader(src io.ReaderAt, fileSize int64) (*Header, error) {
 		}
 		return s
 	}
-	if h.Attrs = section("attrs"); c.Err() == nil && (h.Attrs.Size < h.AttrSize || h.Attrs.Size%h.AttrSize != 0) {
+	if h.Attrs = section("attrs"); c.Err() == nil && h.Attrs.Size%h.AttrSize != 0 {
 		c.Bad("attrs.size", "%d bytes are no whole number of entries of %d bytes", h.Attrs.Size, h.AttrSize)
 	}
 	h.Data = section("data")

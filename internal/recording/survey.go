@@ -110,6 +110,9 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 			}
 			switch rec.Type {
 			case perfdata.RecordSample:
+				if in.File != nil && len(s.Attrs) == 0 {
+					return nil, perfdata.ErrNoEvents
+				}
 				s.CheckSample(rec, block.Pos+int64(at))
 				s.Histogram.sample(rec, s.Layouts)
 				s.Stacks.Sample(rec, s.Layouts)

@@ -143,6 +143,10 @@ func (c *checker) walk(ctx context.Context) error {
 // that it is in.
 func (c *checker) record(rec perfdata.Record, at int64) error {
 	switch rec.Type {
+	case perfdata.RecordSample:
+		if c.rec.Seekable != nil && len(c.rec.Attrs) == 0 {
+			return perfdata.ErrNoEvents
+		}
 	case perfdata.RecordFinishedRound:
 		c.rounds.finished()
 		return nil
