@@ -282,6 +282,7 @@ func (s *faultStage) judge(f *faults.Fault, r faultResult) {
 	if r.code != s.good.code && !s.named(f, r) {
 		wrong = append(wrong, "the messages do not name the file")
 	}
+	wrong = append(wrong, twice(r.stderr)...)
 	key := fmt.Sprintln(f.N, f.Every)
 	if len(wrong) == 0 || s.shown[key] {
 		return
@@ -293,6 +294,21 @@ func (s *faultStage) judge(f *faults.Fault, r faultResult) {
 // elapsed is the end of messages with the time that a run took, and with the sizes of files.
 var elapsed = regexp.MustCompile(`(read [0-9,.]+ [a-zA-Z]+, wrote .*)? in [0-9.]+ m?s\n`)
 
+// repeated matches an error of package os, with the name of the file.
+var repeated = regexp.MustCompile(`\b(?:open|openat|stat|statat|lstat|read|readdirent|readlink|seek) ([^:]+): `)
+
+// twice returns the messages that name the file of an error twice.
+func twice(stderr string) (wrong []string) {
+	for line := range strings.Lines(stderr) {
+		for _, m := range repeated.FindAllStringSubmatch(line, -1) {
+			if strings.Count(line, m[1]) > 1 {
+				wrong = append(wrong, "a message names its file twice: "+strings.TrimSpace(line))
+			}
+		}
+	}
+	return wrong
+}
+
 // named reports whether a run named the file that a call failed to read. It does not count what a run
 // makes, or more than one failing call: the first may not matter.
 func (s *faultStage) named(f *faults.Fault, r faultResult) bool {
@@ -301,6 +317,9 @@ func (s *faultStage) named(f *faults.Fault, r faultResult) bool {
 		path, err = f.File(), nil
 	}
 	if f.File() == "" || strings.HasPrefix(f.File(), "pipe:") || f.Every || err != nil || path == "." || strings.HasPrefix(path, "..") || strings.HasSuffix(path, ".partial") {
+		return true
+	}
+	if s.before[path] == "" { // the run has made it
 		return true
 	}
 	said, dir := r.stdout+r.stderr, filepath.Dir(path)

@@ -48,5 +48,8 @@ func PlainError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("there is no such file")
 	}
+	if in, ok := err.(*fs.PathError); ok {
+		return in.Err
+	}
 	return err
 }
