@@ -301,7 +301,7 @@ var repeated = regexp.MustCompile(`\b(?:open|openat|stat|statat|lstat|read|readd
 func twice(stderr string) (wrong []string) {
 	for line := range strings.Lines(stderr) {
 		for _, m := range repeated.FindAllStringSubmatch(line, -1) {
-			if strings.Count(line, m[1]) > 1 {
+			if m[1] != "it" && strings.Count(line, m[1]) > 1 {
 				wrong = append(wrong, "a message names its file twice: "+strings.TrimSpace(line))
 			}
 		}

@@ -25,7 +25,7 @@ func About(path, text string) string {
 // the name of a standard stream, which nobody knows: |0.
 func Once(message string) string {
 	for _, m := range osName.FindAllStringSubmatchIndex(message, -1) {
-		if name := message[m[4]:m[5]]; strings.HasPrefix(name, "|") || strings.Contains(message[:m[0]], name) {
+		if name := message[m[4]:m[5]]; name != "it" && (strings.HasPrefix(name, "|") || strings.Contains(message[:m[0]], name)) {
 			return Once(message[:m[0]] + message[m[1]:])
 		}
 	}

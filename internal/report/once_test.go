@@ -10,6 +10,7 @@ func TestAbout_NamesTheFileOnce(t *testing.T) {
 		{"a.map", "stat a.map: input/output error", "a.map: input/output error"},
 		{"a.core", "core dump: ELF header at offset 0: read a.core: input/output error", "a.core: core dump: ELF header at offset 0: input/output error"},
 		{"a.data", "open b.map: permission denied", "a.data: open b.map: permission denied"},
+		{"it.data", "cannot read it: input/output error", "it.data: cannot read it: input/output error"},
 		{"standard input", "read |0: input/output error", "standard input: input/output error"},
 		{"a\x1b", "read a\x1b: input/output error", "a\\x1b: read a\x1b: input/output error"},
 	} {
