@@ -317,6 +317,6 @@ func explain(ctx context.Context, rec *recording.Recording, left locate.Left, co
 		Rec: rec, Left: left, Code: code, Formats: formats.Dumps(), Counter: counter, Traces: len(sum.Traces) > 0, Problems: len(sum.Problems) > 0, Opts: opts,
 	})
 	sum.Add(found)
-	addUnread(sum, rec.In, code, dumps)
+	addUnread(sum, rec, code, dumps)
 	return err
 }

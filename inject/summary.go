@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -115,7 +116,7 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 
 // addUnread adds a problem for each file that could not be read, at least in part, if no problem names it.
 // A reader may take what it could not read for something that is not there. code may be nil.
-func addUnread(sum *report.Summary, in *recording.Input, code *codebytes.Files, dumps []*model.Dump) {
+func addUnread(sum *report.Summary, rec *recording.Recording, code *codebytes.Files, dumps []*model.Dump) {
 	add := func(path string, err error) {
 		if err == nil || slices.ContainsFunc(sum.Problems, func(p report.Problem) bool { return p.File == path || strings.Contains(p.Text, quote.Printable(path)) }) {
 			return
@@ -125,13 +126,16 @@ func addUnread(sum *report.Summary, in *recording.Input, code *codebytes.Files, 
 		}
 		sum.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("a part of it could not be read, and is missing: %v", err), Advice: report.AdviceOr(err, "inject again; the disk may be failing")})
 	}
-	if !in.Once {
-		add(in.Path, in.Failed())
+	if !rec.In.Once {
+		add(rec.In.Path, rec.In.Failed())
 	}
 	for _, d := range dumps {
 		add(d.Path, d.File.Failed())
 	}
 	code.EachFailed(add)
+	for _, name := range slices.Sorted(maps.Keys(rec.Unread)) {
+		add(name, rec.Unread[name])
+	}
 }
 
 // strictError returns an error with all that is missing in the result, or nil.

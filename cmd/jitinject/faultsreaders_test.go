@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,7 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/elfgen"
 	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/jitdump"
 )
 
 // The modes of this file read what a run finds by itself, or what the user names: each reader's calls
@@ -25,6 +32,9 @@ var readerModes = []faultMode{
 	{name: "core", args: "-i perf.data -o out.data --code-from lli.core", make: stageCore, few: true},
 	{name: "source map", args: "-i perf.data -o out.data --source-maps", make: stageSourceMap},
 	{name: "Mono, command line", args: "-i perf.data -o out.data", make: stageMonoCommand},
+	{name: "mapped file", args: "-i perf.data -o out.data", make: stageMapped},
+	{name: "dump that is open", args: "-i perf.data -o out.data --objects new/objects", make: stageOpen},
+	{name: "log in a pipe", args: "-i - -o out.data", make: stageMonoPipe, stdin: "perf.pipe"},
 	{name: "verify perf map", args: "verify perf-4711.map", make: stagePerfMap("perf-4711.map"), reads: true},
 	{name: "dump perf map", args: "dump perf-4711.map", make: stagePerfMap("perf-4711.map"), reads: true},
 	{name: "verify jitdump", args: "verify jit-4711.dump", reads: true},
@@ -177,4 +187,89 @@ func stageMonoCommand(t testing.TB, dir string) {
 	r := monoRecording()
 	r.Cmdline = []string{"perf", "record", "-k", "mono", "mono", fmt.Sprintf("--profile=log:output=%s", filepath.Join(dir, "*.log")), "app.exe"}
 	r.Write(t, filepath.Join(dir, "perf.data"))
+}
+
+// stageMapped makes a recording with copies of stacks, of a process that maps a file: the file has one of
+// the functions of its dump, and a symbol for it.
+func stageMapped(t testing.TB, dir string) {
+	t.Helper()
+	const pid, base = 4711, uint64(0x7f1200000000)
+	target := elfgen.TargetFor(elf.EM_X86_64, binary.LittleEndian, base)
+	var f elfgen.File
+	f.Reset(target, elf.ET_DYN)
+	text := f.Add(elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Align: 16, Data: bytes.Repeat([]byte{0x90}, 64)})
+	f.AddSegment(elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: text, Last: text, Align: 0x1000, FromStart: true})
+	f.AddSymbol(elfgen.Symbol{Name: []byte("builtin"), Bind: elf.STB_GLOBAL, Type: elf.STT_FUNC, Section: text, Size: 64})
+	object, err := f.AppendTo(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "libcode.so")
+	leave(t, path, string(object))
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		t.Fatal(err)
+	}
+	r := functionsRecording(t, dir)
+	r.SampleType |= testrec.StackUser
+	r.Major, r.Minor = unix.Major(st.Dev), unix.Minor(st.Dev)
+	r.FileMmap2(pid, 950, base-f.Offset(text), 0x1000, 0, path, st.Ino)
+	r.Write(t, filepath.Join(dir, "perf.data"))
+}
+
+// stageOpen makes a recording of this process, with a dump that has no name any more, and that the process
+// has open.
+func stageOpen(t testing.TB, dir string) {
+	t.Helper()
+	pid := uint32(os.Getpid())
+	path := filepath.Join(dir, fmt.Sprintf("jit-%d.dump", pid))
+	stageFunctions(t, dir)
+	dump, err := os.ReadFile(filepath.Join(dir, "jit-4711.dump"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.LittleEndian.PutUint32(dump[20:], pid)
+	var changed bytes.Buffer
+	r, err := jitdump.NewReader(bytes.NewReader(dump))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := jitdump.NewWriter(&changed, &jitdump.Header{Order: binary.LittleEndian, Version: 1, Machine: uint32(elf.EM_X86_64), PID: pid})
+	for raw, nerr := r.Next(); nerr == nil && err == nil; raw, nerr = r.Next() {
+		var rec jitdump.Record
+		if rec, err = raw.Decode(); err == nil {
+			if load, ok := rec.(*jitdump.Load); ok {
+				load.PID, load.TID = pid, pid
+			}
+			err = w.Write(raw.Timestamp, rec)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave(t, path, changed.String())
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	for _, name := range []string{path, filepath.Join(dir, "jit-4711.dump")} {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec := testrec.NewRecording()
+	rec.Comm(pid, 900, "prog", true)
+	rec.Marker(pid, 1000, path)
+	for i := range uint64(3) {
+		rec.Sample(pid, 1000000+i, 0x7f1200000008+64*i)
+	}
+	rec.Write(t, filepath.Join(dir, "perf.data"))
+}
+
+// stageMonoPipe makes the stage of Mono with a stream of the recording.
+func stageMonoPipe(t testing.TB, dir string) {
+	t.Helper()
+	stageMono(t, dir)
+	writeStream(t, dir)
 }

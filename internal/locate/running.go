@@ -1,7 +1,9 @@
 package locate
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -86,10 +88,10 @@ func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile, first 
 	return files, first
 }
 
-// failed returns err if it says that the machine has failed, and nil otherwise: a process may end at any
-// time, and one that has a recorded pid now may be another one, of another user.
+// failed returns err if it is a failure to read, and nil otherwise: a process may end at any time, and one
+// that has a recorded pid now may be another one, of another user.
 func failed(err error) error {
-	if recording.IsMachineFault(err) {
+	if recording.IsFailure(err) && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	return nil

@@ -28,15 +28,27 @@ func (s *FileSymbols) Cover(off uint64) bool {
 	return i > 0 && off < s.hi[i-1]
 }
 
-// ReadSymbols returns the symbols of a mapped file. There are none if the file cannot be read, or
-// is not the recorded one.
+// NoteUnread notes the error of reading a mapped file, if it is a failure.
+func (rec *Recording) NoteUnread(name string, err error) {
+	if IsFailure(err) {
+		if rec.Unread == nil {
+			rec.Unread = make(map[string]error)
+		}
+		rec.Unread[name] = err
+	}
+}
+
+// ReadSymbols returns the symbols of a mapped file. There are none if the file cannot be read, which is
+// noted, or is not the recorded one.
 func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 	s := new(FileSymbols)
 	file, f, err := OpenELF(m.Name)
+	rec.NoteUnread(m.Name, err)
 	if err != nil || f == nil {
-		return s // they save work, and their absence costs no function
+		return s
 	}
 	defer file.Close()
+	defer func() { rec.NoteUnread(m.Name, file.Failed()) }()
 	if !rec.IsRecorded(m, file, f) {
 		return s
 	}
@@ -68,9 +80,8 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 	return s
 }
 
-// OpenELF opens a regular file that is an ELF file. If it is none, or may not be read, f is nil and
-// there is nothing to close. Otherwise the caller closes file. An error says that the machine has
-// failed: the file may be an ELF file.
+// OpenELF opens a regular file that is an ELF file. If it is none, f is nil and there is nothing to close.
+// Otherwise the caller closes file. An error is a failure to read it: the file may be an ELF file.
 func OpenELF(name string) (file *sys.File, f *elf.File, err error) {
 	fd, err := sys.OpenPath(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err == nil {
@@ -84,18 +95,21 @@ func OpenELF(name string) (file *sys.File, f *elf.File, err error) {
 	if err == nil {
 		return file, f, nil
 	}
-	if IsMachineFault(err) {
+	if IsFailure(err) {
 		return nil, nil, safefile.WithoutPath(err)
 	}
 	return nil, nil, nil
 }
 
-// IsMachineFault reports whether an error says that the machine has failed, and nothing about a file.
-func IsMachineFault(err error) bool {
-	return slices.ContainsFunc(machineFaults, func(fault unix.Errno) bool { return errors.Is(err, fault) })
+// IsFailure reports whether an error is of a call that has failed, and says nothing about what is at a path:
+// the file may be what was looked for.
+func IsFailure(err error) bool {
+	var errno unix.Errno
+	return errors.As(err, &errno) && !slices.Contains(statements, errno)
 }
 
-var machineFaults = []unix.Errno{unix.EIO, unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.ESTALE, unix.ETIMEDOUT}
+// statements are errors that say what is at a path: nothing, or something that is no regular file.
+var statements = []unix.Errno{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENAMETOOLONG, unix.ESRCH}
 
 // maxSymbols bounds the symbol table of a file, in bytes. Four times as much is allowed for its
 // names. The path comes from the recording, so the file may be anything.

@@ -31,8 +31,9 @@ type Recording struct {
 	Injected    int    // number of mappings of objects that an earlier run made
 	TimeConv    *perfdata.TimeConv
 	ClockData   *perfdata.ClockData
-	Cut         int64  // offset of a record that the end of the input cuts, or -1
-	Text        string // what is at Cut instead of a record: see perfdata.TextAfter
+	Cut         int64            // offset of a record that the end of the input cuts, or -1
+	Unread      map[string]error // see NoteUnread
+	Text        string           // what is at Cut instead of a record: see perfdata.TextAfter
 	Damaged     Damaged
 	Runs        runs
 	Histogram   *Histogram  // nil if not wanted

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -101,7 +102,7 @@ func processOf(file *codebytes.File) *registered.Process {
 		}
 		opened, err := sys.Open(name)
 		if err != nil {
-			if recording.IsMachineFault(err) {
+			if recording.IsFailure(err) && !errors.Is(err, fs.ErrPermission) { // it may be a name of another machine
 				p.Failed = err
 			}
 			return nil
