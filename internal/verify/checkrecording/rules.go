@@ -32,7 +32,7 @@ var rules = []verify.Rule{
 	{Name: "recording/text", Severity: verify.Warning,
 		Statement: "Nothing but records is in the data.",
 		Cause:     "The standard error of perf record, or of the program, went into the same pipe (2>&1). No record is lost.",
-		Advice:    "Keep messages apart: perf record -k mono -o - PROGRAM 2>perf.log",
+		Advice:    "Send messages elsewhere, as in perf record -k mono -o - PROGRAM 2>perf.log.",
 	},
 	{Name: "recording/sample-id", Severity: verify.Error,
 		Statement: "A record of the kernel ends in a trailer that has the id of an event of the recording, or 0.",
