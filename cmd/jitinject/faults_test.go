@@ -319,7 +319,7 @@ func (s *faultStage) named(f *faults.Fault, r faultResult) bool {
 	if f.File() == "" || strings.HasPrefix(f.File(), "pipe:") || f.Every || err != nil || path == "." || strings.HasPrefix(path, "..") || strings.HasSuffix(path, ".partial") {
 		return true
 	}
-	if s.before[path] == "" { // the run has made it
+	if s.before[path] == "" || s.mode.stdin != "" && strings.Contains(r.stderr, "interrupted; ") { // the run has made it, or has left its input
 		return true
 	}
 	said, dir := r.stdout+r.stderr, filepath.Dir(path)

@@ -52,6 +52,11 @@ func (o *options) inWords(message string) string {
 	})
 }
 
+// withName returns an error about a file with its name, once.
+func withName(file string, err error) string {
+	return (&options{}).inWords(quote.Printable(file) + ": " + quote.Printable(err.Error()))
+}
+
 // commandLine is the command with the names of files that it was given, but without that of a field.
 func (o *options) commandLine(field string) string {
 	var line strings.Builder
