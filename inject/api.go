@@ -156,6 +156,10 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 // Identify returns the kind of a file, by its first bytes or by the files beside it.
 func Identify(path string) (kind string) { return formats.Identify(path) }
 
+// Unidentified returns the error of reading a file or a directory that has prevented Identify or IdentifyDir
+// from knowing its kind, or nil. A path without a file is no error.
+func Unidentified(path string) error { return formats.Unidentified(path) }
+
 // IdentifyDir returns the kind of the side files in a directory that are used together. ok is
 // false if the directory has none.
 func IdentifyDir(path string) (kind string, ok bool) { return formats.IsDirectory(path) }

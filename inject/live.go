@@ -152,7 +152,9 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		l.dirs.made = &build.Writer{Plan: l.Plan, Opts: l.opts, Stores: l.dirs.stores, Created: l.maker.Created}
 		return l.dirs.undo(err)
 	}
-	journal.Keep()
+	if err == nil {
+		journal.Done()
+	}
 	sum.Add(l.dirs.stores.Mark())
 	if err == nil {
 		var found report.Findings
@@ -356,7 +358,7 @@ func (l *live) end(blocks perfdata.Stream) error {
 	l.MappingsUpTo(math.MaxUint64)
 	l.sum.Mappings, l.sum.Tables, l.sum.Dropped = l.Done.Mappings, l.Done.Tables, l.Done.Dropped
 	if at := blocks.Cut(); at >= 0 {
-		l.sum.Problem(cutProblem(l.in, at))
+		addCut(l.sum, l.in, at, perfdata.TextAfter(blocks))
 	}
 	l.planner.Finish()
 	l.sum.Dumps = l.planner.Lines

@@ -98,6 +98,7 @@ func (l *live) openLogs() error {
 	}
 	if err == nil {
 		err = f.FindAll(l.ctx, &found)
+		found.Add(f.Unreadable)
 		l.left = f.Left
 	}
 	if err != nil {

@@ -19,6 +19,11 @@ func TestRecording_OldPerfsAndKernels(t *testing.T) {
 			r.AttrSize, r.ShortHeader, r.NoTrailers, r.NoMmap2 = 64, true, true, true
 			r.EventTypes = []string{"cpu-clock"}
 		},
+		"2.6.31, its magic": func(r *testrec.Recording) {
+			r.AttrSize, r.OldMagic, r.ShortHeader, r.NoTrailers, r.NoMmap2 = 64, true, true, true, true
+			r.EventTypes = []string{"cpu-clock"}
+		},
+		"old magic": func(r *testrec.Recording) { r.OldMagic = true },
 		"2.6.33": func(r *testrec.Recording) {
 			r.AttrSize, r.NoTrailers, r.NoMmap2 = 72, true, true
 			r.EventTypes = []string{"cpu-clock", "task-clock"}
@@ -79,7 +84,7 @@ func checkKept(t *testing.T, w *world, in, out []byte) {
 		return f
 	}
 	a, b := open(in), open(out)
-	if !bytes.Equal(in[:24], out[:24]) || !bytes.Equal(in[64:104], out[64:104]) && !w.ShortHeader {
+	if !bytes.Equal(in[8:24], out[8:24]) || !w.OldMagic && !bytes.Equal(in[:8], out[:8]) || !bytes.Equal(in[64:104], out[64:104]) && !w.ShortHeader {
 		t.Errorf("header % x, was % x", out[:104], in[:104])
 	}
 	for i := range a.Attrs {

@@ -156,7 +156,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	if err != nil {
 		return dirs.undo(err)
 	}
-	journal.Keep()
+	journal.Done()
 	sum.Add(dirs.stores.Mark())
 	sum.Cached, found = objstore.CacheObjects(ctx, dirs.plan, dirs.stores, opts)
 	sum.Add(found)
@@ -317,8 +317,11 @@ func explain(ctx context.Context, rec *recording.Recording, left locate.Left, co
 		sum.Add(diagnose.Unresolved(rec, dumps, sum.Dumps, counter, sum.Input))
 	}
 	sum.Add(diagnose.Idle(rec, code, counter))
-	sum.Reasons, err = diagnose.Explain(ctx, &diagnose.Case{
+	var found report.Findings
+	sum.Reasons, found, err = diagnose.Explain(ctx, &diagnose.Case{
 		Rec: rec, Left: left, Code: code, Formats: formats.Dumps(), Counter: counter, Traces: len(sum.Traces) > 0, Problems: len(sum.Problems) > 0, Opts: opts,
 	})
+	sum.Add(found)
+	addUnread(sum, rec, code, dumps)
 	return err
 }

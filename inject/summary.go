@@ -1,17 +1,22 @@
 package inject
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/build"
 	"github.com/jitinject/jitinject/internal/calltrace"
+	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/count"
 	"github.com/jitinject/jitinject/internal/known"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/plan"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
@@ -36,17 +41,25 @@ func newSummary(in *recording.Input, opts *config.Options) *report.Summary {
 // addSurvey adds the results of the survey.
 func addSurvey(sum *report.Summary, rec *recording.Recording) {
 	if rec.Cut >= 0 && (rec.In.File == nil || !rec.In.File.Header.Unfinished) {
-		sum.Problem(cutProblem(rec.In, rec.Cut))
+		addCut(sum, rec.In, rec.Cut, rec.Text)
 	}
 	if p, ok := rec.DamagedProblem(); ok {
 		sum.Problem(p)
 	}
+	if rec.In.File != nil && len(rec.Attrs) == 0 {
+		sum.Note(quote.Printable(rec.In.Path) + ": the recording has no events")
+	}
 	sum.AlreadyInjected = rec.Injected
 }
 
-// cutProblem returns the problem of an incomplete record at an offset.
-func cutProblem(in *recording.Input, at int64) report.Problem {
-	return report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: report.AdviceEnd}
+// addCut adds the problem of an incomplete record at an offset, or a note if there is a text instead: all
+// records are whole then.
+func addCut(sum *report.Summary, in *recording.Input, at int64, text string) {
+	if text != "" {
+		sum.Note(fmt.Sprintf("%s: text follows its last record, as if standard error went into the same pipe (2>&1); it is left out: %.300q; to keep messages apart: perf record -k mono -o - PROGRAM 2>perf.log", quote.Printable(in.Path), strings.TrimSpace(text)))
+		return
+	}
+	sum.Problem(report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: report.AdviceEnd})
 }
 
 // addBuilt adds the results of making objects.
@@ -101,6 +114,30 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 				s.Unwind.Fixed = int(r.Count)
 			}
 		}
+	}
+}
+
+// addUnread adds a problem for each file that could not be read, at least in part, if no problem names it.
+// A reader may take what it could not read for something that is not there. code may be nil.
+func addUnread(sum *report.Summary, rec *recording.Recording, code *codebytes.Files, dumps []*model.Dump) {
+	add := func(path string, err error) {
+		if err == nil || slices.ContainsFunc(sum.Problems, func(p report.Problem) bool { return p.File == path || strings.Contains(p.Text, quote.Printable(path)) }) {
+			return
+		}
+		if in := (*fs.PathError)(nil); errors.As(err, &in) {
+			err = in.Err
+		}
+		sum.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("a part of it could not be read, and is missing: %v", err), Advice: report.AdviceOr(err, "inject again; the disk may be failing")})
+	}
+	if !rec.In.Once {
+		add(rec.In.Path, rec.In.Failed())
+	}
+	for _, d := range dumps {
+		add(d.Path, d.File.Failed())
+	}
+	code.EachFailed(add)
+	for _, name := range slices.Sorted(maps.Keys(rec.Unread)) {
+		add(name, rec.Unread[name])
 	}
 }
 

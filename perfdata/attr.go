@@ -1,9 +1,11 @@
 package perfdata
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -57,6 +59,31 @@ const (
 // attrSizeMin is PERF_ATTR_SIZE_VER0, the perf_event_attr of Linux 2.6.31.
 // Later versions only add to the end: 72, 80, 96, 104, 112, 120, 128, 136 bytes.
 const attrSizeMin = 64
+
+// attrSizes are the published sizes, PERF_ATTR_SIZE_VER0 to VER9, in bytes.
+var attrSizes = []int{attrSizeMin, 72, 80, 96, 104, 112, 120, 128, 136, 144}
+
+// sameSize returns attrs that all have the smallest of attrSizes that is enough for all their bytes that
+// are not zero, or the largest size that one of them has. perf takes the size in an attr for that of its
+// entry in a table.
+func sameSize(attrs []Attr) []Attr {
+	most, used := 0, 0
+	for _, a := range attrs {
+		most, used = max(most, len(a.Raw)), max(used, len(bytes.TrimRight(a.Raw, "\x00")))
+	}
+	size := most
+	if i, _ := slices.BinarySearch(attrSizes, used); i < len(attrSizes) {
+		size = attrSizes[i]
+	}
+	same := make([]Attr, len(attrs))
+	for i, a := range attrs {
+		raw := make([]byte, size)
+		copy(raw, a.Raw)
+		a.order.PutUint32(raw[attrOwnSize:], uint32(size))
+		same[i] = Attr{Raw: raw, IDs: a.IDs, order: a.order}
+	}
+	return same
+}
 
 // attrSizeMax bounds the size that a header may claim. The kernel rejects attrs larger than a page.
 const attrSizeMax = 4096

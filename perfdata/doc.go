@@ -5,7 +5,7 @@
 // its records in include/uapi/linux/perf_event.h and tools/lib/perf/include/perf/event.h. All
 // integers are in the byte order of the recording machine. A file is
 //
-//	header          "PERFILE2", sizes, places of attrs and data, a bit for each feature
+//	header          "PERFILE2" (before perf 3.5, "PERFFILE"), sizes, places of attrs and data, a bit for each feature
 //	ids             for each attr, the kernel's ids of its events, u64 each
 //	attrs           one perf_event_attr for each event, and the place of its ids
 //	data            records, one after the other

@@ -15,6 +15,7 @@ const FormatName = "perf.data"
 const (
 	magic          = "PERFILE2"
 	magicBigEndian = "2ELIFREP" // the same number, written on a big-endian machine
+	magicOld       = "PERFFILE" // perf before 3.5, in either byte order; the header is the same
 
 	headerSize     = 104 // up to the end of the feature bitmap
 	headerSizePipe = 16  // magic and size, then records
@@ -23,6 +24,8 @@ const (
 
 // ErrNotPerfData, ErrPipe and ErrNoData are errors that callers test for with errors.Is.
 var (
+	// ErrNoEvents says that a file describes no event, but has records of events.
+	ErrNoEvents    = errors.New("the recording has no events, and its samples cannot be read without")
 	ErrNotPerfData = errors.New("not a perf.data file")
 	ErrPipe        = errors.New("perf.data in pipe format")
 	ErrNoData      = errors.New("the recording holds no data")
@@ -87,7 +90,7 @@ func readHeader(src io.ReaderAt, fileSize int64) (*Header, error) {
 		}
 		return s
 	}
-	if h.Attrs = section("attrs"); c.Err() == nil && (h.Attrs.Size < h.AttrSize || h.Attrs.Size%h.AttrSize != 0) {
+	if h.Attrs = section("attrs"); c.Err() == nil && h.Attrs.Size%h.AttrSize != 0 {
 		c.Bad("attrs.size", "%d bytes are no whole number of entries of %d bytes", h.Attrs.Size, h.AttrSize)
 	}
 	h.Data = section("data")
@@ -113,6 +116,11 @@ func readHeader(src io.ReaderAt, fileSize int64) (*Header, error) {
 	return h, nil
 }
 
+// HasMagic reports whether a file that begins with head is a recording.
+func HasMagic(head []byte) bool {
+	return len(head) >= 8 && (string(head[:8]) == magic || string(head[:8]) == magicBigEndian || string(head[:8]) == magicOld)
+}
+
 // orderOf returns the byte order of a file by its first 8 bytes.
 func orderOf(b []byte) (binary.ByteOrder, error) {
 	switch {
@@ -120,6 +128,11 @@ func orderOf(b []byte) (binary.ByteOrder, error) {
 		return binary.LittleEndian, nil
 	case string(b[:8]) == magicBigEndian:
 		return binary.BigEndian, nil
+	case string(b[:8]) == magicOld: // the size of the header tells the order
+		if len(b) >= headerSizePipe && binary.BigEndian.Uint64(b[8:]) <= headerSize {
+			return binary.BigEndian, nil
+		}
+		return binary.LittleEndian, nil
 	case allZero(b[:8]):
 		// perf writes the header last.
 		return nil, fmt.Errorf("%w: its header is all zeros, as if its writer had been stopped before the end", ErrNotPerfData)

@@ -96,7 +96,7 @@ type Layouts struct {
 // attrs cannot be distinguished. perf rejects such attrs too (evlist__valid_sample_type).
 func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 	if len(attrs) == 0 {
-		return nil, fmt.Errorf("%s: the recording has no events", FormatName)
+		return NoLayouts(order), nil
 	}
 	ls := &Layouts{order: order, little: order == binary.LittleEndian, layouts: make([]layout, len(attrs)), byID: make(map[uint64]*layout)}
 	same, sameTails := true, true
@@ -125,7 +125,8 @@ func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 	return ls, nil
 }
 
-// NoLayouts is for a pipe before its attrs have come: all records are unknown to it.
+// NoLayouts is for a recording without attrs, or a pipe before they have come: all records are unknown to
+// it.
 func NoLayouts(order binary.ByteOrder) *Layouts { return &Layouts{order: order} }
 
 // of returns the layout of a record, or nil if its id is unknown.

@@ -58,11 +58,9 @@ func NewPipeToFile(dst WriteTarget, order binary.ByteOrder) *Writer {
 	return w
 }
 
-// AddAttr adds an event.
-func (w *Writer) AddAttr(a Attr) {
-	w.attrs = append(w.attrs, a)
-	w.header.AttrSize = max(w.header.AttrSize, uint64(len(a.Raw))+16)
-}
+// AddAttr adds an event. Close gives all events the smallest published size that has all of their bytes
+// that are not zero: a perf reads attrs of a newer one in a pipe, but not in a file.
+func (w *Writer) AddAttr(a Attr) { w.attrs = append(w.attrs, a) }
 
 // placeAttrs returns ids and attrs for the file offset at.
 func (h *Header) placeAttrs(attrs []Attr, at uint64) []byte {
@@ -150,6 +148,10 @@ func (w *Writer) Close(features []Feature) error {
 		}
 	}
 	if w.lateAttrs {
+		w.attrs = sameSize(w.attrs)
+		for _, a := range w.attrs {
+			h.AttrSize = uint64(len(a.Raw)) + 16
+		}
 		w.Write(h.placeAttrs(w.attrs, w.pos))
 	}
 	if w.err == nil {

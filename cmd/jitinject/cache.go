@@ -1,6 +1,11 @@
 package main
 
-import "github.com/jitinject/jitinject/internal/perfcache"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/perfcache"
+)
 
 // perfsCache stands for the build-id cache that perf itself uses, where none is named.
 // It is no name of a directory.
@@ -19,8 +24,11 @@ func cacheOf(option string) (dir string, err error) {
 	} else {
 		dir, err = perfcache.Named(option)
 	}
-	if err != nil {
+	if errors.Is(err, perfcache.ErrNoHome) {
 		return "", noHome
+	}
+	if err != nil {
+		return "", wrongFile(fmt.Sprintf("--buildid-cache: the configuration of perf cannot be read: %v; name the directory with --buildid-cache=DIR", err))
 	}
 	return dir, nil
 }

@@ -136,6 +136,9 @@ func unexpectedWord(word string, inputNamed bool) error {
 	if missing := otherOfCapture(word); missing != "" {
 		return usageError(fmt.Sprintf("%s: a capture of OpenJ9's metadata needs %s in the same directory, which is missing; name a recording with -i", typed(word), typed(filepath.Base(missing))))
 	}
+	if err := engine.Unidentified(word); err != nil {
+		return wrongFile(fmt.Sprintf("%s: cannot read it: %v", typed(word), err))
+	}
 	st, err := sys.Stat(word)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -78,12 +78,12 @@ func endOf(args []string, c *crash.Crash, own bool, stdout *os.File, stderr *con
 			what, code = "the result is complete, but "+files.Left, exitIncomplete
 		case files.Complete:
 			what, code = "the result is complete", exitIncomplete
+		case log.Stream:
+			what = strings.TrimSuffix("what was written is not complete; "+files.Left, "; ")
 		case files.Unknown:
 			what = files.Left
 		case files.Left != "":
 			what = "there is no result, but " + files.Left
-		case o.output == "-" || !flags.Changed("output") && o.summary != "json" && isStream(stdout) && !log.HasResult():
-			what = "what was written is not complete"
 		}
 		why += "; " + what
 	case "clean":

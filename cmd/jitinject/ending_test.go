@@ -103,12 +103,77 @@ func TestEnding_NamesUnfilledCache(t *testing.T) {
 		memory := watcher.Memory()
 		clear(memory[:4096])
 		journal.Begin(memory)
-		journal.Keep()
+		journal.Done()
 		var out bytes.Buffer
 		code := endOf([]string{"inject", option}, &crash.Crash{What: "a fault"}, false, nil, newConsole("jitinject", &out))
 		journal.Begin(make([]byte, 4096))
 		if code != exitIncomplete || !strings.HasSuffix(out.String(), want) {
 			t.Errorf("%q: got %d, %q; want %d, %q", option, code, out.String(), exitIncomplete, want)
 		}
+	}
+}
+
+// A crash while a pipe is written leaves a part of a recording, and never a complete one.
+func TestEnding_PartInPipe(t *testing.T) {
+	memory := watcher.Memory()
+	clear(memory[:4096])
+	journal.Begin(memory)
+	defer journal.Begin(make([]byte, 4096))
+	journal.Stream()
+	journal.Keep()
+	var out bytes.Buffer
+	code := endOf([]string{"inject", "-i", "-"}, &crash.Crash{What: "a fault"}, false, nil, newConsole("jitinject", &out))
+	if want := "a fault; what was written is not complete\n"; code != exitFailed || !strings.Contains(out.String(), want) {
+		t.Errorf("got %d, %q; want %d, %q", code, out.String(), exitFailed, want)
+	}
+}
+
+// A journalSeam examines the journal before each call that writes.
+type journalSeam struct {
+	t      *testing.T
+	memory []byte
+	stream bool
+	writes int
+}
+
+func (s *journalSeam) Before(c *sys.Call) error {
+	switch c.Name {
+	case "write", "pwrite64", "copy_file_range", "fsync", "syncfs", "renameat", "renameat2", "linkat":
+		log := journal.Read(s.memory)
+		if s.writes++; log.Done {
+			s.t.Errorf("the result is complete before %s(%s)", c.Name, c.Path)
+		}
+		if s.stream && !log.Stream {
+			s.t.Errorf("the result does not go to a pipe before %s(%s)", c.Name, c.Path)
+		}
+	}
+	return nil
+}
+
+func (s *journalSeam) After(*sys.Call, int, error) {}
+
+// A result is complete when its last byte is durable, and not before.
+func TestJournal_DoneAfterLastByte(t *testing.T) {
+	modes := []faultMode{
+		{name: "file", args: "-i perf.data -o out.data"},
+		{name: "directory", args: "-i perf.dir -o out.dir/", make: stageDirectory},
+		{name: "pipe", args: "-i perf.data -o -", pipe: true},
+		{name: "pipe to file", args: "-i - -o out.data", make: stagePipe, stdin: "perf.pipe"},
+		{name: "pipe to pipe", args: "-i - -o -", make: stagePipe, stdin: "perf.pipe", pipe: true},
+	}
+	for _, mode := range modes {
+		t.Run(mode.name, func(t *testing.T) {
+			s := newFaultStage(t, &mode)
+			memory := make([]byte, 1<<20)
+			journal.Begin(memory)
+			defer journal.Begin(make([]byte, 4096))
+			seam := &journalSeam{t: t, memory: memory, stream: mode.pipe}
+			restore := sys.Use(seam)
+			r := s.run(&mode, nil)
+			restore()
+			if log := journal.Read(memory); r.code != exitOK || !log.Done || !log.Kept || seam.writes == 0 {
+				t.Errorf("got exit code %d, %+v, %d writes; want 0, a complete result, some\n%s", r.code, log, seam.writes, r.stderr)
+			}
+		})
 	}
 }

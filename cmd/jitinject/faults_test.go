@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ type faultMode struct {
 	stdin string                         // the file that a pipe brings
 	pipe  bool                           // the result goes to a pipe
 	reads bool                           // nothing is written
+	few   bool                           // of each call's errors, only the first one is tried
 }
 
 var faultModes = []faultMode{
@@ -54,7 +56,7 @@ var faultModes = []faultMode{
 
 func TestFaults_EveryCall(t *testing.T) {
 	total, tried := 0, 0
-	for _, mode := range faultModes {
+	for _, mode := range slices.Concat(faultModes, readerModes) {
 		t.Run(mode.name, func(t *testing.T) {
 			s := newFaultStage(t, &mode)
 			if mode.first != "" {
@@ -66,7 +68,7 @@ func TestFaults_EveryCall(t *testing.T) {
 			}
 			var count faults.Fault
 			s.good = s.run(&mode, &count)
-			if s.good.code != exitOK && mode.name != "verify" {
+			if s.good.code != exitOK && !strings.HasPrefix(mode.args, "verify") {
 				t.Fatalf("%s: exit code %d: %s", mode.args, s.good.code, s.good.stderr)
 			}
 			s.reset()
@@ -83,7 +85,7 @@ func TestFaults_EveryCall(t *testing.T) {
 					}
 					tried++
 					s.judge(f, r)
-					for f.More() && (every == false || os.Getenv("JITINJECT_ALL") != "") {
+					for f.More() && (!every && !mode.few || os.Getenv("JITINJECT_ALL") != "") {
 						s.reset()
 						f = &faults.Fault{N: n, Every: every, Errno: f.Errno + 1}
 						r := s.run(&mode, f)
@@ -260,6 +262,9 @@ func (s *faultStage) judge(f *faults.Fault, r faultResult) {
 		if r.stdout != s.good.stdout {
 			wrong = append(wrong, "the result in the pipe differs")
 		}
+		if elapsed.ReplaceAllString(r.stderr, "") != elapsed.ReplaceAllString(s.good.stderr, "") && !s.named(f, r) {
+			wrong = append(wrong, "the messages differ, and do not name the file")
+		}
 	case r.stderr == "" && !(s.mode.reads && r.stdout != s.good.stdout):
 		wrong = append(wrong, "there is no message")
 	case s.mode.reads:
@@ -274,12 +279,51 @@ func (s *faultStage) judge(f *faults.Fault, r faultResult) {
 	default:
 		wrong = append(wrong, "no such exit code is documented")
 	}
+	if r.code != s.good.code && !s.named(f, r) {
+		wrong = append(wrong, "the messages do not name the file")
+	}
+	wrong = append(wrong, twice(r.stderr)...)
 	key := fmt.Sprintln(f.N, f.Every)
 	if len(wrong) == 0 || s.shown[key] {
 		return
 	}
 	s.shown[key] = true
 	s.t.Errorf("%s: exit code %d:\n  %s\n  %s", f.Happened(), r.code, strings.Join(wrong, "\n  "), strings.ReplaceAll(strings.TrimSpace(r.stderr), "\n", "\n  "))
+}
+
+// elapsed is the end of messages with the time that a run took, and with the sizes of files.
+var elapsed = regexp.MustCompile(`(read [0-9,.]+ [a-zA-Z]+, wrote .*)? in [0-9.]+ m?s\n`)
+
+// repeated matches an error of package os, with the name of the file.
+var repeated = regexp.MustCompile(`\b(?:open|openat|stat|statat|lstat|read|readdirent|readlink|seek) ([^:]+): `)
+
+// twice returns the messages that name the file of an error twice.
+func twice(stderr string) (wrong []string) {
+	for line := range strings.Lines(stderr) {
+		for _, m := range repeated.FindAllStringSubmatch(line, -1) {
+			if m[1] != "it" && strings.Count(line, m[1]) > 1 {
+				wrong = append(wrong, "a message names its file twice: "+strings.TrimSpace(line))
+			}
+		}
+	}
+	return wrong
+}
+
+// named reports whether a run named the file that a call failed to read. It does not count what a run
+// makes, or more than one failing call: the first may not matter.
+func (s *faultStage) named(f *faults.Fault, r faultResult) bool {
+	path, err := filepath.Rel(s.dir, strings.TrimSuffix(f.File(), " (deleted)"))
+	if !filepath.IsAbs(f.File()) {
+		path, err = f.File(), nil
+	}
+	if f.File() == "" || strings.HasPrefix(f.File(), "pipe:") || f.Every || err != nil || path == "." || strings.HasPrefix(path, "..") || strings.HasSuffix(path, ".partial") {
+		return true
+	}
+	if s.before[path] == "" || s.mode.stdin != "" && strings.Contains(r.stderr, "interrupted; ") { // the run has made it, or has left its input
+		return true
+	}
+	said, dir := r.stdout+r.stderr, filepath.Dir(path)
+	return strings.Contains(said, filepath.Base(path)) || dir != "." && strings.Contains(said, dir)
 }
 
 // incomplete judges a run that left something out, and said so.

@@ -158,11 +158,6 @@ func writeStream(t testing.TB, dir string) {
 func stageMono(t testing.TB, dir string) {
 	t.Helper()
 	const pid, start, memory = 100, 1000, uint64(0x40000000)
-	r := testrec.NewRecording()
-	r.Comm(pid, start, "mono", true)
-	r.Mmap2(pid, start+1, 0x550000000000, 0x300000, 0, "/usr/bin/mono-sgen")
-	r.Mmap2(pid, start+2, 0x7f1100000000, 0x20000, 0, "/usr/lib/libmono-profiler-log.so.0.0.0")
-	r.Mmap2(pid, start+3, memory, 0x10000, 0, "//anon")
 	var log bytes.Buffer
 	w, err := monogen.NewWriter(&log, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, PID: pid, StartupTime: start + 10, Arch: "x86-64", OS: "linux"})
 	if err == nil {
@@ -172,7 +167,6 @@ func stageMono(t testing.TB, dir string) {
 		if err == nil {
 			err = w.Event(&monolog.Event{Kind: monolog.KindJIT, Time: start + 100 + i, Method: 1 + i, Code: memory + 0x100*i, Size: 64, Name: fmt.Appendf(nil, "App:F%d (int)", i)})
 		}
-		r.Sample(pid, start+1000+i, memory+0x100*i+8)
 	}
 	if err == nil {
 		err = w.Flush()
@@ -183,7 +177,21 @@ func stageMono(t testing.TB, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Write(t, filepath.Join(dir, "perf.data"))
+	monoRecording().Write(t, filepath.Join(dir, "perf.data"))
+}
+
+// monoRecording returns the recording of stageMono.
+func monoRecording() *testrec.Recording {
+	const pid, start, memory = 100, 1000, uint64(0x40000000)
+	r := testrec.NewRecording()
+	r.Comm(pid, start, "mono", true)
+	r.Mmap2(pid, start+1, 0x550000000000, 0x300000, 0, "/usr/bin/mono-sgen")
+	r.Mmap2(pid, start+2, 0x7f1100000000, 0x20000, 0, "/usr/lib/libmono-profiler-log.so.0.0.0")
+	r.Mmap2(pid, start+3, memory, 0x10000, 0, "//anon")
+	for i := range uint64(2) {
+		r.Sample(pid, start+1000+i, memory+0x100*i+8)
+	}
+	return r
 }
 
 // stageXRay makes a recording of a program and a short trace of its calls.

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // inject does the main job and says what came of it.
@@ -61,7 +62,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 	switch {
 	case errors.Is(err, context.Canceled):
 		what := "nothing was written"
-		if o.output == "-" {
+		if st, serr := sys.Stat(o.output); o.output == "-" || serr == nil && !st.Mode().IsRegular() && !st.IsDir() {
 			what = "what was written is not complete"
 		}
 		if left := leftBy(err); left != "" {

@@ -96,6 +96,6 @@ func printPaged(stdout *os.File, stderr io.Writer, text string) int {
 // printError writes an error, which may have several lines, each as a line of its own.
 func printError(w io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(w, "jitinject: %s\n", strings.TrimSuffix(line, "\n"))
+		fmt.Fprintf(w, "jitinject: %s\n", (&options{}).inWords(strings.TrimSuffix(line, "\n"))) // each name once
 	}
 }

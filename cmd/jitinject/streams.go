@@ -15,7 +15,7 @@ import (
 // streams completes the options by the kinds of standard input and output. A bare jitinject is part
 // of a pipeline if a recording comes from standard input. Otherwise it is for files: scripts, ssh
 // and cron start programs with pipes that bring no recording. With an input that was named, the
-// result goes into a pipe, as perf inject's does. It fails if the system cannot tell the kinds.
+// result goes into a pipe, as perf inject's does, but not into one that has the messages, too. It fails if the system cannot tell the kinds.
 func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File, stderr io.Writer) error {
 	if !fs.Changed("input") {
 		is, err := stdio.HasRecording(stdin, stderr)
@@ -32,21 +32,46 @@ func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File, stderr io.W
 			return fmt.Errorf("cannot examine standard output: %w; name the result with -o", err)
 		}
 		if o.input == "-" && kind.IsStream() || fs.Changed("input") && kind == stdio.FIFO {
-			o.output = "-"
+			if o.output, err = o.streamOr(o.output, kind, stdout, stderr); err != nil {
+				return fmt.Errorf("cannot examine standard output: %w; name the result with -o", err)
+			}
 		}
 	}
 	o.defaultInput, o.defaultOutput = !fs.Changed("input"), !fs.Changed("output")
 	return nil
 }
 
+// streamOr returns -, for standard output, and says so if that is a pipe. It returns file if messages go to
+// the same place: nothing could read a recording with messages in it.
+func (o *options) streamOr(file string, kind stdio.Kind, stdout *os.File, stderr io.Writer) (string, error) {
+	if c, ok := stderr.(*console); ok {
+		stderr = c.w
+	}
+	if f, ok := stderr.(*os.File); ok {
+		same, err := stdio.IsSame(stdout, f)
+		if err != nil {
+			return "", err
+		}
+		if same {
+			o.say(stderr, "messages go to standard output, too (2>&1), so the result goes to "+file)
+			return file, nil
+		}
+	}
+	if kind.IsPipe() {
+		o.say(stderr, "the result goes to standard output, which is a pipe; for a file: -o "+file)
+	}
+	return "-", nil
+}
+
+// say prints a note, unless -q is given.
+func (o *options) say(stderr io.Writer, note string) {
+	if !o.quiet {
+		fmt.Fprintf(stderr, "jitinject: note: %s\n", note)
+	}
+}
+
 // isPipe reports whether another program is at the other end of f, as far as the system says.
 func isPipe(f *os.File) bool {
 	kind, err := stdio.KindOf(f)
 	return err == nil && kind.IsPipe()
-}
-
-// isStream reports whether a recording may go to f, as far as the system says.
-func isStream(f *os.File) bool {
-	kind, err := stdio.KindOf(f)
-	return err == nil && kind.IsStream()
 }

@@ -62,7 +62,7 @@ var recordingVectors = []vector{
 		recording: putInRecording(atRecAttrSize, uint64(0))},
 	{name: "attr-inner-size-large", rule: "perf_event.h", comment: "the attr's own size is 4096, larger than its entry of the table", exit: exitFailed, message: "size",
 		recording: putInRecording(atRecAttr+4, uint32(4096))},
-	{name: "attrs-none", rule: "perf.data header", comment: "the attr table is empty: samples cannot be read", exit: exitFailed, message: "attrs",
+	{name: "attrs-none", rule: "perf.data header", comment: "the attr table is empty: samples cannot be read", exit: exitFailed, message: "the recording has no events",
 		recording: putInRecording(atRecAttrsSize, uint64(0))},
 	{name: "attrs-size-odd", rule: "perf.data header", comment: "the attr table is no whole number of entries", exit: exitFailed, message: "attrs",
 		recording: putInRecording(atRecAttrsSize, uint64(200))},

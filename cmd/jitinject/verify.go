@@ -154,7 +154,7 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 			return exitFailed
 		}
 		if err != nil {
-			fmt.Fprintf(stderr, "jitinject: %s: %s\n", quote.Printable(file), quote.Printable(err.Error()))
+			fmt.Fprintf(stderr, "jitinject: %s\n", withName(file, err))
 			code = exitFailed
 		}
 		if result.Errors > 0 {

@@ -46,17 +46,22 @@ func (o *options) inWords(message string) string {
 			option += " " + value
 		}
 		if m.Again {
-			return o.commandLine() + " " + option
+			return o.commandLine(m.Field) + " " + option
 		}
 		return option
 	})
 }
 
-// commandLine is the command with the names of files that it was given.
-func (o *options) commandLine() string {
+// withName returns an error about a file with its name, once.
+func withName(file string, err error) string {
+	return (&options{}).inWords(quote.Printable(file) + ": " + quote.Printable(err.Error()))
+}
+
+// commandLine is the command with the names of files that it was given, but without that of a field.
+func (o *options) commandLine(field string) string {
 	var line strings.Builder
 	line.WriteString("jitinject")
-	if o.input != "perf.data" {
+	if o.input != "perf.data" && field != "Input" {
 		line.WriteString(" -i " + quote.ShellWord(o.input))
 	}
 	if o.output != defaultOutput {

@@ -60,7 +60,7 @@ func (c *Files) Provide(d *model.Dump, opts *config.Options, found *report.Findi
 		opts.Logf(1, "%s: code of process %d", quote.Printable(f.Path), d.PID)
 		sources = append(sources, source.CodeSource{Memory: mem, Snapshot: f.image == nil})
 	}
-	mapped := &mappedFiles{rec: c.Rec, maps: maps, line: lineOf(maps), files: make(map[string]*sys.File)}
+	mapped := &mappedFiles{rec: c.Rec, maps: maps, line: lineOf(maps), files: make(map[string]*sys.File), failed: make(map[string]error)}
 	c.mapped = append(c.mapped, mapped)
 	d.CodeFiles = len(sources)
 	late := codeless.CodeFrom(append(sources, source.CodeSource{Memory: mapped}), codeWorld(d, maps))

@@ -97,8 +97,9 @@ type mappedFiles struct {
 	maps []recording.FileMap // in the order of their times
 	line *addrs.Timeline     // of maps
 
-	mu    sync.Mutex
-	files map[string]*sys.File // by name; nil for those that have changed
+	mu     sync.Mutex
+	files  map[string]*sys.File // by name; nil for those that have changed
+	failed map[string]error     // by name, of files that could not be opened
 }
 
 // ReadCode is as in jitcode.Memory.
@@ -133,10 +134,15 @@ func (m *mappedFiles) open(f *recording.FileMap) (*sys.File, error) {
 	}
 	file, image, err := recording.OpenELF(f.Name)
 	if err != nil {
+		m.failed[f.Name] = err
 		return nil, err
 	}
 	if image != nil && !m.rec.IsRecorded(f, file, image) {
 		file.Close()
+		if err := file.Failed(); err != nil {
+			m.failed[f.Name] = err
+			return nil, err
+		}
 		file = nil
 	}
 	m.files[f.Name] = file

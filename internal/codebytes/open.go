@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -41,11 +43,12 @@ type File struct {
 
 	image *elf.File // a program or a shared object
 
-	file *sys.File // nil for a process
-	cut  int64     // size of a core in bytes if it was cut off, or 0
-	used bool      // something was read from it
-	idle uint32    // process of SetIdle, or 0
-	why  string    // why it is not of the last process that it was tried for
+	file *sys.File   // nil for a process
+	more []*sys.File // further files that were read for it; they may be closed
+	cut  int64       // size of a core in bytes if it was cut off, or 0
+	used bool        // something was read from it
+	idle uint32      // process of SetIdle, or 0
+	why  string      // why it is not of the last process that it was tried for
 }
 
 // Memory returns the memory of a process, or nil if the file is an image.
@@ -69,6 +72,9 @@ func (f *File) Target() (elf.Class, binary.ByteOrder, elf.Machine) {
 
 // Use notes that something was read from the file.
 func (f *File) Use() { f.used = true }
+
+// Reads notes that another file is read to find code in the memory.
+func (f *File) Reads(file *sys.File) { f.more = append(f.more, file) }
 
 // SetIdle notes that the memory is of a process that can register code for debuggers, and has none
 // registered.
@@ -210,6 +216,33 @@ func Unpacker(head []byte) string {
 		}
 	}
 	return ""
+}
+
+// EachFailed calls f with each file that could not be read, at least in part, and its first error. c may be
+// nil.
+func (c *Files) EachFailed(f func(path string, err error)) {
+	if c == nil {
+		return
+	}
+	files := func(files ...*sys.File) {
+		for _, file := range files {
+			if file != nil && file.Failed() != nil {
+				f(file.Name(), file.Failed())
+			}
+		}
+	}
+	for _, file := range c.Files {
+		files(file.file)
+		files(file.more...)
+	}
+	for _, m := range c.mapped {
+		for _, name := range slices.Sorted(maps.Keys(m.failed)) {
+			f(name, m.failed[name])
+		}
+		for _, name := range slices.Sorted(maps.Keys(m.files)) {
+			files(m.files[name])
+		}
+	}
 }
 
 // Close closes the files. c may be nil.

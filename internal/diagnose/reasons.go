@@ -3,7 +3,9 @@ package diagnose
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
@@ -31,28 +33,28 @@ type Case struct {
 	Opts     *config.Options
 }
 
-// Explain returns the reasons why there are no markers, or none of a process that has made code.
-// The error is ctx's.
-func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) {
+// Explain returns the reasons why there are no markers, or none of a process that has made code. Files
+// that could have a reason and cannot be read are problems. The error is ctx's.
+func Explain(ctx context.Context, c *Case) (reasons []report.Reason, found report.Findings, err error) {
 	rec, t := c.Rec, c.Counter
 	add := func(r report.Reason) { reasons = append(reasons, r) }
 	if n := rec.Injected; n > 0 && len(rec.Markers) == 0 {
 		add(report.Reason{Kind: report.ReasonInjected, Text: fmt.Sprintf("%d mappings in it are of objects: it is the result of an earlier run", n), Advice: "to inject again, take the recording that perf record wrote"})
-		return reasons, nil
+		return reasons, found, nil
 	}
 	jitProcesses := jitProcesses(rec, t)
 	switch {
 	// problems describe those with a marker
 	case len(rec.Markers) > 0 && (t == nil || len(jitProcesses) == 0):
-		return reasons, nil
+		return reasons, found, nil
 	case len(jitProcesses) == 0 && c.Traces: // the result has something
-		return reasons, nil
+		return reasons, found, nil
 	case t == nil && len(jitProcesses) == 0:
 		add(report.Reason{Kind: report.ReasonNoJittedCode, Text: "no process in it is known to have a JIT compiler"})
-		return reasons, nil
+		return reasons, found, nil
 	case len(jitProcesses) == 0 && t.Total == 0:
 		add(report.Reason{Kind: report.ReasonNoSamples, Text: "there are no samples in it", Advice: "check that the program ran, and that perf may sample it: perf record -k mono -g -e cpu-clock PROGRAM"})
-		return reasons, nil
+		return reasons, found, nil
 	case len(jitProcesses) == 0:
 		r := report.Reason{Kind: report.ReasonNoJittedCode, Text: fmt.Sprintf("no samples in JIT code (0 of %d, callers not counted)", t.Total)}
 		for _, pid := range rec.PIDs() {
@@ -66,7 +68,7 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) 
 			r.Text += "; nothing is missing"
 		}
 		add(r)
-		return reasons, nil
+		return reasons, found, nil
 	}
 	f := &locate.Finder{Rec: rec, Opts: c.Opts, Formats: c.Formats, Left: c.Left}
 	defer f.CloseOthers(nil)
@@ -84,14 +86,14 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) 
 		}
 		r, err := diagnose(ctx, rec, f, s)
 		if err != nil {
-			return reasons, err
+			return reasons, found, err
 		}
 		add(r)
 	}
 	if rec.ClockError() != "" && len(rec.Markers) == 0 {
 		add(report.Reason{Kind: report.ReasonClock, Text: "it was recorded without -k mono; the times of functions are estimates", Advice: "perf record -k mono"})
 	}
-	return reasons, nil
+	return reasons, f.Unreadable, nil
 }
 
 // A jitProcess is a JIT process: one that may have made code.
@@ -203,12 +205,15 @@ func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finde
 	for _, dir := range append([]string{rec.In.Dir, ".", "/tmp"}, f.Opts.DumpDirs...) {
 		paths = append(paths, filepath.Join(dir, fmt.Sprintf("jit-%d.dump", s.pid)))
 		// as JavaScriptCore calls it
-		others, _ := rec.In.Glob(dir, fmt.Sprintf("jit-*-%d.dump", s.pid))
+		others := f.Glob(dir, fmt.Sprintf("jit-*-%d.dump", s.pid))
 		paths = append(paths, others[:min(len(others), recording.MaxReasons)]...)
 	}
 	for _, path := range paths {
 		file, err := safefile.Open(path)
 		if err != nil {
+			if !errors.Is(err, fs.ErrPermission) || !locate.IsOthers(path) {
+				f.Unread(path, err)
+			}
 			continue
 		}
 		if st, err := file.Stat(); err == nil && st.Size() == 0 {
@@ -224,6 +229,7 @@ func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finde
 		if err := f.Candidate(ctx, c, file, path, "", recording.Possible); err != nil {
 			return "", "", err
 		}
+		f.Unread(path, file.Failed())
 		if len(c.Candidates) == 1 && c.Candidates[0].Confidence != recording.Refuted && len(c.Candidates[0].Source.Scanned().Events) > 0 {
 			return path, "", nil
 		}

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"os"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -18,6 +19,7 @@ type Fault struct {
 	mu    sync.Mutex
 	calls int
 	what  string // the call that failed first
+	file  string // the file that it was about, if it reads; or ""
 	err   unix.Errno
 	more  bool // the call has more errors
 }
@@ -32,12 +34,30 @@ func (f *Fault) Before(c *sys.Call) error {
 		errnos := Errnos(c.Name)
 		i := min(int(f.Errno), len(errnos)-1) // two runs may have their calls in another order
 		f.err, f.more = errnos[i], i+1 < len(errnos)
-		f.what = fmt.Sprintf("call %d, %s(%s%s), fails with %v", f.N, c.Name, c.Path, to(c), f.err)
+		path := c.Path
+		if path == "" {
+			path, _ = os.Readlink(fmt.Sprintf("/proc/self/fd/%d", c.FD))
+		}
+		if reads(c) {
+			f.file = path
+		}
+		f.what = fmt.Sprintf("call %d, %s(%s%s), fails with %v", f.N, c.Name, path, to(c), f.err)
 		return f.err
 	case f.N != 0 && f.Every && f.calls > f.N && mayReturn(c.Name, f.err):
 		return f.err
 	}
 	return nil
+}
+
+// reads reports whether a call reads files, directories or their states.
+func reads(c *sys.Call) bool {
+	switch c.Name {
+	case "openat", "openat2":
+		return c.Flags&unix.O_CREAT == 0
+	case "read", "pread64", "lseek", "fstat", "newfstatat", "getdents64", "readlinkat":
+		return true
+	}
+	return false
 }
 
 func to(c *sys.Call) string {
@@ -60,6 +80,10 @@ func (f *Fault) Happened() string {
 	}
 	return f.what
 }
+
+// File returns the path of the file that the call was about that failed first, or "" if it was not one
+// that reads.
+func (f *Fault) File() string { return f.file }
 
 // More reports whether the call may return errors beyond Errno.
 func (f *Fault) More() bool { return f.more }

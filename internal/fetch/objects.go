@@ -70,7 +70,11 @@ func readObjects(ctx context.Context, in *recording.Input) (*result, error) {
 			}
 		}
 	}
-	r.lookUpIDs(append(in.BuildIDs(), table...))
+	own, err := in.BuildIDs()
+	if err != nil {
+		return nil, err
+	}
+	r.lookUpIDs(append(own, table...))
 	return r, nil
 }
 

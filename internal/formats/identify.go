@@ -10,6 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/perfdata"
 )
 
 // Kinds of files that a run can read and that are not side files.
@@ -41,47 +42,60 @@ func Name(kind string) string {
 	return others[kind]
 }
 
-// Identify returns the kind of a file. It is Unknown if the file cannot be opened, or is not a
-// regular file.
+// Identify returns the kind of a file. It is Unknown if the file cannot be read, or is not a regular file.
 func Identify(path string) string {
-	kind, _ := identify(path)
+	kind, _, _ := identify(path)
 	return kind
 }
 
 // Unpacker returns the command that unpacks a file if that is compressed and of no kind otherwise, or "".
 func Unpacker(path string) string {
-	if kind, tool := identify(path); kind == Unknown {
+	if kind, tool, _ := identify(path); kind == Unknown {
 		return tool
 	}
 	return ""
 }
 
-// identify returns the kind of a file, and how it is unpacked if it is compressed.
-func identify(path string) (kind, unpacker string) {
+// Unidentified returns the error of reading a file or a directory whose kind is Unknown, or nil. A path
+// without a file is no error.
+func Unidentified(path string) error {
+	kind, _, err := identify(path)
+	if st, serr := sys.Stat(path); err == nil && serr == nil && st.IsDir() {
+		_, err = sys.ReadDir(path)
+	}
+	if kind != Unknown || safefile.IsAbsent(err) {
+		return nil
+	}
+	return safefile.WithoutPath(err)
+}
+
+// identify returns the kind of a file, and how it is unpacked if it is compressed. The error is that of
+// reading it.
+func identify(path string) (kind, unpacker string, err error) {
 	// Do not open a FIFO: a waiting writer would lose its reader at once.
 	if st, err := sys.Stat(path); err != nil || !st.Mode().IsRegular() {
-		return Unknown, ""
+		return Unknown, "", err
 	}
 	fd, err := sys.OpenPath(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return Unknown, ""
+		return Unknown, "", err
 	}
 	file, err := safefile.RegularFile(fd, path)
 	if err != nil {
-		return Unknown, ""
+		return Unknown, "", err
 	}
 	defer file.Close()
 	if kind := identifyOther(file); kind != Unknown {
-		return kind, ""
+		return kind, "", nil
 	}
 	for i := range All {
 		if All[i].Identify(file, path) {
-			return All[i].Kind, ""
+			return All[i].Kind, "", nil
 		}
 	}
 	var head [4]byte
 	n, _ := file.ReadAt(head[:], 0)
-	return Unknown, codebytes.Unpacker(head[:n])
+	return Unknown, codebytes.Unpacker(head[:n]), file.Failed()
 }
 
 // IsDirectory reports whether a path is a directory of side files of one kind that are used
@@ -103,7 +117,7 @@ func identifyOther(file io.ReaderAt) string {
 	var head [elf.EI_NIDENT + 2]byte
 	n, _ := file.ReadAt(head[:], 0)
 	switch b := string(head[:n]); {
-	case strings.HasPrefix(b, "PERFILE2"), strings.HasPrefix(b, "2ELIFREP"):
+	case perfdata.HasMagic(head[:n]):
 		return Recording
 	case n < len(head) || !strings.HasPrefix(b, elf.ELFMAG):
 		return Unknown

@@ -6,7 +6,8 @@
 // inject need no journal.
 //
 //	header   8 bytes   size of the journal, this header included
-//	         8 bytes   bit 0: the result is in place; bit 1: records are missing
+//	         8 bytes   bit 0: all files stay; bit 1: records are missing;
+//	                   bit 2: the result goes to a pipe; bit 3: the result is complete
 //	record   4 bytes   kind
 //	         4 bytes   number of the directory, by the records of directories
 //	         8 bytes   inode number, or 0

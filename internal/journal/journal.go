@@ -38,6 +38,8 @@ const (
 	recordSize = 24
 	flagKept   = 1
 	flagFull   = 2
+	flagStream = 4
+	flagDone   = 8
 )
 
 var order = binary.NativeEndian
@@ -196,12 +198,21 @@ func AddPath(path string) {
 	AddFile(dir, filepath.Base(path))
 }
 
-// Keep records that the result is complete. All files stay but partial files and locks.
-func Keep() {
+// Keep records that all files stay but partial files and locks, whatever becomes of the run.
+func Keep() { set(flagKept) }
+
+// Stream records that the result goes to a pipe or a device, from which nothing can be taken back.
+func Stream() { set(flagStream) }
+
+// Done records that the result is complete: its last byte is written, and durable where that was asked
+// for. All files stay, as with Keep.
+func Done() { set(flagKept | flagDone) }
+
+func set(flags byte) {
 	if w := current.Load(); w != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.buf[8] |= flagKept
+		w.buf[8] |= flags
 	}
 }
 

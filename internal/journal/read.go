@@ -50,7 +50,9 @@ func (d *Dir) Open() (int, error) {
 // Log is what a journal says.
 type Log struct {
 	Records []Record // in the order in which they were made
-	Kept    bool     // the result is complete, and files stay
+	Kept    bool     // files stay
+	Stream  bool     // the result goes to a pipe or a device
+	Done    bool     // the result is complete
 	Full    bool     // some records are missing
 }
 
@@ -72,6 +74,7 @@ func Read(buf []byte) (log Log) {
 	}
 	used := order.Uint64(buf)
 	log.Kept, log.Full = buf[8]&flagKept != 0, buf[8]&flagFull != 0
+	log.Stream, log.Done = buf[8]&flagStream != 0, buf[8]&flagDone != 0
 	var dirs []*Dir
 	for at := uint64(headerSize); at+recordSize <= min(used, uint64(len(buf))); {
 		b := buf[at:]

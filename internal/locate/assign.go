@@ -113,13 +113,13 @@ func (c *Reference) note(chosen *candidate) string {
 	if other != "" {
 		return fmt.Sprintf("chosen because %s; %s also fits", better, other)
 	}
-	switch {
-	case chosen.live && inOtherMounts(c.Markers[0].PID):
-		return "found in the running container; perf searches it for the objects while it runs: start perf later, or as unshare -pf --mount-proc perf"
-	case chosen.live:
-		return "found in the running process"
+	if !chosen.live {
+		return ""
 	}
-	return ""
+	if other, _ := inOtherMounts(c.Markers[0].PID); other {
+		return "found in the running container; perf searches it for the objects while it runs: start perf later, or as unshare -pf --mount-proc perf"
+	}
+	return "found in the running process"
 }
 
 // sameContent reports whether one of two candidates is a copy of the other.

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/codebytes"
@@ -120,7 +117,11 @@ func (f *Finder) Search(ctx context.Context, c *Reference) error {
 	if err := f.probe(ctx, c, c.Path, recordedPlace); err != nil {
 		return err
 	}
-	for _, l := range liveFiles(f.Rec, c) {
+	live, err := liveFiles(f.Rec, c)
+	if err != nil {
+		c.unusable(c.Path, err)
+	}
+	for _, l := range live {
 		if err := f.Candidate(ctx, c, l.file, l.path, l.place, l.confidence); err != nil {
 			return err
 		}
@@ -143,7 +144,7 @@ func (f *Finder) Search(ctx context.Context, c *Reference) error {
 // becomes a refusal.
 func (f *Finder) probe(ctx context.Context, c *Reference, path, place string) error {
 	file, err := safefile.Open(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+	if safefile.IsAbsent(err) {
 		return nil
 	}
 	if err != nil {
@@ -238,6 +239,9 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 		return s, nil
 	}
 	src, err := f.open(file)
+	if err != nil && file.Failed() != nil { // it may have any format
+		err = file.Failed()
+	}
 	if err != nil {
 		file.Close()
 		return nil, dumpAdvice(err)
@@ -279,7 +283,9 @@ const MaxSubdirs = 1000
 // users keep them in directories of their own. It fails if one of DumpDirs is no directory.
 func (f *Finder) ListDirs() error {
 	for _, dir := range f.Opts.DumpDirs {
-		if st, err := sys.Stat(dir); err != nil || !st.IsDir() {
+		if st, err := sys.Stat(dir); err != nil && !safefile.IsAbsent(err) {
+			return fmt.Errorf("%s: cannot read it: %w", report.MentionedPath("DumpDirs", dir), safefile.WithoutPath(err))
+		} else if err != nil || !st.IsDir() {
 			return fmt.Errorf("%s: there is no such directory", report.MentionedPath("DumpDirs", dir))
 		}
 		var subdirs []string

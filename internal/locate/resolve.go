@@ -61,7 +61,6 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, co
 	if err := f.FindAll(ctx, &r.Found); err != nil {
 		return nil, err
 	}
-	r.Found.Add(f.Unreadable)
 	references := referencesOf(rec)
 	var dumps []*model.Dump
 	var pending []*clock.Constraints // with clocks that need samples
@@ -74,6 +73,7 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, co
 	if references, err = f.substitute(ctx, references); err != nil {
 		return nil, err
 	}
+	r.Found.Add(f.Unreadable)
 	for _, c := range references {
 		if err := ctx.Err(); err != nil {
 			return nil, err

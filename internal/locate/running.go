@@ -1,7 +1,9 @@
 package locate
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -36,15 +38,26 @@ func isLive(path string) bool { return strings.HasPrefix(path, "/proc/") }
 // liveFiles returns the files of a reference that its running processes have. A pid proves
 // little, because another process may have it by now. So a file that is mapped at the marker's
 // address comes first. Then come files that the process has open, and those that a process from
-// before the mapping sees.
-func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile) {
+// before the mapping sees. The error is the first of failed.
+func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile, first error) {
+	note := func(err error) {
+		if first == nil {
+			first = failed(err)
+		}
+	}
 	for _, m := range c.Markers {
 		dir := procmem.Dir(m.PID)
-		if _, err := sys.Stat(dir); err != nil || m.Pos < 0 {
+		if m.Pos < 0 {
 			continue
 		}
-		seen := openInRoot(dir, c.Path)
-		mapped := openLink(fmt.Sprintf("%s/map_files/%x-%x", dir, m.Addr, m.Addr+m.Len), c.Path)
+		if _, err := sys.Stat(dir); err != nil {
+			note(err)
+			continue
+		}
+		seen, err := openInRoot(dir, c.Path)
+		note(err)
+		mapped, err := openLink(fmt.Sprintf("%s/map_files/%x-%x", dir, m.Addr, m.Addr+m.Len), c.Path)
+		note(err)
 		switch {
 		case mapped != nil && seen != nil && sameFiles(mapped, seen):
 			mapped.Close()
@@ -53,76 +66,96 @@ func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile) {
 		case mapped != nil:
 			files = append(files, liveFile{mapped.Name(), mappedPlace, mapped, recording.Certain})
 		default:
-			links, _ := sys.Glob(dir+"/fd", "*")
+			links, err := sys.Glob(dir+"/fd", "*")
+			note(err)
 			for _, link := range links {
-				if open := openLink(link, c.Path); open != nil {
+				open, err := openLink(link, c.Path)
+				note(err)
+				if open != nil {
 					files = append(files, liveFile{link, "open in the process", open, recording.Possible})
 					break
 				}
 			}
 		}
-		if seen != nil && mapped == nil && running(rec, m) {
+		ran, err := running(rec, m)
+		note(err)
+		if seen != nil && mapped == nil && ran {
 			files = append(files, liveFile{dir + "/root" + c.Path, "where the process sees it", seen, recording.Possible})
 		} else if seen != nil {
 			seen.Close()
 		}
 	}
-	return files
+	return files, first
+}
+
+// failed returns err if it is a failure to read, and nil otherwise: a process may end at any time, and one
+// that has a recorded pid now may be another one, of another user.
+func failed(err error) error {
+	if recording.IsFailure(err) && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
 }
 
 // OpenInProcess opens a file as a running process sees it, if that has other files than we do. path
 // gets the pid in the process's own namespace. It returns nil if there is no such file, or if the
-// process is not known to be the one that ran a program of the recording from a time on.
-func OpenInProcess(rec *recording.Recording, pid uint32, since uint64, path func(inner uint32) string) *sys.File {
-	if !inOtherMounts(pid) || !running(rec, recording.Marker{PID: pid, Time: since}) {
-		return nil
+// process is not known to be the one that ran a program of the recording from a time on. The error is
+// that of failed.
+func OpenInProcess(rec *recording.Recording, pid uint32, since uint64, path func(inner uint32) string) (*sys.File, error) {
+	if other, err := inOtherMounts(pid); err != nil || !other {
+		return nil, failed(err)
 	}
-	return openInRoot(procmem.Dir(pid), path(innerPID(pid)))
+	if ran, err := running(rec, recording.Marker{PID: pid, Time: since}); err != nil || !ran {
+		return nil, failed(err)
+	}
+	inner, err := innerPID(pid)
+	if err != nil {
+		return nil, failed(err)
+	}
+	file, err := openInRoot(procmem.Dir(pid), path(inner))
+	return file, failed(err)
 }
 
-// innerPID returns the pid of a running process in its own pid namespace, or pid if that is unknown.
-func innerPID(pid uint32) uint32 {
+// innerPID returns the pid of a running process in its own pid namespace, or pid if the kernel does not
+// say it.
+func innerPID(pid uint32) (uint32, error) {
 	status, err := sys.ReadFile(procmem.Dir(pid) + "/status")
 	if err != nil {
-		return pid
+		return pid, err
 	}
 	_, after, _ := strings.Cut(string(status), "\nNSpid:")
 	line, _, _ := strings.Cut(after, "\n")
 	pids := strings.Fields(line) // from the outermost namespace that we see to its own
 	if len(pids) == 0 {
-		return pid
+		return pid, nil
 	}
 	inner, err := strconv.ParseUint(pids[len(pids)-1], 10, 32)
 	if err != nil {
-		return pid
+		return pid, nil
 	}
-	return uint32(inner)
+	return uint32(inner), nil
 }
 
-// openLink opens the file that one of the kernel's links leads to, if it has the name of path. It
-// returns nil if that fails.
-func openLink(link, path string) *sys.File {
+// openLink opens the file that one of the kernel's links leads to, or returns nil if it has another
+// name than path.
+func openLink(link, path string) (*sys.File, error) {
 	target, err := sys.Readlink(link)
 	if err != nil || filepath.Base(strings.TrimSuffix(target, recording.DeletedSuffix)) != filepath.Base(path) {
-		return nil
+		return nil, err
 	}
 	fd, err := sys.OpenPath(link, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	file, err := safefile.RegularFile(fd, link)
-	if err != nil {
-		return nil
-	}
-	return file
+	return safefile.RegularFile(fd, link)
 }
 
-// openInRoot opens a path as a process sees it, or returns nil. Links in it stay in the process's
-// own root: a container must not lead us out of itself.
-func openInRoot(dir, path string) *sys.File {
+// openInRoot opens a path as a process sees it. Links in it stay in the process's own root: a
+// container must not lead us out of itself.
+func openInRoot(dir, path string) (*sys.File, error) {
 	root, err := sys.OpenPath(dir+"/root", unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer sys.Close(root)
 	fd, err := sys.Openat2(root, path, &unix.OpenHow{
@@ -130,23 +163,19 @@ func openInRoot(dir, path string) *sys.File {
 		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
 	})
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	file, err := safefile.RegularFile(fd, dir+"/root"+path)
-	if err != nil {
-		return nil
-	}
-	return file
+	return safefile.RegularFile(fd, dir+"/root"+path)
 }
 
 // inOtherMounts reports whether a running process sees other files than we do.
-func inOtherMounts(pid uint32) bool {
+func inOtherMounts(pid uint32) (bool, error) {
 	own, err := sys.Stat("/proc/self/ns/mnt")
 	if err != nil {
-		return false
+		return false, err
 	}
 	theirs, err := sys.Stat(procmem.Dir(pid) + "/ns/mnt")
-	return err == nil && !os.SameFile(own, theirs)
+	return err == nil && !os.SameFile(own, theirs), err
 }
 
 func sameFiles(a, b *sys.File) bool {
@@ -160,16 +189,16 @@ func sameFiles(a, b *sys.File) bool {
 
 // running reports whether the process that now has a marker's pid is the one that made the
 // mapping: it existed then.
-func running(rec *recording.Recording, m recording.Marker) bool {
+func running(rec *recording.Recording, m recording.Marker) (bool, error) {
 	then := m.Time
 	if then == 0 { // mapped before the recording began
 		then = rec.Began
 	}
 	for i := range rec.Attrs {
 		if id, ok := rec.Attrs[i].ClockID(); !ok || id != perfdata.ClockMonotonic {
-			return false
+			return false, nil
 		}
 	}
 	since, err := procmem.Started(m.PID)
-	return err == nil && since <= then
+	return err == nil && since <= then, err
 }

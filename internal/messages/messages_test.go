@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -72,4 +73,60 @@ func f(v string) error {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
+}
+
+// quoted matches what a page quotes with two words or more that may be a message, and option what
+// stands in it for a field of inject.Options.
+var (
+	quoted  = regexp.MustCompile("`([A-Za-z]?[a-z]+ [a-z]+[^`]*)`")
+	fences  = regexp.MustCompile("(?s)```.*?```|<!--.*?-->")
+	option  = regexp.MustCompile(` --?[a-z-]+( [A-Z=]+)?`)
+	command = regexp.MustCompile(`^(jitinject|perf|node|apt|echo|systemctl|docker|cat|ulimit) `)
+)
+
+// The messages that the page about troubles quotes are those of the program.
+func TestTroubleshooting_QuotesMessages(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs", "troubleshooting.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs, err := linked(root, "github.com/jitinject/jitinject", "cmd/jitinject")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, dir := range dirs {
+		more, err := textsOf(filepath.Join(root, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, more...)
+	}
+	checked := 0
+	for _, m := range quoted.FindAllStringSubmatch(fences.ReplaceAllString(string(page), ""), -1) {
+		message := strings.ReplaceAll(m[1], "\n", " ")
+		if command.MatchString(message) || message == "permission denied" { // the last is the system's
+			continue
+		}
+		checked++
+		parts := option.Split(message, -1)
+		if !slices.ContainsFunc(texts, func(text string) bool { return hasInOrder(text, parts) }) {
+			t.Errorf("docs/troubleshooting.md quotes %q, which the program does not print", message)
+		}
+	}
+	if checked < 80 {
+		t.Errorf("got %d messages; want those of the whole page", checked)
+	}
+}
+
+// hasInOrder reports whether a text has all parts, one after the other.
+func hasInOrder(text string, parts []string) bool {
+	for _, part := range parts {
+		_, rest, ok := strings.Cut(text, part)
+		if !ok {
+			return false
+		}
+		text = rest
+	}
+	return true
 }

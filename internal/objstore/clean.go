@@ -190,7 +190,11 @@ func referredObjects(ctx context.Context, in *recording.Input) (objects []referr
 			}
 		}
 	}
-	for e, err := range perfdata.BuildIDs(in.Order, append(in.BuildIDs(), table...)) {
+	own, err := in.BuildIDs()
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range perfdata.BuildIDs(in.Order, append(own, table...)) {
 		if err != nil {
 			break // use the entries read so far
 		}

@@ -39,7 +39,8 @@ func Recover(log journal.Log, own bool) Recovered {
 			r.finishOld(&f)
 		}
 	}
-	if !complete {
+	keep := complete || log.Kept
+	if !keep {
 		r.full = log.Full
 		for _, f := range log.Records {
 			if f.Kind == journal.Object {
@@ -49,10 +50,10 @@ func Recover(log journal.Log, own bool) Recovered {
 	}
 	for _, f := range log.Records {
 		if f.Kind == journal.Lock {
-			r.unlock(&f, own, complete, known)
+			r.unlock(&f, own, keep, known)
 		}
 	}
-	if !complete {
+	if !keep {
 		for _, f := range slices.Backward(log.Records) {
 			if f.Kind == journal.File {
 				r.file(&f, known)
@@ -98,8 +99,8 @@ func newRecovery(log *journal.Log) *recovery {
 // isComplete reports whether the result of the run is in place. If that is not known, the objects
 // have to stay: the result may refer to them.
 func (r *recovery) isComplete(log *journal.Log) (complete, known bool) {
-	if log.Kept {
-		return true, true
+	if log.Done || log.Kept {
+		return log.Done, true
 	}
 	var fault error
 	for _, f := range log.Records {

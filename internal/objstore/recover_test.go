@@ -150,16 +150,22 @@ func TestRecover_CrashedAfterResult(t *testing.T) {
 	r.wants("jitted-1-9.so", "made", "made/objects", "made/objects/jitted-1-1.so", "out")
 }
 
-// Nothing is renamed where the result goes into a pipe.
+// Nothing is renamed where the result goes into a pipe. What was written there needs its objects, also
+// if it is not complete.
 func TestRecover_Kept(t *testing.T) {
-	r := newCrashedRun(t)
-	r.object(r.store, "jitted-1-1.so")
-	journal.Keep()
-	r.store.crash()
-	if got := Recover(journal.Read(r.buf), false); got != (Recovered{Complete: true}) {
-		t.Errorf("got %+v; want a result and nothing else left", got)
+	for _, done := range []bool{false, true} {
+		r := newCrashedRun(t)
+		r.object(r.store, "jitted-1-1.so")
+		journal.Keep()
+		if done {
+			journal.Done()
+		}
+		r.store.crash()
+		if got := Recover(journal.Read(r.buf), false); got != (Recovered{Complete: done}) {
+			t.Errorf("got %+v; want a result: %v, and nothing else left", got, done)
+		}
+		r.wants("jitted-1-9.so", "made", "made/objects", "made/objects/jitted-1-1.so", "out")
 	}
-	r.wants("jitted-1-9.so", "made", "made/objects", "made/objects/jitted-1-1.so", "out")
 }
 
 // Another run may rely on the objects.

@@ -54,9 +54,14 @@ func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 		return nil, Error(path, err)
 	}
 	if o.file, err = sys.OpenFile(o.inside("data"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-		return nil, o.abandonAfter(err)
+		return nil, o.abandonAfter(Error(o.path, err))
 	}
 	if err := copyOthers(o.inside(""), in); err != nil {
+		if pe := (*fs.PathError)(nil); errors.As(err, &pe) && strings.HasPrefix(filepath.Clean(pe.Path)+"/", filepath.Clean(in.Path)+"/") {
+			err = fmt.Errorf("%s: cannot read it: %w", quote.Printable(pe.Path), pe.Err)
+		} else {
+			err = Error(o.path, err)
+		}
 		return nil, o.abandonAfter(err)
 	}
 	return o, nil
@@ -64,7 +69,6 @@ func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 
 // abandonAfter removes what has been written, and returns err with what could not be removed.
 func (o *Output) abandonAfter(err error) error {
-	err = Error(o.path, err)
 	if left := o.Abandon(); left != "" {
 		err = fmt.Errorf("%w; %s", err, left)
 	}
@@ -80,11 +84,15 @@ func (o *Output) inside(name string) string {
 // about to be moved or removed with all of its contents.
 func isRecordingDir(path string) error {
 	f, err := sys.Open(filepath.Join(path, "data"))
-	if err != nil {
+	if safefile.IsAbsent(err) {
 		return errors.New("it is no recording")
+	} else if err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || st.Size() == 0 {
+	if st, err := f.Stat(); err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
+	} else if st.Size() == 0 {
 		return errors.New("it is no recording")
 	} else if _, err := perfdata.Open(f, st.Size()); err != nil {
 		return fmt.Errorf("it is no recording: %w", err)

@@ -47,6 +47,7 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
 			return nil, errors.New("standard output is a terminal, and a recording is binary; name a file with " + inOutput)
 		}
+		journal.Stream()
 		return &Output{path: "standard output", file: sys.Of(f), Stream: true, keep: true, noSync: opts.NoSync}, nil
 	}
 	if wantsDir(path) {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -70,6 +71,7 @@ func openSpecial(opts *config.Options, mode fs.FileMode) (*Output, error) {
 		f.Close()
 		return nil, Error(path, err)
 	}
+	journal.Stream()
 	return &Output{path: path, file: f, Stream: mode&os.ModeNamedPipe != 0, noSync: opts.NoSync}, nil
 }
 

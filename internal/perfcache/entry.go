@@ -79,10 +79,14 @@ func (e *Entry) Path() string { return path.Join(e.path, File) }
 // The link goes first: the file without the link is found again by its path.
 func (e *Entry) Remove() error {
 	name := link(e.id)
-	if target, err := e.cache.root.Readlink(name); err == nil && target == linkTarget(e.path) {
+	target, err := e.cache.root.Readlink(name)
+	switch {
+	case err == nil && target == linkTarget(e.path):
 		if err := e.cache.root.Remove(name); err != nil {
 			return err
 		}
+	case err != nil && !safefile.IsAbsent(err) && !errors.Is(err, unix.EINVAL): // EINVAL: it is no link
+		return err
 	}
 	if err := sys.Unlinkat(e.dir, File, 0); err != nil {
 		return err

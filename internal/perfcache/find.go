@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -13,7 +14,8 @@ import (
 var ErrNoHome = errors.New("there is no home directory")
 
 // Find returns the directory of the cache that perf uses. perf tells its commands where it is
-// (perf --buildid-dir); else its configuration does, see perf-config(1); else it is ~/.debug.
+// (perf --buildid-dir); else its configuration does, see perf-config(1); else it is ~/.debug. It fails
+// with ErrNoHome, or if a configuration cannot be read.
 func Find() (string, error) {
 	if dir := os.Getenv("PERF_BUILDID_DIR"); dir != "" {
 		return dir, nil
@@ -28,10 +30,12 @@ func Find() (string, error) {
 	}
 	found := ""
 	for _, file := range files {
-		if text, err := sys.ReadFile(file); err == nil {
-			if dir := configured(string(text), "buildid", "dir"); dir != "" {
-				found = dir
-			}
+		text, err := sys.ReadFile(file)
+		if err != nil && !safefile.IsAbsent(err) {
+			return "", err
+		}
+		if dir := configured(string(text), "buildid", "dir"); dir != "" {
+			found = dir
 		}
 	}
 	switch {

@@ -91,11 +91,16 @@ const (
 // interpreter. It fails if the file is not the recorded one, or has no readable unwind tables.
 func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer) (*jitcode.FrameRow, error) {
 	file, f, err := recording.OpenELF(m.Name)
+	rec.NoteUnread(m.Name, err)
 	if f == nil {
 		return nil, err // without an error, another file may have the interpreter
 	}
 	defer file.Close()
+	defer func() { rec.NoteUnread(m.Name, file.Failed()) }()
 	recorded := rec.IsRecorded(m, file, f)
+	if err := file.Failed(); err != nil {
+		return nil, err
+	}
 	for _, y := range recording.SymbolsOf(f, elf.SHT_DYNSYM) {
 		if y.Name != interpreter || y.Section == elf.SHN_UNDEF {
 			continue

@@ -24,7 +24,6 @@ type fileCode struct {
 
 	skeletons bool           // functions that lie in files may share a skeleton of the file
 	unnamed   map[string]int // numbers of functions that stay without one, by the file's name
-	failed    map[string]error
 }
 
 // A program is a process from its fork, or an exec, on.
@@ -40,7 +39,7 @@ type programFiles struct {
 }
 
 func newFileCode(rec *recording.Recording) *fileCode {
-	return &fileCode{rec: rec, histories: recording.NewFileHistories(rec), of: make(map[program]*programFiles), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), failed: make(map[string]error)}
+	return &fileCode{rec: rec, histories: recording.NewFileHistories(rec), of: make(map[program]*programFiles), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int)}
 }
 
 // files returns the mappings of the program that a process runs at a time.
@@ -143,26 +142,19 @@ func (f *fileCode) symbolsOf(m *recording.FileMap, pid uint32) *recording.FileSy
 	key := m.Name + "\x00" + m.BuildID
 	s, ok := f.symbols[key]
 	if !ok {
-		var err error
-		if s, err = recording.ReadSymbols(f.rec, m); err != nil {
-			f.failed[m.Name] = err
-		}
+		s = recording.ReadSymbols(f.rec, m)
 		f.symbols[key] = s
 	}
 	return s
 }
 
-// report adds the files that could not be read, and the functions that stay unnamed in files.
+// report adds what is missing of functions in files.
 func (f *fileCode) report(found *report.Findings) {
 	if f.overflows() {
 		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", maxCopied), Advice: "record a shorter time"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.unnamed)) {
 		text := fmt.Sprintf("%d of the functions lie in this file, and perf needs the file itself to unwind stacks there: they have a name only if it has symbols for them", f.unnamed[name])
-		if err := f.failed[name]; err != nil {
-			found.Problem(report.Problem{File: name, Offset: -1, Text: fmt.Sprintf("cannot read it: %v; %s", err, text), Advice: "inject again"})
-			continue
-		}
 		found.Note(fmt.Sprintf("%s: %s (inject where the file is as it was recorded, and they are named)", quote.Printable(name), text))
 	}
 }

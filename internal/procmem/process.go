@@ -156,11 +156,11 @@ func (p *Process) Refresh() error {
 	return nil
 }
 
-// Check returns ErrEnded if the process does not run its program any more.
+// Check returns ErrEnded if the process does not run its program any more, or the error of reading it.
 func (p *Process) Check() error {
 	for i := range p.segments {
 		var b [1]byte
-		if err := p.ReadCode(p.segments[i].Addr, b[:]); err == nil || errors.Is(err, ErrEnded) {
+		if err := p.ReadCode(p.segments[i].Addr, b[:]); err == nil || !errors.As(err, new(*elfcore.MissingError)) {
 			return err
 		}
 	}

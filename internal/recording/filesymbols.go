@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -45,30 +46,45 @@ func (s *FileSymbols) Cover(off uint64) bool {
 	return i > 0 && off < s.hi[i-1]
 }
 
-// OpenRecorded opens the ELF file that was mapped. If the file there is another one, no ELF file, or
-// may not be read, f is nil and there is nothing to close. Otherwise the caller closes file. An error
-// says that the machine has failed.
+// OpenRecorded opens the ELF file that was mapped. If the file there is another one, or no ELF file, f is
+// nil and there is nothing to close. Otherwise the caller closes file. An error is a failure to read it.
 func (rec *Recording) OpenRecorded(m *FileMap) (file *sys.File, f *elf.File, err error) {
 	file, f, err = OpenELF(m.Name)
-	if f != nil && !rec.IsRecorded(m, file, f) {
-		file.Close()
-		return nil, nil, nil
+	if err != nil || f == nil {
+		return nil, nil, err
 	}
-	return file, f, err
+	if !rec.IsRecorded(m, file, f) {
+		err = file.Failed()
+		file.Close()
+		return nil, nil, err
+	}
+	return file, f, nil
 }
 
-// ReadSymbols returns the symbols of a mapped file. There are none if the file cannot be read, or
-// is not the recorded one. An error says that the machine has failed.
-func ReadSymbols(rec *Recording, m *FileMap) (*FileSymbols, error) {
+// NoteUnread notes the error of reading a mapped file, if it is a failure.
+func (rec *Recording) NoteUnread(name string, err error) {
+	if IsFailure(err) {
+		if rec.Unread == nil {
+			rec.Unread = make(map[string]error)
+		}
+		rec.Unread[name] = err
+	}
+}
+
+// ReadSymbols returns the symbols of a mapped file. There are none if the file cannot be read, which is
+// noted, or is not the recorded one.
+func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 	s := new(FileSymbols)
 	file, f, err := rec.OpenRecorded(m)
+	rec.NoteUnread(m.Name, err)
 	if f == nil {
 		if err == nil && isUseless(m.Name) {
 			s.State = FileUseless
 		}
-		return s, err
+		return s
 	}
 	defer file.Close()
+	defer func() { rec.NoteUnread(m.Name, file.Failed()) }()
 	s.State = FileRecorded
 	symbols := append(SymbolsOf(f, elf.SHT_SYMTAB), SymbolsOf(f, elf.SHT_DYNSYM)...)
 	symbols = slices.DeleteFunc(symbols, func(y elf.Symbol) bool {
@@ -95,7 +111,7 @@ func ReadSymbols(rec *Recording, m *FileMap) (*FileSymbols, error) {
 		}
 		s.lo, s.hi = append(s.lo, lo), append(s.hi, hi)
 	}
-	return s, nil
+	return s
 }
 
 // isUseless reports whether no perf can use a file, here or elsewhere: it has no path, or it is no ELF
@@ -118,9 +134,8 @@ func isUseless(path string) bool {
 	return (err == nil || err == io.EOF) && string(magic[:n]) != elf.ELFMAG
 }
 
-// OpenELF opens a regular file that is an ELF file. If it is none, or may not be read, f is nil and
-// there is nothing to close. Otherwise the caller closes file. An error says that the machine has
-// failed: the file may be an ELF file.
+// OpenELF opens a regular file that is an ELF file. If it is none, f is nil and there is nothing to close.
+// Otherwise the caller closes file. An error is a failure to read it: the file may be an ELF file.
 func OpenELF(name string) (file *sys.File, f *elf.File, err error) {
 	fd, err := sys.OpenPath(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err == nil {
@@ -134,14 +149,21 @@ func OpenELF(name string) (file *sys.File, f *elf.File, err error) {
 	if err == nil {
 		return file, f, nil
 	}
-	if slices.ContainsFunc(machineFaults, func(fault unix.Errno) bool { return errors.Is(err, fault) }) {
+	if IsFailure(err) {
 		return nil, nil, safefile.WithoutPath(err)
 	}
 	return nil, nil, nil
 }
 
-// machineFaults are errors that say nothing about a file.
-var machineFaults = []unix.Errno{unix.EIO, unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.ESTALE, unix.ETIMEDOUT}
+// IsFailure reports whether an error is of a call that has failed, and says nothing about what is at a path:
+// the file may be what was looked for.
+func IsFailure(err error) bool {
+	var errno unix.Errno
+	return errors.As(err, &errno) && !slices.Contains(statements, errno)
+}
+
+// statements are errors that say what is at a path: nothing, or something that is no regular file.
+var statements = []unix.Errno{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENAMETOOLONG, unix.ESRCH}
 
 // maxSymbols bounds the symbol table of a file, in bytes. Four times as much is allowed for its
 // names. The path comes from the recording, so the file may be anything.
@@ -173,7 +195,7 @@ func fileOffset(f *elf.File, addr uint64) (uint64, bool) {
 }
 
 // IsRecorded reports whether a file is the one that was mapped. It compares the build id that the
-// recording knows, or else the inode.
+// recording knows, or else the inode. Without either it is not; see also sys.File.Failed.
 func (rec *Recording) IsRecorded(m *FileMap, file *sys.File, f *elf.File) bool {
 	want := m.BuildID
 	if want == "" {
@@ -182,9 +204,15 @@ func (rec *Recording) IsRecorded(m *FileMap, file *sys.File, f *elf.File) bool {
 	if want != "" {
 		return buildid.Of(f) == want
 	}
-	var st unix.Stat_t
-	return m.File.Inode != 0 && sys.Fstat(int(file.Fd()), &st) == nil && st.Ino == m.File.Inode &&
-		unix.Major(st.Dev) == m.File.Major && unix.Minor(st.Dev) == m.File.Minor && !isReused(m, file)
+	if m.File.Inode == 0 {
+		return false
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	st := info.Sys().(*syscall.Stat_t)
+	return st.Ino == m.File.Inode && unix.Major(uint64(st.Dev)) == m.File.Major && unix.Minor(uint64(st.Dev)) == m.File.Minor && !isReused(m, file)
 }
 
 // isReused reports whether an inode has become another file since it was mapped. A file that
@@ -195,20 +223,17 @@ func isReused(m *FileMap, file *sys.File) bool {
 	return err == nil && m.File.InodeGeneration != 0 && uint64(generation) != m.File.InodeGeneration
 }
 
-// BuildIDs returns the table of build ids of a file, or nil if it has none that can be read.
-func (in *Input) BuildIDs() []byte {
+// BuildIDs returns the table of build ids of a file, or nil if it has none, or one that is too large. It
+// fails if the table cannot be read.
+func (in *Input) BuildIDs() ([]byte, error) {
 	if in.File == nil {
-		return nil
+		return nil, nil
 	}
 	feature := in.File.Feature(perfdata.FeatureBuildID)
 	if feature == nil || feature.Content.Size() > maxBuildIDs {
-		return nil
+		return nil, nil
 	}
-	table, err := feature.Bytes()
-	if err != nil {
-		return nil
-	}
-	return table
+	return feature.Bytes()
 }
 
 // maxBuildIDs bounds the table of build ids, in bytes.
@@ -216,7 +241,8 @@ const maxBuildIDs = 64 << 20
 
 // BuildID returns the build id that the recording's table has for a file, or "".
 func (rec *Recording) BuildID(name string) string {
-	for e, err := range perfdata.BuildIDs(rec.In.Order, rec.In.BuildIDs()) {
+	table, _ := rec.In.BuildIDs() // Input.Failed has the error
+	for e, err := range perfdata.BuildIDs(rec.In.Order, table) {
 		if err != nil {
 			break
 		}

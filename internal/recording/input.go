@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -40,6 +41,7 @@ type Input struct {
 	// Blocks returns a stream from the first record on.
 	Blocks func() (perfdata.Stream, error)
 	Once   bool // it can be read only once
+	source *sys.File
 	// Close closes the input.
 	Close func() error
 
@@ -61,7 +63,7 @@ func Open(opts *config.Options) (*Input, error) {
 	} else {
 		var err error
 		if f, err = openNamed(opts); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: there is no such file; make one with perf record -k mono, or name it with %s", quote.Printable(opts.Input), report.Mentioned("Input", ""))
+			return nil, absent(opts.Input)
 		} else if err != nil {
 			err = fmt.Errorf("%s: cannot read it: %w", quote.Printable(opts.Input), safefile.WithoutPath(err))
 			if advice := report.AdviceOr(err, ""); advice != "" {
@@ -71,6 +73,7 @@ func Open(opts *config.Options) (*Input, error) {
 		}
 		in.Close = f.Close
 	}
+	in.source = f
 	err := in.open(f, opts)
 	if err != nil {
 		in.Close()
@@ -78,6 +81,30 @@ func Open(opts *config.Options) (*Input, error) {
 	}
 	return in, nil
 }
+
+// absent returns the error of a recording that does not exist. perf record --switch-output adds the time to
+// the name of each part, to hundredths of a second.
+func absent(path string) error {
+	parts, err := sys.Glob(filepath.Dir(path), quote.Literal(filepath.Base(path))+"."+strings.Repeat("[0-9]", 16))
+	if err != nil {
+		return fmt.Errorf("%s: there is no such file, and its directory cannot be read: %w", quote.Printable(path), safefile.WithoutPath(err))
+	}
+	if len(parts) == 0 {
+		return fmt.Errorf("%s: there is no such file; make one with perf record -k mono, or name it with %s", quote.Printable(path), report.Mentioned("Input", ""))
+	}
+	var names []string
+	for _, part := range parts[:min(len(parts), maxParts)] {
+		names = append(names, quote.Printable(part))
+	}
+	if more := len(parts) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Errorf("%s: there is no such file, but parts of it from perf record --switch-output: %s; each is a recording: %s",
+		quote.Printable(path), strings.Join(names, ", "), report.Again(report.Mentioned("Input", report.NamedPath(parts[0]))))
+}
+
+// maxParts bounds how many parts a message names.
+const maxParts = 8
 
 // openNamed opens the file that the options name. It opens a FIFO only if the user named it and if it
 // belongs to the user or to root. Another user may have put it there, to feed us or to make us wait
@@ -191,6 +218,9 @@ func (in *Input) openDir() error {
 	return nil
 }
 
+// Failed returns the first error of reading the recording's file, or nil.
+func (in *Input) Failed() error { return in.source.Failed() }
+
 // Size returns the recording's size in bytes, or 0 if it came through a pipe.
 func (in *Input) Size() int64 {
 	if !in.Info.IsDir() {
@@ -228,8 +258,21 @@ func Error(path string, err error) error {
 	case errors.Is(err, perfdata.ErrNotPerfData):
 		advice = "; name the file that perf record wrote with `Options.Input`"
 	}
-	return fmt.Errorf("%s: %w%s", quote.Printable(path), err, advice)
+	return &namedError{path, err, advice}
 }
+
+// A namedError is an error about a recording.
+type namedError struct {
+	path   string
+	err    error
+	advice string
+}
+
+// Error returns the text of the error, with the recording's name before it.
+func (e *namedError) Error() string { return report.About(e.path, e.err.Error()+e.advice) }
+
+// Unwrap returns the error without the recording's name.
+func (e *namedError) Unwrap() error { return e.err }
 
 // WithoutData returns an error of writing. It is about the recording if that holds no data.
 func WithoutData(path string, err error) error {

@@ -31,7 +31,9 @@ type Recording struct {
 	Injected    int    // number of mappings of objects that an earlier run made
 	TimeConv    *perfdata.TimeConv
 	ClockData   *perfdata.ClockData
-	Cut         int64 // offset of a record that the end of the input cuts, or -1
+	Cut         int64            // offset of a record that the end of the input cuts, or -1
+	Unread      map[string]error // see NoteUnread
+	Text        string           // what is at Cut instead of a record: see perfdata.TextAfter
 	Damaged     Damaged
 	Runs        runs
 	Histogram   *Histogram  // nil if not wanted
@@ -87,7 +89,7 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 	for ctx.Err() == nil {
 		block, err := blocks.Next()
 		if err == io.EOF {
-			s.Cut = blocks.Cut()
+			s.Cut, s.Text = blocks.Cut(), perfdata.TextAfter(blocks)
 			s.ProcessTree.sort()
 			return s, nil
 		}
@@ -109,6 +111,9 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 			}
 			switch rec.Type {
 			case perfdata.RecordSample:
+				if in.File != nil && len(s.Attrs) == 0 {
+					return nil, perfdata.ErrNoEvents
+				}
 				s.CheckSample(rec, block.Pos+int64(at))
 				s.Histogram.sample(rec, s.Layouts)
 				s.Stacks.Sample(rec, s.Layouts)

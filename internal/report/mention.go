@@ -64,9 +64,10 @@ var (
 	sideFile = regexp.MustCompile(`^(?:Kind: ([^,]*), )?(?:PID: ([^,]*), )?Path: (.*)$`)
 )
 
-// Replace returns message with words(m) in place of each mention m of a field of Options.
+// Replace returns message with words(m) in place of each mention m of a field of Options, and with each
+// file's name once: see Once.
 func Replace(message string, words func(Mention) string) string {
-	return mention.ReplaceAllStringFunc(message, func(text string) string {
+	return Once(mention.ReplaceAllStringFunc(message, func(text string) string {
 		parts := mention.FindStringSubmatch(text)
 		m := Mention{Field: parts[2], Value: parts[3], Again: parts[1] != ""}
 		if of := sideFile.FindStringSubmatch(parts[4]); of != nil {
@@ -76,5 +77,5 @@ func Replace(message string, words func(Mention) string) string {
 			m.Value = path
 		}
 		return words(m)
-	})
+	}))
 }

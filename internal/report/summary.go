@@ -95,9 +95,9 @@ func (p Problem) String() string {
 		s = withAdvice(s, p.Advice)
 	}
 	if p.File != "" {
-		s = quote.Printable(p.File) + ": " + s
+		return About(p.File, s)
 	}
-	return s
+	return Once(s)
 }
 
 // A SampleSummary counts the samples of the recording.

@@ -37,10 +37,19 @@ func RegularFile(fd int, path string) (*sys.File, error) {
 	return file, nil
 }
 
+// IsAbsent reports whether an error of opening or examining a path says that there is nothing. Any other
+// error says nothing about what is there.
+func IsAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR)
+}
+
 // PlainError returns an error without the name of the file, which the message already has.
 func PlainError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("there is no such file")
+	}
+	if in, ok := err.(*fs.PathError); ok {
+		return in.Err
 	}
 	return err
 }

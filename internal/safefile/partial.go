@@ -256,7 +256,7 @@ func isRecordingBegun(fd int) bool {
 	defer f.Close()
 	var magic [8]byte // zero at first: the header is written last
 	n, err := f.ReadAt(magic[:], 0)
-	return n == 0 && err == io.EOF || n == len(magic) && (magic == [8]byte{} || string(magic[:]) == "PERFILE2" || string(magic[:]) == "2ELIFREP")
+	return n == 0 && err == io.EOF || n == len(magic) && (magic == [8]byte{} || perfdata.HasMagic(magic[:]))
 }
 
 // RemoveDir removes a partial directory, without following links.

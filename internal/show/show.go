@@ -106,6 +106,8 @@ func File(w io.Writer, path string, opts *Options) error {
 		return &LostOutput{lost}
 	case err != nil:
 		return err
+	case f.Failed() != nil: // the parts that were not read are not shown
+		return fmt.Errorf("cannot read it: %w", withoutPath(f.Failed()))
 	case v.damage.Problems > 0:
 		return &v.damage
 	case v.Out.holds():
@@ -120,14 +122,21 @@ func (v *Viewer) open() (*sys.File, error) {
 		return sys.Of(cmp.Or(v.Opts.Stdin, os.Stdin)), nil
 	}
 	f, err := sys.OpenFile(v.Path, os.O_RDONLY, 0)
-	var pathErr *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errors.New("there is no such file")
-	case errors.As(err, &pathErr):
-		return nil, fmt.Errorf("cannot read it: %w", pathErr.Err)
+	case err != nil:
+		return nil, fmt.Errorf("cannot read it: %w", withoutPath(err))
 	}
-	return f, err
+	return f, nil
+}
+
+// withoutPath returns an error without the path that package os adds.
+func withoutPath(err error) error {
+	if in := (*fs.PathError)(nil); errors.As(err, &in) {
+		return in.Err
+	}
+	return err
 }
 
 // recognized finds out what f is and shows it.

@@ -16,8 +16,8 @@ import (
 // patience is the time without input after which a message tells the user about the wait.
 const patience = 3 * time.Second
 
-// The magic of recordings, in both byte orders.
-const magic, magicSwapped = "PERFILE2", "2ELIFREP"
+// The magic of recordings, in both byte orders, and that of perf before 3.5.
+const magic, magicSwapped, magicOld = "PERFILE2", "2ELIFREP", "PERFFILE"
 
 // HasRecording reports whether a recording comes from standard input. Input may also be the script
 // that a shell reads, or the list of a loop: nothing is taken out of it. A pipe is waited for, with
@@ -62,7 +62,7 @@ func beginsPipe(f *os.File, kind Kind, stderr io.Writer) (bool, error) {
 		if err != nil || n == 0 { // it has ended, or has something else
 			return false, ignore(err, unix.EBADF, unix.EAGAIN, unix.ENOTCONN, unix.ECONNRESET)
 		}
-		if n == len(begin) || !strings.HasPrefix(magic, string(begin[:n])) && !strings.HasPrefix(magicSwapped, string(begin[:n])) {
+		if n == len(begin) || !beginsMagic(begin[:n]) {
 			is := isMagic(begin[:n])
 			if !is {
 				fmt.Fprintf(stderr, "jitinject: standard input is not a recording; reading perf.data\n")
@@ -86,7 +86,14 @@ func ignore(err error, known ...unix.Errno) error {
 	return err
 }
 
-func isMagic(b []byte) bool { return string(b) == magic || string(b) == magicSwapped }
+func isMagic(b []byte) bool {
+	return string(b) == magic || string(b) == magicSwapped || string(b) == magicOld
+}
+
+// beginsMagic reports whether b is the beginning of a magic.
+func beginsMagic(b []byte) bool {
+	return strings.HasPrefix(magic, string(b)) || strings.HasPrefix(magicSwapped, string(b)) || strings.HasPrefix(magicOld, string(b))
+}
 
 // readable waits until there is something to read from f, or its end, for some time.
 func readable(f *os.File, patience time.Duration) bool {

@@ -39,6 +39,19 @@ func KindOf(f *os.File) (Kind, error) {
 	return Other, nil
 }
 
+// IsSame reports whether two open files are the same, such as both ends of 2>&1. It fails if the system
+// does.
+func IsSame(a, b *os.File) (bool, error) {
+	var sa, sb unix.Stat_t
+	if err := sys.Fstat(int(a.Fd()), &sa); err != nil {
+		return false, fmt.Errorf("fstat: %w", err)
+	}
+	if err := ignore(sys.Fstat(int(b.Fd()), &sb), unix.EBADF); err != nil {
+		return false, fmt.Errorf("fstat: %w", err)
+	}
+	return sa.Dev == sb.Dev && sa.Ino == sb.Ino, nil
+}
+
 // IsPipe reports whether another program is at the other end.
 func (k Kind) IsPipe() bool { return k == FIFO || k == Socket }
 

@@ -46,6 +46,7 @@ type Recording struct {
 	Wall, Clock uint64 // a moment as CLOCK_REALTIME and the recording's clock have it; 0 for a file that does not say
 
 	// How older perfs and kernels wrote files.
+	OldMagic    bool     // PERFFILE, as before 3.5
 	ShortHeader bool     // without features, as before 2.6.32
 	EventTypes  []string // names of events, as before 3.1
 	NoTrailers  bool     // no sample_id_all, as before 2.6.38

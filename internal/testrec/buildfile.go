@@ -22,6 +22,9 @@ func (r *Recording) Bytes() []byte {
 	if o == Order(binary.BigEndian) {
 		b = []byte("2ELIFREP")
 	}
+	if r.OldMagic {
+		b = []byte("PERFFILE")
+	}
 	types := [2]uint64{typesAt, dataAt - typesAt}
 	if len(r.EventTypes) == 0 {
 		types[0] = 0

@@ -2,8 +2,11 @@ package j9meta
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -52,10 +55,13 @@ func IsCapturePair(path string) bool {
 }
 
 // isFile reports whether there is something that is no directory: what is a link, or cannot be
-// opened, is for those to tell who read it.
+// examined or opened, is for those to tell who read it.
 func isFile(path string) bool {
 	st, err := sys.Lstat(path)
-	return err == nil && !st.IsDir()
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+	}
+	return !st.IsDir()
 }
 
 // FindCaptures returns the captures in a directory, not in those within it, by the paths of

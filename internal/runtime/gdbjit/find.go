@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -44,6 +45,9 @@ func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
 	p := processOf(file)
 	places := registered.Find(p)
 	r, err := registered.Read(p, places)
+	if err == nil {
+		err = p.Failed
+	}
 	if err == nil && file.Live != nil {
 		err = file.Live.Refresh() // it may have mapped memory for code since it was opened
 	}
@@ -97,8 +101,12 @@ func processOf(file *codebytes.File) *registered.Process {
 		}
 		opened, err := sys.Open(name)
 		if err != nil {
+			if recording.IsFailure(err) && !errors.Is(err, fs.ErrPermission) { // it may be a name of another machine
+				p.Failed = err
+			}
 			return nil
 		}
+		file.Reads(opened)
 		return opened
 	}
 	return p

@@ -2,14 +2,10 @@ package mono
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/locate"
@@ -82,7 +78,7 @@ func namedLog(ctx context.Context, f *locate.Finder, n config.SideFile, found *r
 // possible reason for missing functions.
 func foundLog(ctx context.Context, f *locate.Finder, path, place string) error {
 	s, log, err := openLog(f, path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+	if safefile.IsAbsent(err) {
 		return nil
 	}
 	if err != nil {

@@ -270,6 +270,9 @@ func (r *functionReader) capture(i int) (*j9meta.Capture, error) {
 	if warm, cold, err := raw.Parts(); err != nil || warm.Start != c.Addr() || (cold != j9meta.CodePart{}) != (len(c.parts) > 1) {
 		return nil, fmt.Errorf("%q was another capture when it was read first", c.Path)
 	}
+	if len(raw.CodeErrors) > len(c.CodeErrors) {
+		return nil, fmt.Errorf("%q: %w", c.Path, raw.CodeErrors[0])
+	}
 	r.raw, r.at = raw, n
 	return raw, nil
 }

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/report"
@@ -61,9 +59,12 @@ func namedMap(ctx context.Context, f *locate.Finder, n config.SideFile, named ma
 	if err != nil {
 		return fmt.Errorf("%s: %w", n, safefile.PlainError(err))
 	}
-	if info, err := file.Stat(); err == nil && info.Size() == 0 {
+	if info, err := file.Stat(); err != nil || info.Size() == 0 {
 		file.Close()
-		return fmt.Errorf("%s: %w", n, errEmpty)
+		if err == nil {
+			err = errEmpty
+		}
+		return fmt.Errorf("%s: %w", n, safefile.WithoutPath(err))
 	}
 	s, m, err := openMap(f, file, n.Path)
 	if err != nil {
@@ -114,7 +115,11 @@ func openMap(f *locate.Finder, file *sys.File, path string) (*locate.SideFile, *
 // directories of DumpDirs. It takes the first that can be the process's own. Others are only
 // recorded as possible reasons for missing functions.
 func searchMap(ctx context.Context, f *locate.Finder, pid uint32) error {
-	if file := locate.OpenInProcess(f.Rec, pid, f.Rec.ProgramStart(pid, 0), tmpName); file != nil {
+	file, err := locate.OpenInProcess(f.Rec, pid, f.Rec.ProgramStart(pid, 0), tmpName)
+	if err != nil {
+		unusable(f, pid, tmpName(pid), err)
+	}
+	if file != nil {
 		if ok, err := tryMap(ctx, f, pid, file, file.Name(), "found in the running container"); ok || err != nil {
 			return err
 		}
@@ -130,7 +135,7 @@ func searchMap(ctx context.Context, f *locate.Finder, pid uint32) error {
 	for i, dir := range dirs {
 		path := filepath.Join(dir, base)
 		file, err := safefile.Open(path)
-		if isAbsent(err) {
+		if safefile.IsAbsent(err) {
 			continue
 		}
 		if err != nil {
@@ -155,10 +160,12 @@ func searchMap(ctx context.Context, f *locate.Finder, pid uint32) error {
 // ctx's.
 func tryMap(ctx context.Context, f *locate.Finder, pid uint32, file *sys.File, path, says string) (ok bool, err error) {
 	info, err := file.Stat()
-	if err == nil {
-		err = isForeign(f.Rec, pid, path, info)
-	}
 	if err != nil {
+		file.Close()
+		unusable(f, pid, path, err)
+		return false, nil
+	}
+	if err := isForeign(f.Rec, pid, path, info); err != nil {
 		file.Close()
 		refuse(f, pid, path, err)
 		return false, nil
@@ -175,21 +182,24 @@ func tryMap(ctx context.Context, f *locate.Finder, pid uint32, file *sys.File, p
 		return false, err
 	}
 	if err := isElsewhere(f.Rec, pid, m); err != nil {
-		refuse(f, pid, path, err)
+		if s.File.Failed() != nil { // the part that was not read may have its functions
+			err = s.File.Failed()
+		}
+		unusable(f, pid, path, err)
 		return false, nil
 	}
 	mark(f, pid, s, m, says)
 	return true, nil
 }
 
-// unusable records that a file cannot be opened as a map. A file that the user may not read is no
-// problem of the result: it may be of a process with the same pid in another run.
+// unusable records that a file cannot be used as a map. A failure to read it is a problem. But another
+// user's file that the user may not read is none: it would not be used either.
 func unusable(f *locate.Finder, pid uint32, path string, err error) {
-	switch denied := errors.Is(err, fs.ErrPermission); {
-	case denied:
+	switch {
+	case errors.Is(err, fs.ErrPermission) && locate.IsOthers(path):
 		err = report.Advise(safefile.WithoutPath(err), "run jitinject as its owner or as root")
 	case f.Unread(path, err):
-		return
+		err = safefile.WithoutPath(err)
 	case errors.Is(err, ErrNotMap):
 		err = report.Advise(err, adviceWrite)
 	case isLink(path):
@@ -207,11 +217,6 @@ func isLink(path string) bool {
 // refuse records why a file that was found is not the map of a process.
 func refuse(f *locate.Finder, pid uint32, path string, err error) {
 	f.Left.Maps = append(f.Left.Maps, locate.RefusedLog{Path: path, PID: pid, Err: err})
-}
-
-// isAbsent reports whether an error of opening says that there is no file.
-func isAbsent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR)
 }
 
 // existing returns the path of a file that may be the map of a process, or "". It reads none.

@@ -181,7 +181,11 @@ func (a *attacher) candidate(path string, pid uint32) error {
 	set := a.set(setKey{pid: pid, uid: owner}, a.byPID[pid], file)
 	if len(set.targets) == 0 {
 		file.Close()
-		a.unusable(path, errors.New("it belongs to another user than the dump"), "if it is right, name it on the command line")
+		if err := file.Failed(); err != nil {
+			a.unusable(path, err, "")
+		} else {
+			a.unusable(path, errors.New("it belongs to another user than the dump"), "if it is right, name it on the command line")
+		}
 		return nil
 	}
 	return a.use(file, path, set, false)

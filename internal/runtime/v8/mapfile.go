@@ -3,12 +3,10 @@ package v8
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -78,7 +76,7 @@ func (a *attacher) openMap(t *target, script, name string) (*mapFile, error) {
 	for _, candidate := range candidates {
 		open := func() (*sys.File, error) { return t.openMapFile(script, candidate) }
 		file, err := open()
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		if safefile.IsAbsent(err) {
 			continue
 		}
 		if err != nil {
@@ -101,6 +99,9 @@ func (t *target) openMapFile(script, name string) (*sys.File, error) {
 	} else if !isReadableBy(file, t.dump.File) {
 		err = errors.New("the dump's user may not read it")
 	}
+	if failed := file.Failed(); failed != nil { // nothing is known of it
+		err = failed
+	}
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -115,21 +116,30 @@ func isOwnersOfScript(file *sys.File, script string) bool {
 		return false
 	}
 	defer own.Close()
-	var a, b unix.Stat_t
-	return sys.Fstat(file.Fd(), &a) == nil && sys.Fstat(own.Fd(), &b) == nil && a.Uid == b.Uid
+	a, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := own.Stat()
+	return err == nil && uidOf(a) == uidOf(b)
 }
 
 // isReadableBy reports whether the owner of a dump may read a file. Root may run this for other
 // users: they must not get to see files of root.
 func isReadableBy(file, dump *sys.File) bool {
-	var a, b unix.Stat_t
-	if sys.Fstat(file.Fd(), &a) != nil || sys.Fstat(dump.Fd(), &b) != nil {
+	a, err := file.Stat()
+	if err != nil {
 		return false
 	}
-	if b.Uid == 0 || int(b.Uid) == unix.Geteuid() {
+	b, err := dump.Stat()
+	if err != nil {
+		return false
+	}
+	user := uidOf(b)
+	if user == 0 || int(user) == unix.Geteuid() {
 		return true // as this process can
 	}
-	if a.Uid != b.Uid && a.Mode&0o004 == 0 {
+	if uidOf(a) != user && a.Mode()&0o004 == 0 {
 		return false
 	}
 	at, err := sys.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
@@ -141,8 +151,7 @@ func isReadableBy(file, dump *sys.File) bool {
 		if err != nil {
 			return false
 		}
-		own, ok := st.Sys().(*syscall.Stat_t)
-		if !ok || own.Uid != b.Uid && own.Mode&0o001 == 0 {
+		if uidOf(st) != user && st.Mode()&0o001 == 0 {
 			return false
 		}
 		if dir == "/" {

@@ -3,6 +3,7 @@ package v8
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"path"
 	"strings"
@@ -122,7 +123,8 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 		if err == nil {
 			defer func() { file.now.Close(); file.now = nil }()
 			src = file
-			if st, serr := file.now.Stat(); serr == nil {
+			var st fs.FileInfo
+			if st, err = file.now.Stat(); err == nil {
 				size = st.Size()
 			}
 		}

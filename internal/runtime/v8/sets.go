@@ -1,9 +1,9 @@
 package v8
 
 import (
+	"io/fs"
 	"slices"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -97,6 +97,9 @@ func isOwnersOf(log, dump *sys.File) bool {
 	if safefile.OwnedByUserOrRoot(l) {
 		return true
 	}
-	var a, b unix.Stat_t
-	return sys.Fstat(log.Fd(), &a) == nil && sys.Fstat(dump.Fd(), &b) == nil && a.Uid == b.Uid
+	d, err := dump.Stat()
+	return err == nil && uidOf(l) == uidOf(d)
 }
+
+// uidOf returns the owner of a file. info is from a Stat of this system.
+func uidOf(info fs.FileInfo) uint32 { return info.Sys().(*syscall.Stat_t).Uid }

@@ -188,7 +188,10 @@ func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording
 	for _, dir := range opts.DumpDirs {
 		places = append(places, filepath.Join(dir, base))
 	}
-	there, _ := sys.Stat(m.Name)
+	there, err := sys.Stat(m.Name)
+	if err != nil && !safefile.IsAbsent(err) { // a copy would not be known from another build
+		return nil, fmt.Errorf("%s: %w", quote.Printable(m.Name), safefile.WithoutPath(err))
+	}
 	for i, path := range places {
 		file, f, err := recording.OpenELF(path)
 		if err != nil {
@@ -198,6 +201,10 @@ func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording
 			continue
 		}
 		same := s.IsRecorded(m, file, f)
+		if err := file.Failed(); err != nil {
+			file.Close()
+			return nil, fmt.Errorf("%s: %w", quote.Printable(path), safefile.WithoutPath(err))
+		}
 		unchecked := !same && want == "" && (there == nil || i == 0 && madeUpDevice(m, there))
 		if i > 0 && there != nil && !same {
 			if st, err := file.Stat(); err == nil && os.SameFile(there, st) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,8 +13,9 @@ import (
 
 // A File is an open file. Its methods are those of os.File.
 type File struct {
-	f  *os.File
-	fd int
+	f      *os.File
+	fd     int
+	failed atomic.Pointer[error] // see Failed
 }
 
 // Of returns a File for f, such as standard output. The two share the descriptor: closing one
@@ -22,7 +24,7 @@ func Of(f *os.File) *File {
 	if f == nil {
 		return nil
 	}
-	return &File{f, descriptor(f)}
+	return &File{f: f, fd: descriptor(f)}
 }
 
 // descriptor returns the descriptor of an open file, or -1. Unlike os.File.Fd, it does not make
@@ -36,7 +38,7 @@ func descriptor(f *os.File) (fd int) {
 }
 
 // NewFile returns a File for a descriptor, which it owns. name is for error messages.
-func NewFile(fd int, name string) *File { return &File{os.NewFile(uintptr(fd), name), fd} }
+func NewFile(fd int, name string) *File { return &File{f: os.NewFile(uintptr(fd), name), fd: fd} }
 
 // Open opens a regular file or a directory for reading. It follows links. It fails for others, and
 // does not wait for them: opening a FIFO may take for ever.
@@ -87,6 +89,24 @@ func (f *File) Name() string { return f.f.Name() }
 // Fd returns the descriptor.
 func (f *File) Fd() int { return f.fd }
 
+// Failed returns the first error of reading the file or its state, or nil. The end of the file is none.
+// Whoever takes a file for something else, or for shorter than it is, asks this first.
+func (f *File) Failed() error {
+	if err := f.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// read makes a call that reads the open file.
+func (f *File) read(op, name string, c Call, make func() (int, error)) (int, error) {
+	n, err := f.do(op, name, c, make)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
+		f.failed.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
 // do makes a call on the open file.
 func (f *File) do(op, name string, c Call, make func() (int, error)) (int, error) {
 	c.Name, c.FD = name, f.fd
@@ -96,12 +116,12 @@ func (f *File) do(op, name string, c Call, make func() (int, error)) (int, error
 
 // Read reads from the current offset on.
 func (f *File) Read(p []byte) (int, error) {
-	return f.do("read", "read", Call{Off: -1}, func() (int, error) { return f.f.Read(p) })
+	return f.read("read", "read", Call{Off: -1}, func() (int, error) { return f.f.Read(p) })
 }
 
 // ReadAt reads from an offset on. It returns io.EOF if the file ends before p is full.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
-	return f.do("read", "pread64", Call{Off: off}, func() (int, error) { return f.f.ReadAt(p, off) })
+	return f.read("read", "pread64", Call{Off: off}, func() (int, error) { return f.f.ReadAt(p, off) })
 }
 
 // Write writes at the current offset.
@@ -151,7 +171,7 @@ func (f *File) Seek(off int64, whence int) (at int64, err error) {
 
 // Stat returns the state of the file.
 func (f *File) Stat() (st fs.FileInfo, err error) {
-	_, err = f.do("stat", "fstat", Call{Off: -1}, func() (int, error) {
+	_, err = f.read("stat", "fstat", Call{Off: -1}, func() (int, error) {
 		st, err = f.f.Stat()
 		return 0, err
 	})
@@ -160,7 +180,7 @@ func (f *File) Stat() (st fs.FileInfo, err error) {
 
 // ReadDir returns the entries of a directory, as os.File.ReadDir does.
 func (f *File) ReadDir(n int) (entries []fs.DirEntry, err error) {
-	_, err = f.do("readdirent", "getdents64", Call{Off: -1}, func() (int, error) {
+	_, err = f.read("readdirent", "getdents64", Call{Off: -1}, func() (int, error) {
 		entries, err = f.f.ReadDir(n)
 		return 0, err
 	})

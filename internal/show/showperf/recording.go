@@ -1,7 +1,6 @@
 package showperf
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -27,10 +26,8 @@ type recordingViewer struct {
 // Format is the format of perf.data, of which recordings are files, directories and
 // streams.
 var Format = show.Format{
-	Name: "a perf.data",
-	Begins: func(head []byte) bool {
-		return bytes.HasPrefix(head, []byte("PERFILE2")) || bytes.HasPrefix(head, []byte("2ELIFREP"))
-	},
+	Name:      "a perf.data",
+	Begins:    perfdata.HasMagic,
 	Show:      showRecording,
 	Types:     itemTypes(),
 	Prefixes:  []string{perfPrefix},
@@ -160,7 +157,9 @@ func (r *recordingViewer) records(s perfdata.Stream) {
 	for !r.Lost() {
 		b, err := s.Next()
 		if err == io.EOF {
-			if at := s.Cut(); at >= 0 {
+			if text := perfdata.TextAfter(s); text != "" {
+				r.Problem(s.Cut(), fmt.Errorf("text follows the last record, which is no part of the recording: %.300q", text))
+			} else if at := s.Cut(); at >= 0 {
 				r.Problem(at, errors.New("the input ends inside this record: its writer was stopped or is still writing"))
 			}
 			return

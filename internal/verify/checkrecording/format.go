@@ -7,6 +7,7 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/recorded"
+	"github.com/jitinject/jitinject/perfdata"
 )
 
 // Kind is the kind of recordings.
@@ -31,5 +32,5 @@ func isRecording(src io.ReaderAt, path string) bool {
 	}
 	var magic [8]byte
 	n, _ := src.ReadAt(magic[:], 0)
-	return string(magic[:n]) == "PERFILE2" || string(magic[:n]) == "2ELIFREP"
+	return perfdata.HasMagic(magic[:n])
 }

@@ -131,7 +131,9 @@ func (c *checker) walk(ctx context.Context) error {
 			}
 		}
 	}
-	if cut := c.rec.Stream.Cut(); cut >= 0 {
+	if text := perfdata.TextAfter(c.rec.Stream); text != "" {
+		c.Violation("recording/text", c.rec.Stream.Cut(), "text follows the last record: %.300q", text)
+	} else if cut := c.rec.Stream.Cut(); cut >= 0 {
 		c.Violation("recording/cut", cut, "the data ends inside a record")
 	}
 	return nil
@@ -141,6 +143,10 @@ func (c *checker) walk(ctx context.Context) error {
 // that it is in.
 func (c *checker) record(rec perfdata.Record, at int64) error {
 	switch rec.Type {
+	case perfdata.RecordSample:
+		if c.rec.Seekable != nil && len(c.rec.Attrs) == 0 {
+			return perfdata.ErrNoEvents
+		}
 	case perfdata.RecordFinishedRound:
 		c.rounds.finished()
 		return nil

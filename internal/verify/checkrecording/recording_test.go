@@ -92,6 +92,9 @@ var recordingBreaches = []breach{
 		p := pipe(t, b, 1)
 		return p[:len(p)-4]
 	}),
+	bent("recording/text", func(t *testing.T, b []byte) []byte {
+		return append(pipe(t, b, 1), "[ perf record: Woken up 1 times to write data ]\n"...)
+	}),
 	recorded("recording/sample-id", func(w *verifytest.World) {
 		w.MapObject(200)
 		w.ID = 78

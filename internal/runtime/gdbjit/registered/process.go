@@ -28,6 +28,9 @@ type Process struct {
 	// only the memory counts.
 	Open func(name string) File
 
+	// Failed is for Open: a failure other than that there is no such file.
+	Failed error
+
 	// Live says that the memory may change while it is read.
 	Live bool
 
