@@ -91,7 +91,9 @@ func (b *Builder) addFrames(fn *jitcode.Function) {
 			low := b.at + f.Offset
 			b.frames.AddFDE(b.sentCIE(&u.Sent.CIEs[f.CIE]), dwarfgen.FDE{Low: low, High: low + f.Size, Instructions: f.Instructions})
 		}
-		return
+		if len(u.Rows) == 0 {
+			return
+		}
 	}
 	cie := b.derivedCIE(u)
 	// Each run of known rows is an FDE.

@@ -30,12 +30,14 @@ const (
 type Entry struct {
 	at        uint64 // its address
 	Low, High uint64 // of the code it is about
+	program   program
 }
 
 // A commonEntry is what FDEs need to know of their CIE.
 type commonEntry struct {
 	encoding byte
 	augments bool // FDEs have augmentation data
+	program  program
 }
 
 // A reader reads an .eh_frame [LSB Core 10.6.1].
@@ -74,6 +76,7 @@ func Read(order binary.ByteOrder, addrSize int, data []byte, at uint64) (table [
 			if err != nil {
 				return nil, fmt.Errorf("the CIE at %#x: %w", start, err)
 			}
+			cie.program.order = order
 			r.cies[start] = cie
 			continue
 		}
@@ -107,8 +110,7 @@ func (e *entryReader) cie() (cie commonEntry, err error) {
 	if e.c.Err() == nil && version != 1 && version != 3 {
 		return cie, fmt.Errorf("version %d", version)
 	}
-	e.uleb()
-	e.sleb()
+	cie.program.codeAlign, cie.program.dataAlign = int64(e.uleb()), e.signed()
 	if version == 1 {
 		e.c.U8("return_register")
 	} else {
@@ -143,6 +145,8 @@ func (e *entryReader) cie() (cie commonEntry, err error) {
 	if e.c.Err() != nil {
 		return cie, errors.New("it ends before its fields do")
 	}
+	instructions := e.c
+	cie.program.initial = instructions.Rest()
 	return cie, e.instructions()
 }
 
@@ -164,6 +168,9 @@ func (e *entryReader) fde(cie commonEntry) (f Entry, err error) {
 	if e.c.Err() != nil {
 		return f, errors.New("it ends before its fields do")
 	}
+	instructions := e.c
+	f.program = cie.program
+	f.program.instructions = instructions.Rest()
 	return f, e.instructions()
 }
 
@@ -178,8 +185,6 @@ func (e *entryReader) uleb() (v uint64) {
 		}
 	}
 }
-
-func (e *entryReader) sleb() { e.uleb() } // no value of one is of interest
 
 // skipPointer steps over a pointer.
 func (e *entryReader) skipPointer(encoding byte) {
