@@ -246,6 +246,10 @@ func TestBuild_BuildIDOfEveryDifference(t *testing.T) {
 			f.Unwind = derived()
 			f.Unwind.Rows[1].CFA.Offset++
 		},
+		"marked CFA": func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) {
+			f.Unwind = derived()
+			f.Unwind.Rows[1].CFA.Marked = jitcode.Marked{Reg: 7, Offset: 80, Zero: 24, One: 32}
+		},
 		"saved register": func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) {
 			f.Unwind = derived()
 			f.Unwind.Rows[1].Saved[0].Offset = -24

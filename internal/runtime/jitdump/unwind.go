@@ -54,6 +54,7 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 		return nil
 	}
 	r.frames.Strict = r.d.callees.strict || sent
+	r.frames.Leaves = r.d.callees.barrier.addr != 0 // HotSpot
 	r.frames.Callee = func(offset int64) cfi.Callee { return r.callee(fn.Addr + uint64(offset)) }
 	found := r.frames.Synthesize(r.d.Target(), fn.Code, nil)
 	if sent {
@@ -77,7 +78,7 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 		}
 		found = r.frames.Synthesize(r.d.Target(), fn.Code, &entry)
 	}
-	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, hotspotRows(r.d.Target(), fn, &found)
+	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, r.d.callees.barrier.rows(r.d.Target(), fn, hotspotRows(r.d.Target(), fn, &found))
 	return nil
 }
 

@@ -122,12 +122,13 @@ func TestUnwind_TableContradictsCode(t *testing.T) {
 func TestUnwind_HotSpotSafepoint(t *testing.T) {
 	body := []byte{0x55, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x08, 0xc9, 0xc3} // push rbp; mov rbp,rsp; sub rsp,8; leave; ret
 	b := newDump(t, x86)
-	b.code("SafepointBlob", 0x1000, append([]byte{0x53}, body...)) // entered at a poll in a loop
-	b.code("SafepointBlob", 0x2000, body)                          // entered at a return
+	b.code("SafepointBlob", 0x1000, append([]byte{0x53}, body...))                                        // entered at a poll in a loop
+	b.code("SafepointBlob", 0x2000, body)                                                                 // entered at a return
+	b.code("polling_page_safepoint_handler_blob (shared runtime)", 0x3000, append([]byte{0x53}, body...)) // of JDK 27
 	d := b.scan()
 	d.DeriveFrames(source.Surroundings{})
 	r := d.Reader()
-	for i, want := range []bool{false, true} {
+	for i, want := range []bool{false, true, false} {
 		fn, err := r.Function(i)
 		if err != nil {
 			t.Fatal(err)
@@ -147,6 +148,7 @@ func TestUnwind_HotSpotJumpedTo(t *testing.T) {
 		"ExceptionBlob": false, "catch_exception": false, "cont_preempt": false, "cont_returnBarrier": false, "cont_returnBarrierExc": false,
 		"Cont thaw return barrier": false, "Cont thaw return barrier exception": false,
 		"upcall stub exception handler": false, "upcall_stub_exception_handler": false, "Exceptions": true,
+		"catch_exception_stub (stub gen)": false, "cont_returnBarrierExc_stub (stub gen)": false, "other_stub (stub gen)": true,
 	} {
 		b := newDump(t, x86)
 		b.code(name, 0x1000, exception)
