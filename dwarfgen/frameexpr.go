@@ -13,9 +13,11 @@ const (
 	opMinus   = 0x1c
 	opMul     = 0x1e
 	opPlus    = 0x22
+	opEQ      = 0x29
 	opGE      = 0x2a
 	opLE      = 0x2c
 	opLit0    = 0x30
+	opLit1    = 0x31
 	opBreg0   = 0x70
 )
 
@@ -30,6 +32,22 @@ func (f *Frames) storedCFA(cfa CFA) {
 		w.Bytes([]byte{opMinus, opDup, opLit0, opGE, opOver, opConst4u})
 		w.U32(cfa.Max)
 		w.Bytes([]byte{opLE, opAnd, opMul})
+		f.breg(cfa.Reg, cfa.Offset)
+		w.U8(opPlus)
+	})
+}
+
+// markedCFA writes the expression of a CFA with a mark.
+func (f *Frames) markedCFA(cfa CFA) {
+	w, m := &f.w, cfa.Marked
+	f.expression(func() {
+		f.breg(m.Reg, m.Zero)
+		w.Bytes([]byte{opDeref, opLit0, opEQ})
+		f.breg(m.Reg, m.One)
+		w.Bytes([]byte{opDeref, opLit1, opEQ, opAnd})
+		f.breg(m.Reg, m.Offset)
+		f.breg(cfa.Reg, cfa.Offset)
+		w.Bytes([]byte{opMinus, opMul})
 		f.breg(cfa.Reg, cfa.Offset)
 		w.U8(opPlus)
 	})

@@ -54,3 +54,32 @@ func TestFrames_StoredCFAOfRegister32(t *testing.T) {
 		t.Errorf("got %v, want an error about register 32", err)
 	}
 }
+
+// A CFA with a mark is an expression: that of the mark if its two words have the right values, or
+// else the register plus the offset.
+func TestFrames_MarkedCFA(t *testing.T) {
+	var f dwarfgen.Frames
+	f.Reset(binary.LittleEndian, 8, 0x2000)
+	f.AddFDE(f.AddCIE(frameCIE), dwarfgen.FDE{Low: 0x1000, High: 0x1010, Rows: []dwarfgen.FrameRow{
+		{CFA: dwarfgen.CFA{Reg: regFP, Offset: 16, Marked: dwarfgen.Marked{Reg: 7, Offset: 80, Zero: 0x18, One: 0x20}}},
+		{Offset: 2, CFA: dwarfgen.CFA{Reg: regFP, Offset: 16}},
+	}})
+	section, err := f.Section()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []byte{
+		0x0f, 25, // def_cfa_expression
+		0x77, 0x18, 0x06, 0x30, 0x29, // breg7 24; deref; lit0; eq
+		0x77, 0x20, 0x06, 0x31, 0x29, 0x1a, // breg7 32; deref; lit1; eq; and
+		0x77, 0xd0, 0, 0x76, 16, 0x1c, 0x1e, // breg7 80; breg6 16; minus; mul
+		0x76, 16, 0x22, // breg6 16; plus
+	}
+	want[1] = byte(len(want) - 2)
+	if !bytes.Contains(section.Data, want) {
+		t.Errorf("got % x, want % x in it", section.Data, want)
+	}
+	if whole := []byte{0x42, 0x0c, 6, 16}; !bytes.Contains(section.Data, whole) { // advance_loc 2; def_cfa r6+16
+		t.Errorf("got % x, want % x in it", section.Data, whole)
+	}
+}

@@ -82,8 +82,13 @@ func (f *Frames) defineCFA(cie *CIE, state *rules, cfa CFA) {
 		f.storedCFA(cfa)
 		return
 	}
+	if cfa.Marked.Offset != 0 {
+		w.U8(cfaDefCFAExpr)
+		f.markedCFA(cfa)
+		return
+	}
 	// An expression replaces the whole CFA: nothing can be changed in part.
-	plain := state.set && state.cfa.Stored == 0
+	plain := state.set && state.cfa.Stored == 0 && state.cfa.Marked.Offset == 0
 	sameReg, sameOffset := plain && state.cfa.Reg == cfa.Reg, plain && state.cfa.Offset == cfa.Offset
 	switch {
 	case sameOffset:

@@ -68,6 +68,15 @@ type CFA struct {
 	Offset int64  // bytes; a negative one is a multiple of the CIE's DataAlign
 	Stored int64  // bytes; 0 if the CFA is always Reg plus Offset
 	Max    uint32 // bytes; without Stored, not used
+	Marked Marked
+}
+
+// A Marked CFA is Reg plus Offset if the word at Reg plus Zero is 0, and that at Reg plus One is 1.
+// Otherwise it is the rest of its CFA, without Stored. Registers are below 32. The zero Marked says
+// nothing.
+type Marked struct {
+	Reg               uint64 // DWARF register number
+	Offset, Zero, One int64  // bytes; Offset is 0 in the zero Marked only
 }
 
 // A SavedReg is the place of a caller's register: in memory at the CFA plus Offset, or lost. If

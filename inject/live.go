@@ -290,6 +290,9 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 	switch rec.Type {
 	case perfdata.RecordMmap, perfdata.RecordMmap2:
 		l.logs = l.logs || formats.Announced(rec.Data)
+		if m, err := l.Rec.Layouts.Mmap(rec); err == nil && !recording.IsAnonymous(m.Filename) {
+			l.cover(m.PID, m.Addr)
+		}
 	case perfdata.RecordFork:
 		t, err := l.Rec.Layouts.Task(rec)
 		if err != nil || t.PID == t.ParentPID {

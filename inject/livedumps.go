@@ -222,6 +222,20 @@ func (l *live) poll() {
 	}
 }
 
+// cover maps functions again over the file that a process has just mapped at an address.
+func (l *live) cover(pid uint32, addr uint64) {
+	n := l.Rec.FileMapCount(pid)
+	if n == 0 || l.Rec.Processes[pid].FileMaps[n-1].Lo != addr { // not executable
+		return
+	}
+	mappings := len(l.Plan.Mappings)
+	l.planner.Cover(pid, &l.Rec.Processes[pid].FileMaps[n-1])
+	if len(l.Plan.Mappings) > mappings {
+		l.counter.Extend(l.Plan, mappings)
+		slices.SortStableFunc(l.Plan.Mappings[l.Next:], plan.ByTimeOfMapping)
+	}
+}
+
 // extend plans and makes what has been added to a dump.
 func (l *live) extend(d *plan.Dump) {
 	if err := d.Source.Scan(l.ctx); err != nil {

@@ -150,3 +150,24 @@ func TestARM64_StubsAfterMethod(t *testing.T) {
 		}
 	}
 }
+
+// A call of code that pops its return address and jumps away, as HotSpot's rethrow_stub does, has no
+// successor: the code after it has the frame of the jumps to it. Where functions may remove
+// arguments, it may have one.
+func TestSynthesize_CalleeThatJumpsAway(t *testing.T) {
+	const code = "4883ec18" + "85ff" + "7405" + "e8" + away + "4883c418" + "c3" // sub rsp,24; test edi,edi; jz to add; call; add rsp,24; ret
+	for _, c := range []struct {
+		callee Callee
+		strict bool
+		want   string
+	}{
+		{CalleeNeutral, false, "13 rsp+32, 17 rsp+8"},
+		{CalleeOther, false, "13 rsp+32, 17 rsp+8"},
+		{CalleeOther, true, "13 -"},
+	} {
+		s := Synthesizer{Strict: c.strict, Leaves: true, Callee: func(int64) Callee { return c.callee }}
+		if got := rowsIn(t, &s, code, 0xd); got != c.want {
+			t.Errorf("callee %v, strict %v: got rows %q, want %q", c.callee, c.strict, got, c.want)
+		}
+	}
+}

@@ -176,6 +176,11 @@ func (s *Synthesizer) follow(at uint32) {
 				}
 			}
 		}
+		if o.kind == opCall && s.Leaves && !s.strict && Callee(o.reg) == CalleeOther {
+			// HotSpot's rethrow_stub pops its return address and jumps to a handler.
+			s.ops = append(s.ops, op{off: o.off, end: at, kind: opTrap})
+			o = &s.ops[len(s.ops)-1]
+		}
 		// Calls of the function's own start need no mark.
 		if o.kind == opCall && o.imm > 0 && s.mark[o.imm]&markCalled == 0 {
 			s.mark[o.imm] |= markCalled

@@ -133,3 +133,28 @@ func (s *Synthesizer) row(p *piece) jitcode.FrameRow {
 	slices.SortFunc(row.Saved, func(a, b jitcode.SavedReg) int { return cmp.Compare(a.Reg, b.Reg) })
 	return row
 }
+
+// Proofs returns what the code of the last Synthesize proves about its frames. found is the result of
+// that. Without Strict, proofs depend on the assumption that calls leave the stack pointer unchanged.
+// There are none for code that does not return with the stack as at its entry: it may be entered by a
+// jump, in a frame that it does not show.
+func (s *Synthesizer) Proofs(found *Result) (proofs []ehframe.Proof) {
+	if len(found.Rows) == 0 || !found.Returns || found.Odd || found.Popped > 0 {
+		return nil
+	}
+	for i := range s.pieces {
+		p := &s.pieces[i]
+		if !s.row(p).Known {
+			continue
+		}
+		proof := ehframe.Proof{Span: ehframe.Span{From: uint64(p.start), To: uint64(p.end)}}
+		if p.spOK {
+			proof.CFAs = append(proof.CFAs, jitcode.CFA{Reg: s.m.sp, Offset: int64(p.sp)})
+		}
+		if p.fpOK {
+			proof.CFAs = append(proof.CFAs, jitcode.CFA{Reg: s.m.regs[fp], Offset: int64(p.fp)})
+		}
+		proofs = append(proofs, proof)
+	}
+	return proofs
+}

@@ -60,6 +60,9 @@ type Synthesizer struct {
 	// each call needs a proof.
 	Strict bool
 
+	// Leaves means that no call of a CalleeOther returns, unless functions may remove arguments.
+	Leaves bool
+
 	m     *machine
 	entry state
 	limit int32 // distance from the return address up to the CFA

@@ -11,18 +11,18 @@ import (
 type Span struct{ From, To uint64 }
 
 // Cut returns a table, as [Check] returns it, without rows in spans. Spans must be sorted
-// and disjoint. It splits FDEs there. It returns the table itself if there is nothing to
-// cut, or if an FDE cannot be split because its advances cannot express a span's bounds.
+// and disjoint. It splits FDEs there. If an FDE cannot be split because its advances cannot
+// express a span's bounds, ok is false, and Cut returns the table itself.
 //
 // V8's TurboFan describes the end of a function as if ret followed pop rbp. With more
 // arguments than parameters, it pops the return address first, drops the arguments, and
 // pushes it again: the rows there are false. (AssembleReturn in V8's
 // src/compiler/backend/x64/code-generator-x64.cc; node 20 to 25 do it.)
-func Cut(place Place, table jitcode.FrameTable, spans []Span) jitcode.FrameTable {
+func Cut(place Place, table jitcode.FrameTable, spans []Span) (cut jitcode.FrameTable, ok bool) {
 	if len(spans) == 0 {
-		return table
+		return table, true
 	}
-	cut := jitcode.FrameTable{CIEs: table.CIEs, Moved: table.Moved}
+	cut = jitcode.FrameTable{CIEs: table.CIEs, Moved: table.Moved}
 	for i := range table.FDEs {
 		f := &table.FDEs[i]
 		from, end := f.Offset, f.Offset+f.Size
@@ -30,14 +30,14 @@ func Cut(place Place, table jitcode.FrameTable, spans []Span) jitcode.FrameTable
 			if to := min(s.From, end); from < to {
 				part, ok := partOf(&place, &table.CIEs[f.CIE], f, from-f.Offset, to-f.Offset)
 				if !ok {
-					return table
+					return table, false
 				}
 				cut.FDEs = append(cut.FDEs, part)
 			}
 			from = max(from, s.To)
 		}
 	}
-	return cut
+	return cut, true
 }
 
 // partOf returns the part of an FDE between two offsets in it.

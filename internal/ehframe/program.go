@@ -23,6 +23,7 @@ type program struct {
 type rules struct {
 	cfa         bool // there is a rule for the CFA
 	computed    bool // the CFA is an expression
+	cfaReg      uint64
 	cfaOffset   int64
 	ra          bool // there is a rule for the return address
 	raInMemory  bool // at an offset from the CFA
@@ -190,8 +191,8 @@ func (p *program) register(c *wire.Cursor) uint64 {
 
 // base reads the register that the CFA counts from.
 func (p *program) base(c *wire.Cursor) {
-	if r := c.Uleb("CFA register"); r >= p.place.registers() {
-		c.Bad("CFA register", "%d, of %d", r, p.place.registers())
+	if p.now.cfaReg = c.Uleb("CFA register"); p.now.cfaReg >= p.place.registers() {
+		c.Bad("CFA register", "%d, of %d", p.now.cfaReg, p.place.registers())
 	}
 }
 

@@ -17,6 +17,15 @@ type CFA struct {
 	Reg    uint8
 	Offset int64
 	Stored int64
+	Marked Marked
+}
+
+// A Marked frame shows by its content which frame it is. If the word at Reg plus Zero is 0, and that
+// at Reg plus One is 1, the CFA is Reg plus Offset. Otherwise the rest of the CFA counts. Offset is 0
+// if there is no such frame.
+type Marked struct {
+	Reg               uint8
+	Offset, Zero, One int64
 }
 
 // MaxStored is the maximum distance of a stored CFA above Reg plus Offset, in bytes.

@@ -62,7 +62,7 @@ type Memory interface {
 // An Unwind has the rules for unwinding a function: from the producer, or else derived from the
 // code.
 type Unwind struct {
-	Sent FrameTable // if it has no FDEs, the other fields count
+	Sent FrameTable // the other fields have the rules of code that its FDEs do not cover
 
 	CIE     FrameCIE // common part of Rows; its Instructions are in Initial
 	Initial FrameRow // row at the start of a function

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-delve/delve/pkg/dwarf/frame"
+
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -244,6 +246,10 @@ func TestBuild_BuildIDOfEveryDifference(t *testing.T) {
 			f.Unwind = derived()
 			f.Unwind.Rows[1].CFA.Offset++
 		},
+		"marked CFA": func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) {
+			f.Unwind = derived()
+			f.Unwind.Rows[1].CFA.Marked = jitcode.Marked{Reg: 7, Offset: 80, Zero: 24, One: 32}
+		},
 		"saved register": func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) {
 			f.Unwind = derived()
 			f.Unwind.Rows[1].Saved[0].Offset = -24
@@ -271,6 +277,40 @@ func TestBuild_BuildIDOfEveryDifference(t *testing.T) {
 	}
 	if again := build(t, target, opts, function()); again.BuildID != first.BuildID || !bytes.Equal(again.Bytes, first.Bytes) {
 		t.Error("the same function gives another object")
+	}
+}
+
+// Derived rows stand beside the FDEs that a producer sent, where these leave code to them.
+func TestBuild_SentAndDerivedFrames(t *testing.T) {
+	fn := function()
+	fn.Unwind = derived()
+	fn.Unwind.Sent = sent().Sent
+	fn.Unwind.Sent.FDEs[0].Size = 100
+	fn.Unwind.Rows = []jitcode.FrameRow{fn.Unwind.Rows[1], {Offset: 150}}
+	fn.Unwind.Rows[0].Offset = 100
+	o, err := elf.NewFile(bytes.NewReader(build(t, targets()[0], jitobj.Options{}, fn).Bytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	section := o.Section(".eh_frame")
+	data, err := section.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := frame.Parse(data, binary.LittleEndian, 0, 8, section.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range table {
+		row, err := f.EstablishFrame(f.End() - 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%d-%d %d%+d", f.Begin()-o.Section(".text").Addr, f.End()-o.Section(".text").Addr, row.CFA.Reg, row.CFA.Offset))
+	}
+	if want := []string{"0-100 7+16", "100-150 7+16"}; !slices.Equal(got, want) {
+		t.Errorf("got FDEs %q, want %q", got, want)
 	}
 }
 

@@ -91,7 +91,9 @@ func (b *Builder) addFrames(fn *jitcode.Function) {
 			low := b.at + f.Offset
 			b.frames.AddFDE(b.sentCIE(&u.Sent.CIEs[f.CIE]), dwarfgen.FDE{Low: low, High: low + f.Size, Instructions: f.Instructions})
 		}
-		return
+		if len(u.Rows) == 0 {
+			return
+		}
 	}
 	cie := b.derivedCIE(u)
 	// Each run of known rows is an FDE.
@@ -167,6 +169,9 @@ func (b *Builder) row(r *jitcode.FrameRow, start uint64) dwarfgen.FrameRow {
 	if stored {
 		cfa.Stored, cfa.Max = r.CFA.Stored, jitcode.MaxStored
 	}
+	if m := r.CFA.Marked; m.Offset != 0 {
+		cfa.Marked = dwarfgen.Marked{Reg: uint64(m.Reg), Offset: m.Offset, Zero: m.Zero, One: m.One}
+	}
 	for _, s := range r.Saved {
 		saved := dwarfgen.SavedReg{Reg: uint64(s.Reg), Offset: s.Offset, Lost: s.Lost}
 		if stored && !s.Lost {
@@ -224,6 +229,12 @@ func (b *Builder) hashRow(r *jitcode.FrameRow) {
 	if r.CFA.Stored != 0 {
 		known = 2
 		b.hashNumber(uint64(r.CFA.Stored))
+	}
+	if m := r.CFA.Marked; m.Offset != 0 {
+		known = 3
+		for _, n := range []uint64{uint64(m.Reg), uint64(m.Offset), uint64(m.Zero), uint64(m.One)} {
+			b.hashNumber(n)
+		}
 	}
 	b.hashNumber(uint64(r.CFA.Reg)<<32 | uint64(len(r.Saved))<<8 | known)
 	b.hashNumber(uint64(r.CFA.Offset))

@@ -127,6 +127,7 @@ func (r *run) unit(i int) unit {
 // A place is a function at an address. The function is an object of the old plan.
 type place struct {
 	function int32
+	home     bool // in a file that keeps its place
 	addr     uint64
 }
 
@@ -213,8 +214,8 @@ func (b *bundler) finish() {
 			b.pids[d] = append(b.pids[d], m.PID)
 		}
 		r, ok := first[m.Object], first[m.Object] >= 0
-		if ok && b.placedFunctions[r].lo() != m.Addr {
-			r, ok = others[place{m.Object, m.Addr}]
+		if ok && (b.placedFunctions[r].lo() != m.Addr || b.placedFunctions[r].first.Home != m.Home) {
+			r, ok = others[place{m.Object, m.Home, m.Addr}]
 		}
 		if ok {
 			b.of[i] = r // mappings are in the order of their times: it was there before
@@ -225,7 +226,7 @@ func (b *bundler) finish() {
 		if first[m.Object] < 0 {
 			first[m.Object] = r
 		} else {
-			others[place{m.Object, m.Addr}] = r
+			others[place{m.Object, m.Home, m.Addr}] = r
 		}
 		d := b.old.Objects[m.Object].Dump
 		if b.dumps[d] == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
@@ -22,11 +23,12 @@ type Planner struct {
 	// Found has the problems and notes for the user.
 	Found report.Findings
 
-	rec   *recording.Recording
-	names objectNames
-	files *fileCode
-	gaps  *gaps
-	dumps []*Dump
+	rec     *recording.Recording
+	names   objectNames
+	files   *fileCode
+	gaps    *gaps
+	covered *codebytes.Covered
+	dumps   []*Dump
 
 	// all is the plan before DropUnreferenced if regions need it, or nil. isKept has its objects that
 	// are in the plan.
@@ -57,7 +59,7 @@ type Dump struct {
 
 // New returns a planner without any dumps.
 func New(rec *recording.Recording) *Planner {
-	return &Planner{Lines: []report.DumpSummary{}, rec: rec, files: newFileCode(rec), gaps: newGaps(rec)}
+	return &Planner{Lines: []report.DumpSummary{}, rec: rec, files: newFileCode(rec), gaps: newGaps(rec), covered: codebytes.NewCovered(rec)}
 }
 
 // Make returns the plan for all dumps, with one object for each function. The error is ctx's.
@@ -99,6 +101,7 @@ func (p *Planner) Add(d *model.Dump) *Dump {
 // Finish adds the findings that need the whole dump: problems, fixes and where it was cut.
 func (p *Planner) Finish() {
 	p.files.report(&p.Found)
+	p.covered.Report(&p.Found)
 	for _, d := range p.dumps {
 		p.Lines[d.Number].Cut, p.Lines[d.Number].CutName = d.Source.Scanned().Cut, d.Source.Scanned().CutName
 		for _, q := range d.Source.Scanned().Problems {
@@ -211,6 +214,7 @@ func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
 			if add {
 				before := len(p.Mappings)
 				p.Mappings = p.files.spread(p.Mappings, m)
+				p.stay(d, before)
 				for i := before; i < len(p.Mappings); i++ {
 					p.placeTables(&p.Mappings[i], e, d.Dump, waiting)
 				}

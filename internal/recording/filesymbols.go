@@ -215,6 +215,23 @@ func (rec *Recording) IsRecorded(m *FileMap, file *sys.File, f *elf.File) bool {
 	return st.Ino == m.File.Inode && unix.Major(uint64(st.Dev)) == m.File.Major && unix.Minor(uint64(st.Dev)) == m.File.Minor && !isReused(m, file)
 }
 
+// OpenMapped opens the regular file at the path of a mapping. The caller closes it. recorded says that
+// it is the file that was mapped, and unchanged by what the recording tells.
+func (rec *Recording) OpenMapped(m *FileMap) (file *sys.File, recorded bool, err error) {
+	fd, err := sys.OpenPath(m.Name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err == nil {
+		file, err = safefile.RegularFile(fd, m.Name)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	f, err := elf.NewFile(file)
+	if err != nil {
+		f = new(elf.File) // without a build id
+	}
+	return file, rec.IsRecorded(m, file, f), nil
+}
+
 // isReused reports whether an inode has become another file since it was mapped. A file that
 // replaces a removed one often gets its inode number, but not its generation.
 func isReused(m *FileMap, file *sys.File) bool {

@@ -144,6 +144,21 @@ func (p *ProgramMaps) InForce(lo, hi, time uint64) (*FileMap, bool) {
 	return nil, false
 }
 
+// After calls f for the mappings that the program's process makes over a part of [lo, hi) after a time,
+// until f returns false. They are in the order of their times.
+func (p *ProgramMaps) After(lo, hi, time uint64, f func(*FileMap) bool) {
+	if len(p.layers) == 0 {
+		return
+	}
+	l := p.layers[0]
+	r := addrs.Range{Lo: lo, Hi: hi}
+	for i := l.line.First(r, max(l.from, l.upTo(time)), l.to); i >= 0; i = l.line.First(r, i+1, l.to) {
+		if !f(&l.maps[i]) {
+			return
+		}
+	}
+}
+
 // All calls f for all mappings in the order of their times, until f returns false.
 func (p *ProgramMaps) All(f func(*FileMap) bool) {
 	for _, l := range slices.Backward(p.layers) {

@@ -20,6 +20,7 @@ type callees struct {
 	agreed  []atomic.Uint32 // by the index of the first function at an address: as in effects, of all there
 	effects []atomic.Uint32 // by function: 0 for unknown, else a cfi.Callee + 1
 	strict  bool            // functions remove arguments from their callers' stacks
+	barrier returnBarrier
 	copies  []source.Copy
 }
 
@@ -46,6 +47,7 @@ func (d *Dump) collectCallees() {
 		}
 		if code, err := r.codeOf(e.Function); err == nil {
 			c.strict = cfi.TakesArguments(d.Target(), code)
+			c.barrier.observe(e.Addr, code)
 		}
 	}
 	c.events = len(d.Events)

@@ -22,10 +22,23 @@ const hotspotSafepoint = "SafepointBlob"
 
 var pushRBX = []byte{0x53}
 
+// hotspotName returns the name that a stub of HotSpot has in JDK 25. JDK 27 has these names with an
+// ending, as in "cont_preempt_stub (stub gen)", and others for SafepointBlob.
+func hotspotName(name []byte) string {
+	stub, ok := bytes.CutSuffix(name, []byte("_stub (stub gen)"))
+	switch {
+	case ok:
+		return string(stub)
+	case bytes.HasSuffix(name, []byte("safepoint_handler_blob (shared runtime)")):
+		return hotspotSafepoint
+	}
+	return string(name)
+}
+
 // hotspotJumpedTo has the names of code that is entered by a jump or by a return, in the frame of
 // other code and without a return address on the stack. It leaves by a jump, too, so it looks like
-// code that is called. Where names differ, they are those of JDK 21 and JDK 25. Code of that name
-// that returns as a called function does is something else.
+// code that is called. Where names differ, they are those of JDK 21 and JDK 25; see hotspotName. Code
+// of that name that returns as a called function does is something else.
 var hotspotJumpedTo = map[string]bool{
 	// Handlers of exceptions in C2's methods jump there, with the method's frame
 	// (generate_exception_blob of runtime_x86_64.cpp).
@@ -47,7 +60,7 @@ var hotspotJumpedTo = map[string]bool{
 
 // hotspotRows returns the rows of fn. found is derived from its code.
 func hotspotRows(t jitcode.Target, fn *jitcode.Function, found *cfi.Result) []jitcode.FrameRow {
-	switch name := string(fn.Name); {
+	switch name := hotspotName(fn.Name); {
 	case name == hotspotInterpreter:
 		return cfi.InterpreterRows(t, fn.Code, found.Rows)
 	case name == hotspotSafepoint && bytes.HasPrefix(fn.Code, pushRBX) && elf.Machine(t.Machine) == elf.EM_X86_64:

@@ -18,9 +18,9 @@ import (
 
 // fixes counts the fixes. Several goroutines read functions, hence the atomic counters.
 type fixes struct {
-	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind, trees, displaced atomic.Int64
-	missized                                                                                           atomic.Int64
-	misfitting, contradictory, withheld, foreign, lateNames, unplaced, unchecked                       atomic.Int64
+	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind, contradicted, trees, displaced atomic.Int64
+	missized                                                                                                         atomic.Int64
+	misfitting, contradictory, withheld, foreign, lateNames, unplaced, unchecked                                     atomic.Int64
 }
 
 // Fixes returns the fixes so far, in a fixed order, without those that did not occur.
@@ -42,6 +42,7 @@ func (d *Dump) Fixes() []source.Fix {
 		{Name: "unsorted-lines", Count: r.unsorted.Load(), Text: "functions with source lines out of order; sorted"},
 		{Name: "absurd-lines", Count: r.absurdLines.Load(), Text: "source lines with an impossible number; left out"},
 		{Name: "unusable-unwind-tables", Count: r.unwind.Load(), Text: "functions with unreadable unwind tables; the tables were left out"},
+		{Name: "contradicted-unwind-tables", Count: r.contradicted.Load(), Text: "functions with unwind tables that contradict their code; tables derived from the code are used there instead"},
 		{Name: source.DisplacedTables, Count: r.displaced.Load(), Text: "functions with unwind tables in another order or for another place, which perf cannot use; fixed"},
 		{Name: "broken-inline-trees", Count: r.trees.Load(), Text: "functions with unusable inlined calls; the calls were left out"},
 		{Name: "interleaved-trees", Count: int64(d.interleaved), Text: "functions with inlined calls assigned by name, as threads wrote into each other's records"},

@@ -40,27 +40,32 @@ func (d *Dump) InterpreterFrame(ehFrame []byte, addr, pc uint64) (*jitcode.Frame
 
 // addUnwind sets the unwind tables of fn.
 func (r *Reader) addUnwind(fn *jitcode.Function) error {
-	if len(fn.Unwind.Sent.FDEs) > 0 { // from an object
-		return nil
-	}
-	if at := r.d.partsOf(r.function).unwind; at.Size != 0 {
+	if at := r.d.partsOf(r.function).unwind; at.Size != 0 && len(fn.Unwind.Sent.FDEs) == 0 { // an object may have some
 		if err := r.sentTables(fn, at); err != nil {
 			return err
 		}
 	}
 	sent := len(fn.Unwind.Sent.FDEs) > 0
-	if !r.d.derive || !fn.HasCode() || sent && !r.d.callees.strict {
+	if !r.d.derive || !fn.HasCode() {
 		return nil
 	}
 	cie, initial := cfi.CIE(r.d.Target())
 	if cie == nil {
 		return nil
 	}
-	r.frames.Strict = r.d.callees.strict
+	r.frames.Strict = r.d.callees.strict || sent
+	r.frames.Leaves = r.d.callees.barrier.addr != 0 // HotSpot
 	r.frames.Callee = func(offset int64) cfi.Callee { return r.callee(fn.Addr + uint64(offset)) }
 	found := r.frames.Synthesize(r.d.Target(), fn.Code, nil)
-	if sent { // wrong where a function moves its return address to drop arguments
-		fn.Unwind.Sent = ehframe.Cut(r.placeOf(fn), fn.Unwind.Sent, found.Moved)
+	if sent {
+		place := r.placeOf(fn)
+		if ehframe.Correct(place, &fn.Unwind, r.frames.Proofs(&found), found.Rows) {
+			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial
+			r.fixes.contradicted.Add(1)
+		}
+		if r.d.callees.strict { // wrong where a function moves its return address to drop arguments
+			fn.Unwind.Sent, _ = ehframe.Cut(place, fn.Unwind.Sent, found.Moved)
+		}
 		return nil
 	}
 	if r.d.traces && !found.Returns {
@@ -73,7 +78,7 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 		}
 		found = r.frames.Synthesize(r.d.Target(), fn.Code, &entry)
 	}
-	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, hotspotRows(r.d.Target(), fn, &found)
+	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, r.d.callees.barrier.rows(r.d.Target(), fn, hotspotRows(r.d.Target(), fn, &found))
 	return nil
 }
 

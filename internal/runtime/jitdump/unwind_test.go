@@ -85,16 +85,50 @@ func TestUnwind_TablesInEitherOrder(t *testing.T) {
 	}
 }
 
+// A table that contradicts its code is not used where the code proves another frame. Without
+// DeriveFrames, no code is read.
+func TestUnwind_TableContradictsCode(t *testing.T) {
+	code := []byte{0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x40, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc9, 0xc3} // push rbp; mov rbp,rsp; sub rsp,0x40; nop; leave; ret
+	for _, c := range []struct {
+		name  string
+		fde   []byte // instructions of 5 bytes
+		fixed int64
+	}{
+		{"CFA = rsp+8 everywhere", []byte{0, 0, 0, 0, 0}, 1},
+		{"CFA = rsp+16 from byte 4 on", []byte{0x44, 0x0e, 16, 0, 0}, 1},
+		{"CFA = rbp+16 from byte 1 on", []byte{0x41, 0x0c, 6, 16, 0}, 0},
+	} {
+		for _, derive := range []bool{false, true} {
+			b := newDump(t, x86)
+			b.add(&jitdump.Unwinding{HeaderSize: 12, Data: joined(frameCIE, append(bytes.Clone(frameFDE[:17]), append(c.fde, 0, 0)...), frameHeader)})
+			b.code("f", 0x1000, code)
+			d := b.scan()
+			if derive {
+				d.DeriveFrames(source.Surroundings{})
+			}
+			fn, err := d.Reader().Function(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := derive && c.fixed > 0
+			if got := fixes(d)["contradicted-unwind-tables"]; (got == 1) != want || (len(fn.Unwind.Rows) > 0) != want {
+				t.Errorf("%s, derive %v: %d tables were fixed, rows %+v", c.name, derive, got, fn.Unwind.Rows)
+			}
+		}
+	}
+}
+
 // Code that HotSpot's signal handler continues in has no rows.
 func TestUnwind_HotSpotSafepoint(t *testing.T) {
 	body := []byte{0x55, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x08, 0xc9, 0xc3} // push rbp; mov rbp,rsp; sub rsp,8; leave; ret
 	b := newDump(t, x86)
-	b.code("SafepointBlob", 0x1000, append([]byte{0x53}, body...)) // entered at a poll in a loop
-	b.code("SafepointBlob", 0x2000, body)                          // entered at a return
+	b.code("SafepointBlob", 0x1000, append([]byte{0x53}, body...))                                        // entered at a poll in a loop
+	b.code("SafepointBlob", 0x2000, body)                                                                 // entered at a return
+	b.code("polling_page_safepoint_handler_blob (shared runtime)", 0x3000, append([]byte{0x53}, body...)) // of JDK 27
 	d := b.scan()
 	d.DeriveFrames(source.Surroundings{})
 	r := d.Reader()
-	for i, want := range []bool{false, true} {
+	for i, want := range []bool{false, true, false} {
 		fn, err := r.Function(i)
 		if err != nil {
 			t.Fatal(err)
@@ -114,6 +148,7 @@ func TestUnwind_HotSpotJumpedTo(t *testing.T) {
 		"ExceptionBlob": false, "catch_exception": false, "cont_preempt": false, "cont_returnBarrier": false, "cont_returnBarrierExc": false,
 		"Cont thaw return barrier": false, "Cont thaw return barrier exception": false,
 		"upcall stub exception handler": false, "upcall_stub_exception_handler": false, "Exceptions": true,
+		"catch_exception_stub (stub gen)": false, "cont_returnBarrierExc_stub (stub gen)": false, "other_stub (stub gen)": true,
 	} {
 		b := newDump(t, x86)
 		b.code(name, 0x1000, exception)

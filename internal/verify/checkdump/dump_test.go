@@ -80,12 +80,13 @@ func (d *dump) lines(addr u64, entries ...entry) *dump {
 // at the next multiple of 8 behind them.
 func unwindData(size int) (frames, header []byte) {
 	// CIE: version 1, "zR", code 1, data -8, ra 16, pcrel|sdata4; CFA is rsp+8, ra at -8.
+	// FDE: as in Code, the CFA is rsp+16 after push rbp, and rbp+16 after mov rbp, rsp.
 	frames = le.AppendUint32(nil, 20)
 	frames = append(frames, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0)
-	frames = append(le.AppendUint32(frames, 16), 28, 0, 0, 0)
+	frames = append(le.AppendUint32(frames, 20), 28, 0, 0, 0)
 	behind := (size + 7) &^ 7
 	frames = le.AppendUint32(frames, uint32(-int32(behind+len(frames))))
-	frames = append(le.AppendUint32(frames, uint32(size)), 0, 0, 0, 0)
+	frames = append(le.AppendUint32(frames, uint32(size)), 0, 0x41, 0x0e, 16, 0x43, 0x0d, 6, 0)
 	frames = append(frames, 0, 0, 0, 0)
 	header = []byte{1, 0x1b, 3, 0x3b}
 	header = le.AppendUint32(header, uint32(-int32(len(frames)+4)))
@@ -369,13 +370,13 @@ var dumpBreaches = []breach{
 	}),
 	changed("dump/unwind-shared", func(d *dump) { // as LLVM's ORC writes it
 		frames, _ := unwindData(len(code()))
-		fde := frames[24:44]
-		frames = append(frames[:44], fde...)
+		fde := frames[24:48]
+		frames = append(frames[:48], fde...)
 		at := u64(0x7f0000200000)
 		for i, addr := range []u64{a + 0x100, a + 0x200} {
-			f := frames[24+20*i:]
-			le.PutUint32(f[4:], u32(28+20*i))
-			le.PutUint32(f[8:], u32(addr-at-u64(32+20*i)))
+			f := frames[24+24*i:]
+			le.PutUint32(f[4:], u32(28+24*i))
+			le.PutUint32(f[8:], u32(addr-at-u64(32+24*i)))
 		}
 		header := le.AppendUint64([]byte{1, 0x0c, 0xff, 0xff}, at)
 		d.unwind(append(header, frames...), len(header), 0).load(a+0x100, "g").load(a+0x200, "h")
@@ -393,6 +394,16 @@ var dumpBreaches = []breach{
 	changed("dump/unwind-place", func(d *dump) {
 		frames, header := unwindData(len(code()) + 0x1000)
 		d.unwind(append(frames, header...), len(header), 0).load(a+0x2000, "g")
+	}),
+	changed("dump/unwind-false", func(d *dump) { // CFA = rsp+8 everywhere, as in a table for all functions
+		frames, header := unwindData(len(code()))
+		clear(frames[41:48])
+		d.unwind(append(frames, header...), len(header), 0).load(a+0x100, "g")
+	}),
+	changed("dump/unwind-false", func(d *dump) { // a byte late
+		frames, header := unwindData(len(code()))
+		frames[41] = 0x42
+		d.unwind(append(frames, header...), len(header), 0).load(a+0x100, "g")
 	}),
 	changed("dump/unwind-cover", func(d *dump) {
 		frames, header := unwindData(len(code()))

@@ -1,0 +1,75 @@
+package plan
+
+import (
+	"github.com/jitinject/jitinject/internal/codebytes"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+)
+
+// A file may be mapped over functions after their load. wasmtime maps a precompiled module, and makes
+// it executable later; only then does the kernel report the mapping. Such a file has the code of the
+// functions, so these are mapped once more, over it. A file with other code has replaced them.
+
+// stay appends mappings of the functions from index first on, after each file that has their code and
+// is mapped over them later. Without times in the dump, it is unknown which of the two is later.
+func (p *Planner) stay(d *Dump, first int) {
+	if !hasTimes(d.Dump) {
+		return
+	}
+	for i, end := first, len(p.Mappings); i < end; i++ {
+		m := p.Mappings[i]
+		p.files.files(m.PID, m.Time).After(m.Addr, m.Addr+m.Len, m.Time, func(f *recording.FileMap) bool {
+			p.stayOver(d.Dump, m, f)
+			return !p.files.overflows()
+		})
+	}
+}
+
+// Cover is stay for a file that a process of a stream has just mapped, and all functions so far.
+func (p *Planner) Cover(pid uint32, f *recording.FileMap) {
+	seen := make(map[place]bool)
+	for i, end := 0, len(p.Mappings); i < end && !p.files.overflows(); i++ {
+		m := p.Mappings[i]
+		at := place{m.Object, m.Home, m.Addr}
+		if m.PID != pid || m.Clear || m.Time >= f.Time || m.Addr >= f.Hi || f.Lo >= m.Addr+m.Len || seen[at] {
+			continue
+		}
+		seen[at] = true
+		if d := p.Objects[m.Object].Dump; hasTimes(d) {
+			p.stayOver(d, m, f)
+		}
+	}
+}
+
+// hasTimes reports whether the times of a dump's functions are known.
+func hasTimes(d *model.Dump) bool {
+	return d.Match.Kind != report.ClockNone && d.Match.Kind != report.ClockStart
+}
+
+// stayOver appends a mapping of m's function over a file, if that has its code.
+func (p *Planner) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap) {
+	if f.Name == "" || f.Name[0] == '[' || !codebytes.BringsCode(d) {
+		return
+	}
+	if p.rec.CopiesStacks() { // see spread
+		switch s := p.files.symbolsOf(f, m.PID); {
+		case s.Cover(max(m.Addr, f.Lo) - f.Lo + f.Off):
+			return // the file names it
+		case s.State == recording.FileUseless:
+		case s.State == recording.FileRecorded && p.files.skeletons && f.Lo <= m.Addr && m.Addr+m.Len <= f.Hi:
+			m.Home = true
+		default: // perf may have the file
+			if p.covered.Compare(d, p.Objects[m.Object].Function, &m, f) {
+				p.files.unnamed[f.Name]++
+			}
+			return
+		}
+	}
+	p.files.copied++
+	if !p.covered.Compare(d, p.Objects[m.Object].Function, &m, f) {
+		return
+	}
+	m.Time = f.Time + 1 // after the record of the file, which takes effect first
+	p.Mappings = append(p.Mappings, m)
+}
