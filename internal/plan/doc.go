@@ -2,9 +2,10 @@
 // nothing. Later stages follow the plan and decide nothing.
 //
 //	plan.go         one object for each function
-//	attribution.go  the process of each function
-//	children.go     the forked children that inherit it
 //	tables.go       the addresses of unwind tables
+//	spread.go       functions that lie in files, and in copies of these
+//	skeletons.go    objects that take the place of a file
+//	covered.go      files that are mapped over functions
 //	referenced.go   with --sampled: what the recording refers to
 //	bundle.go       with --bundle: one object for each run of memory
 //	bundlerefs.go   what bundles must not cover: gaps and functions that samples refer to

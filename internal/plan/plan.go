@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/attribution"
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -43,7 +44,7 @@ type Planner struct {
 // A Dump is a dump and the state of its planning.
 type Dump struct {
 	*model.Dump
-	attribution *attribution
+	attribution *attribution.Attribution
 	events      int     // number of events planned so far
 	objectOf    []int32 // index in the plan's objects, by function; -1 without object
 	// repeats has the functions that are loaded where an equal one is; see findRepeats.
@@ -69,7 +70,7 @@ func Make(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, op
 	p.files.skeletons = p.Bundling
 	for _, d := range dumps {
 		pd := p.Add(d)
-		pd.attribution.scan()
+		pd.attribution.Scan()
 		pd.repeats = pd.findRepeats(ctx, p.files)
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -93,7 +94,7 @@ func ByTimeOfMapping(a, b model.Mapping) int { return cmp.Compare(a.Time, b.Time
 func (p *Planner) Add(d *model.Dump) *Dump {
 	d.Number = len(p.dumps)
 	p.Lines = append(p.Lines, report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Fixes: []report.Fix{}})
-	pd := &Dump{Dump: d, attribution: newAttribution(p.rec, d)}
+	pd := &Dump{Dump: d, attribution: attribution.New(p.rec, d)}
 	p.dumps = append(p.dumps, pd)
 	return pd
 }
@@ -114,7 +115,7 @@ func (p *Planner) Finish() {
 			p.Found.Add(r.Report(quote.Printable(d.Path), &p.Lines[d.Number]))
 		}
 		lineProblems(d.Dump, &p.Found)
-		for _, text := range d.attribution.problems() {
+		for _, text := range d.attribution.Problems() {
 			p.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: text, Advice: "record all of them: start perf record before they are forked, or with -a"})
 		}
 	}
@@ -128,7 +129,7 @@ func (p *Planner) Extend(d *Dump) {
 		return
 	}
 	d.events += len(events)
-	d.attribution.scan()
+	d.attribution.Scan()
 	ds := &p.Lines[d.Number]
 	loads := 0
 	for i := range events {
@@ -152,7 +153,7 @@ func (p *Planner) Extend(d *Dump) {
 			ds.Empty++
 			continue
 		}
-		pid, _, ok := d.attribution.of(e)
+		pid, _, ok := d.attribution.Of(e)
 		if !ok || d.LeftOut[e.Function] {
 			continue
 		}
@@ -199,7 +200,7 @@ func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
 		if e.Kind == jitcode.Move && add {
 			moved = 1
 		}
-		d.attribution.share(e, func(pid, tid uint32) {
+		d.attribution.Share(e, func(pid, tid uint32) {
 			p.Lines[d.Number].Moved += moved
 			moved = 0 // forked children share it
 			m := model.Mapping{Time: d.Clock(e.Time), PID: pid, TID: tid, Addr: e.Addr, Len: e.Size, Object: d.objectOf[e.Function]}

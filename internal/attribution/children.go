@@ -1,4 +1,4 @@
-package plan
+package attribution
 
 import (
 	"math"
@@ -18,7 +18,7 @@ type forkedChild struct {
 // findForkedChildren finds the forked children of the dump's processes. The kernel hardly ever
 // puts two mappings at one address by chance, so a marker at the same address is inherited. The
 // process tree says from which process. Without an entry there, it is the dump's own process.
-func (a *attribution) findForkedChildren() {
+func (a *Attribution) findForkedChildren() {
 	a.until = 0
 	lead := &a.d.Markers[0]
 	var forkedChildren []forkedChild
@@ -39,7 +39,7 @@ func (a *attribution) findForkedChildren() {
 	own := make(map[uint32]uint64)
 	for _, e := range a.first {
 		time := a.d.Clock(e.Time)
-		if pid, _, ok := a.resolve(e); !ok {
+		if pid, _, ok := a.Resolve(e); !ok {
 			all = min(all, time)
 		} else if t, known := own[pid]; pid != a.d.PID && (!known || time < t) {
 			own[pid] = time
@@ -56,11 +56,11 @@ func (a *attribution) findForkedChildren() {
 	a.forkedChildren = forkedChildren
 }
 
-// share calls f for every process that has the code of an event: the event's own process with its
+// Share calls f for every process that has the code of an event: the event's own process with its
 // thread, and the forked children of that process. It does nothing for an event that cannot be
 // attributed.
-func (a *attribution) share(e *jitcode.Event, f func(pid, tid uint32)) {
-	pid, tid, ok := a.of(e)
+func (a *Attribution) Share(e *jitcode.Event, f func(pid, tid uint32)) {
+	pid, tid, ok := a.Of(e)
 	if !ok {
 		return
 	}
@@ -80,7 +80,7 @@ func (a *attribution) share(e *jitcode.Event, f func(pid, tid uint32)) {
 }
 
 // has reports whether a process may have code at an address.
-func (a *attribution) has(pid uint32, addr uint64) bool {
+func (a *Attribution) has(pid uint32, addr uint64) bool {
 	p := a.rec.Processes[pid]
 	return p != nil && (p.Memory.Hold(addr) || p.Files.Hold(addr))
 }

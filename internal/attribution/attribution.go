@@ -1,4 +1,4 @@
-package plan
+package attribution
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// An attribution says to which process of the recording each event of a dump belongs. A dump
+// An Attribution says to which process of the recording each event of a dump belongs. A dump
 // belongs to the process that mapped it, under any pid of its own pid namespace. A forked child
 // of that process may write into the same dump, with its own pid. Events of all other processes
 // are ignored: a dump cannot name code of an unrelated process.
-type attribution struct {
+type Attribution struct {
 	rec            *recording.Recording
 	d              *model.Dump
 	tree           *recording.ProcessTree
@@ -42,14 +42,15 @@ type scanState struct {
 	untimed                   bool
 }
 
-func newAttribution(rec *recording.Recording, d *model.Dump) *attribution {
-	a := &attribution{rec: rec, d: d, tree: &rec.ProcessTree, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int), seen: make(map[uint32]bool)}
+// New returns the attribution of a dump, before any scan.
+func New(rec *recording.Recording, d *model.Dump) *Attribution {
+	a := &Attribution{rec: rec, d: d, tree: &rec.ProcessTree, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int), seen: make(map[uint32]bool)}
 	a.descendants = recording.Ancestry{Tree: a.tree, Has: func(pid uint32, _ uint64) bool { return a.mapping[pid] }}
 	return a
 }
 
-// scan takes in the events so far. It must precede the first call of of.
-func (a *attribution) scan() {
+// Scan takes in the events so far. It must precede the first call of Of, Resolve and Share.
+func (a *Attribution) Scan() {
 	events := a.d.Source.Scanned().Events
 	for ; a.scanned < len(events); a.scanned++ {
 		if e := &events[a.scanned]; !a.seen[e.PID] {
@@ -86,16 +87,17 @@ func (a *attribution) scan() {
 	a.findForkedChildren()
 }
 
-// of returns the process and thread of an event in the recording. If ok is false, they are
+// Of returns the process and thread of an event in the recording. If ok is false, they are
 // unknown, and the event is dropped and counted.
-func (a *attribution) of(e *jitcode.Event) (pid, tid uint32, ok bool) {
-	if pid, tid, ok = a.resolve(e); !ok {
+func (a *Attribution) Of(e *jitcode.Event) (pid, tid uint32, ok bool) {
+	if pid, tid, ok = a.Resolve(e); !ok {
 		a.alien[e.PID]++
 	}
 	return pid, tid, ok
 }
 
-func (a *attribution) resolve(e *jitcode.Event) (pid, tid uint32, ok bool) {
+// Resolve is Of without the count.
+func (a *Attribution) Resolve(e *jitcode.Event) (pid, tid uint32, ok bool) {
 	if pid, tid, ok = a.direct(e); ok {
 		return pid, tid, true
 	}
@@ -107,7 +109,7 @@ func (a *attribution) resolve(e *jitcode.Event) (pid, tid uint32, ok bool) {
 }
 
 // direct returns the process and thread if the event's pid alone determines them.
-func (a *attribution) direct(e *jitcode.Event) (pid, tid uint32, ok bool) {
+func (a *Attribution) direct(e *jitcode.Event) (pid, tid uint32, ok bool) {
 	switch own := a.d.Source.PID(); {
 	case e.PID == 0, e.PID == own && own != a.d.PID:
 		return a.d.PID, a.d.PID, true
@@ -119,7 +121,7 @@ func (a *attribution) direct(e *jitcode.Event) (pid, tid uint32, ok bool) {
 
 // children returns the descendants of processes that map the dump, and the processes other than
 // the dump's own that map it.
-func (a *attribution) children() (pids []uint32) {
+func (a *Attribution) children() (pids []uint32) {
 	known := make(map[uint32]bool)
 	add := func(pid uint32) {
 		if !known[pid] {
@@ -140,8 +142,8 @@ func (a *attribution) children() (pids []uint32) {
 	return pids
 }
 
-// problems returns messages about dropped events.
-func (a *attribution) problems() (texts []string) {
+// Problems returns messages about dropped events.
+func (a *Attribution) Problems() (texts []string) {
 	for pid, n := range a.alien {
 		texts = append(texts, fmt.Sprintf("%d functions are of a process %d, which neither mapped the dump nor was forked from process %d, as far as the recording tells; they are left out", n, pid, a.d.PID))
 	}
