@@ -45,7 +45,8 @@ var allowed = map[string][]string{
 	"internal/source":  {"internal/jitcode"},
 	// Rooms below the engine's: what a format means, without a recording.
 	"internal/runtime/openj9/metadata": {"internal/format/j9meta", "internal/jitcode", "internal/source", "internal/wire", "jitdump"},
-	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/ehframe", "internal/format/j9meta", "internal/jitcode", "internal/runtime/openj9/metadata", "internal/source", "internal/wire", "jitdump"},
+	"internal/runtime/jitdump/hotspot": {"internal/cfi", "internal/jitcode"},
+	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/ehframe", "internal/format/j9meta", "internal/jitcode", "internal/runtime/jitdump/hotspot", "internal/runtime/openj9/metadata", "internal/source", "internal/wire", "jitdump"},
 	"internal/buildid":                 {},
 	"internal/xraymap":                 {"internal/buildid", "github.com/ianlancetaylor/demangle"},
 	"internal/ehframe":                 {"internal/jitcode", "internal/wire"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/runtime/jitdump/hotspot"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -20,7 +21,7 @@ type callees struct {
 	agreed  []atomic.Uint32 // by the index of the first function at an address: as in effects, of all there
 	effects []atomic.Uint32 // by function: 0 for unknown, else a cfi.Callee + 1
 	strict  bool            // functions remove arguments from their callers' stacks
-	barrier returnBarrier
+	barrier hotspot.ReturnBarrier
 	copies  []source.Copy
 }
 
@@ -47,7 +48,7 @@ func (d *Dump) collectCallees() {
 		}
 		if code, err := r.codeOf(e.Function); err == nil {
 			c.strict = cfi.TakesArguments(d.Target(), code)
-			c.barrier.observe(e.Addr, code)
+			c.barrier.Observe(e.Addr, code)
 		}
 	}
 	c.events = len(d.Events)

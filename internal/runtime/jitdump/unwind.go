@@ -7,6 +7,7 @@ import (
 	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/ehframe"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/runtime/jitdump/hotspot"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -54,7 +55,7 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 		return nil
 	}
 	r.frames.Strict = r.d.callees.strict || sent
-	r.frames.Leaves = r.d.callees.barrier.addr != 0 // HotSpot
+	r.frames.Leaves = r.d.callees.barrier.Found() // HotSpot
 	r.frames.Callee = func(offset int64) cfi.Callee { return r.callee(fn.Addr + uint64(offset)) }
 	found := r.frames.Synthesize(r.d.Target(), fn.Code, nil)
 	if sent {
@@ -78,7 +79,7 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 		}
 		found = r.frames.Synthesize(r.d.Target(), fn.Code, &entry)
 	}
-	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, r.d.callees.barrier.rows(r.d.Target(), fn, hotspotRows(r.d.Target(), fn, &found))
+	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, r.d.callees.barrier.Rows(r.d.Target(), fn, hotspot.Rows(r.d.Target(), fn, &found))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package jitdump
+package hotspot
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ import (
 // (fill_continuation_entry of sharedRuntime_x86_64.cpp), and differ by version. That both are of one
 // VM is shown by the offset of JavaThread::_cont_entry in both: the barrier loads it into rsp.
 
-// A returnBarrier has what the code shows of it.
-type returnBarrier struct {
+// A ReturnBarrier has what the code of a dump shows of the return barrier. The zero value is empty.
+type ReturnBarrier struct {
 	addr  uint64 // 0 if there is none
 	load  []byte // its first instruction: mov rsp, [r15+_cont_entry]
 	entry jitcode.Marked
@@ -43,8 +43,11 @@ var (
 // isReturn is the code of ret.
 const isReturn = 0xc3
 
-// observe takes in the code of a function.
-func (b *returnBarrier) observe(addr uint64, code []byte) {
+// Found reports whether the barrier was found: the code is HotSpot's.
+func (b *ReturnBarrier) Found() bool { return b.addr != 0 }
+
+// Observe takes in the code of a function, in the order of the dump.
+func (b *ReturnBarrier) Observe(addr uint64, code []byte) {
 	switch {
 	case len(code) < 7:
 	case b.addr == 0 && bytes.HasPrefix(code, loadRSP): // the second one is for exceptions
@@ -77,10 +80,10 @@ func entryIn(before, after []byte) (m jitcode.Marked, ok bool) {
 	return m, after[chunk+4] < size && after[flags+3] < size && bytes.Contains(after, argsize)
 }
 
-// rows returns the rows of fn with one for the return barrier, if that follows it.
-func (b *returnBarrier) rows(t jitcode.Target, fn *jitcode.Function, rows []jitcode.FrameRow) []jitcode.FrameRow {
+// Rows returns the rows of fn with one for the return barrier, if that follows it.
+func (b *ReturnBarrier) Rows(t jitcode.Target, fn *jitcode.Function, rows []jitcode.FrameRow) []jitcode.FrameRow {
 	last := len(fn.Code) - 1
-	if b.entry.Offset == 0 || elf.Machine(t.Machine) != elf.EM_X86_64 || fn.Addr+fn.Size != b.addr || fn.Code[last] != isReturn {
+	if last < 0 || b.entry.Offset == 0 || elf.Machine(t.Machine) != elf.EM_X86_64 || fn.Addr+fn.Size != b.addr || fn.Code[last] != isReturn {
 		return rows
 	}
 	if n := len(rows); n > 0 && rows[n-1].Known {
