@@ -276,3 +276,20 @@ func TestClock_LoadedAfterTheRecording(t *testing.T) {
 		}
 	}
 }
+
+// A few wrong times do not make the others those of another clock.
+func TestClock_OneWrongTime(t *testing.T) {
+	const second = 1_000_000_000
+	w := newWorld(t)
+	w.mark(100, 5000*second, "jit-100.dump")
+	recs := []timed{load(7, 100, 0, 0x10000, "early", code(64, 0))}
+	for i := range uint64(40) {
+		recs = append(recs, load(5001*second+i*100, 100, i+1, 0x20000, fmt.Sprint("f", i), code(64, byte(i))))
+	}
+	w.dump("jit-100.dump", x86(100), recs...)
+	w.expect(100, 5000*second+500, 0x10004, "early+0x4")
+	for i := range uint64(40) {
+		w.expect(100, 5001*second+i*100+50, 0x20004, fmt.Sprintf("f%d+0x4", i))
+	}
+	w.check()
+}

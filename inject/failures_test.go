@@ -131,11 +131,6 @@ func TestDump_MissingOrUnusable(t *testing.T) {
 		b[at] = v
 		return b
 	}
-	flagged := func(flags jitdump.Flags) []byte { // with times that are not of the recording
-		h := x86(100)
-		h.Flags = flags
-		return dumpBytes(t, h, load(1<<50, 100, 1, 0x10000, "alpha", code(64, 1)))
-	}
 	for _, c := range []struct {
 		name  string
 		make  func(w *world, path string)
@@ -146,8 +141,6 @@ func TestDump_MissingOrUnusable(t *testing.T) {
 		{"header cut", func(w *world, path string) { put(t, path, good[:30]) }, []string{"jit-100.dump", "timestamp at offset 0x18", "6 are left"}},
 		{"other magic", func(w *world, path string) { put(t, path, edit(0, 'X')) }, []string{"jit-100.dump", "not with the magic"}},
 		{"version 3", func(w *world, path string) { put(t, path, edit(4, 3)) }, []string{"jit-100.dump", "version at offset 0x4: is 3"}},
-		{"TSC", func(w *world, path string) { put(t, path, flagged(1)) }, []string{"jit-100.dump", "TIME_CONV", "record without -k"}},
-		{"unknown flags", func(w *world, path string) { put(t, path, flagged(0x2f7265706c650103)) }, []string{"jit-100.dump", "unknown flags", "first time, 1125899.906842624 s", "overwritten by another run"}},
 		{"a link", func(w *world, path string) {
 			os.Rename(path, path+".real")
 			os.Symlink(path+".real", path)

@@ -284,7 +284,7 @@ func TestReasons_SpawnedProgram(t *testing.T) {
 	w.Comm(777_000_001, 1900, "node", true)
 	w.Mmap2(777_000_001, 1901, 0x400000, 0x1000, 0, "/usr/bin/node")
 	for i := range 40 {
-		w.Sample(777_000_001, uint64(2000+i), 0x7f1200000000)
+		w.Sample(777_000_001, uint64(2000+i), 0x7f1200001000) // perf keeps the parent's function before
 	}
 	w.Fork(777_000_002, 100, 3000) // and this one has its parent's
 	for i := range 40 {

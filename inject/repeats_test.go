@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -73,7 +75,13 @@ func TestRepeats_FileBetween(t *testing.T) {
 			w := newWorld(t)
 			w.mark(100, 10, "jit-100.dump")
 			w.dump("jit-100.dump", x86(100), load(100, 100, 1, addr, "first", code(64, 1)), load(200, 100, 2, addr, "first", code(64, 1)))
-			w.FileMmap2(100, 150, c.at, 0x2000, 0, w.path("library"), 77)
+			put(t, w.path("library"), make([]byte, 0x2000)) // other code
+			var st unix.Stat_t
+			if err := unix.Stat(w.path("library"), &st); err != nil {
+				t.Fatal(err)
+			}
+			w.Major, w.Minor = unix.Major(st.Dev), unix.Minor(st.Dev)
+			w.FileMmap2(100, 150, c.at, 0x2000, 0, w.path("library"), st.Ino)
 			w.expect(100, 900, addr+8, "first+0x8")
 			if sum := w.check(); sum.Dumps[0].Repeated != c.repeated {
 				t.Errorf("%d functions are repeated, want %d", sum.Dumps[0].Repeated, c.repeated)
@@ -93,14 +101,18 @@ func TestRepeats_CopiesOfFiles(t *testing.T) {
 				w.SampleType |= stacks
 				w.Major, w.Minor = 8, 1
 				w.mark(100, 10, "jit-100.dump")
-				w.FileMmap2(100, 20, home, 0x2000, 0x1000, w.path("program"), 77)
-				w.FileMmap2(100, 30, copied, 0x2000, 0x1000, w.path("program"), 77)
+				w.FileMmap2(100, 20, home, 0x2000, 0x1000, "/nowhere/program", 77)
+				w.FileMmap2(100, 30, copied, 0x2000, 0x1000, "/nowhere/program", 77)
 				w.dump("jit-100.dump", x86(100),
 					load(100, 100, 1, addrs[0]+0x100, "Builtin:One", code(64, 1)), load(101, 100, 2, addrs[0]+0x140, "Builtin:Two", code(64, 2)),
 					load(200, 100, 3, addrs[1]+0x100, "Builtin:One", code(64, 1)), load(201, 100, 4, addrs[1]+0x140, "Builtin:Two", code(64, 2)))
 				for i, addr := range addrs {
-					w.expect(100, 500+uint64(i), addr+0x108, "Builtin:One+0x8")
-					w.expect(100, 510+uint64(i), addr+0x148, "Builtin:Two+0x8")
+					one, two := "Builtin:One+0x8", "Builtin:Two+0x8"
+					if stacks != 0 && addr == home { // the first mapping: the file keeps its place
+						one, two = "", ""
+					}
+					w.expect(100, 500+uint64(i), addr+0x108, one)
+					w.expect(100, 510+uint64(i), addr+0x148, two)
 				}
 				sum := w.check()
 				if want := 2; stacks != 0 && sum.Dumps[0].Repeated != want {

@@ -300,12 +300,10 @@ func eachRecord(t testing.TB, path string, f func(*perfdata.Layouts, perfdata.Re
 }
 
 // has reports whether a process has a mapping at a time: one of its own, or one
-// from a parent.
+// from a parent. perf keeps them at an exec.
 func (m *mappings) has(pid uint32, time uint64, mm *mapping) bool {
-	if exec, ok := m.execs[pid]; ok && exec <= time {
-		return mm.PID == pid && mm.time >= exec
-	}
 	fork, ok := m.forks[pid]
+	ok = ok && fork.Time <= time // or it is that of a later process
 	if mm.PID == pid {
 		return mm.time <= time && (!ok || mm.time >= fork.Time)
 	}

@@ -42,7 +42,22 @@ func evidenceOf(d *model.Dump, rec *recording.Recording, claimed source.Clock, f
 	case e.from > 0:
 		e.to = max(e.from+streamSpan, rec.Latest)
 	}
+	if e.low = first; first > 0 && !e.lives(first) {
+		e.low = lowTime(d)
+	}
 	return e
+}
+
+// lowTime returns the time that one sixteenth of a dump's times precede.
+func lowTime(d *model.Dump) uint64 {
+	var times []uint64
+	for _, ev := range d.Source.Scanned().Events {
+		if ev.Time > 0 {
+			times = append(times, ev.Time)
+		}
+	}
+	slices.Sort(times)
+	return times[len(times)/16]
 }
 
 // mappedAt returns when the dump was mapped first, in nanoseconds of the recording's clock.

@@ -28,6 +28,9 @@ type evidence struct {
 	// first and last are the dump's earliest and latest time, as written; 0 if it has none. In a
 	// stream, more may follow.
 	first, last uint64
+	// low is a time that at most one sixteenth of the dump's times precede: a few wrong ones do not
+	// make it another clock's. It may be first.
+	low uint64
 	// from and to are when its process, as one program, is in the recording, from its mapping of
 	// the dump on. from is 0 for a mapping from before the recording, or without a time. Both are
 	// 0 for a recording without times.
@@ -123,6 +126,9 @@ func (e evidence) decide() reading {
 		exact := e.recorded == monotonicClock && n.unit > 0 || e.recorded == ownClock && n.unit == 0
 		if t := n.of(e.first); exact && e.lives(t) && (n.unit <= 1 || e.lasts(n.of(e.last))) {
 			return reading{nanoseconds: n, before: t+max(uint64(maxWidth), n.unit) < e.from}
+		}
+		if exact && n.unit <= 1 && e.low > e.first && e.lives(n.of(e.low)) {
+			return reading{nanoseconds: n}
 		}
 	}
 	if e.from > 0 {

@@ -46,6 +46,7 @@ func TestDecide_FlagTriedFirst(t *testing.T) {
 		{"microseconds", evidence{recorded: monotonicClock, first: 5001 * second / 1000}, reading{nanoseconds: nanoseconds{unit: 1000}}},
 		{"counts", evidence{recorded: ownClock, first: 2 * 5001 * second}, reading{nanoseconds: nanoseconds{conv: conv}}},
 		{"no clock", evidence{recorded: monotonicClock, first: 1}, reading{way: useStart}},
+		{"a wrong time", evidence{recorded: monotonicClock, first: 1, low: 5001 * second}, reading{nanoseconds: nanoseconds{unit: 1}}},
 	} {
 		for _, claimed := range []source.Clock{source.MonotonicClock, source.ArchClock, source.UnknownClock} {
 			e := c.e

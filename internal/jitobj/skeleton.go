@@ -3,7 +3,6 @@ package jitobj
 import (
 	"crypto/sha256"
 	"debug/elf"
-	"errors"
 	"fmt"
 	"io"
 
@@ -24,9 +23,6 @@ type Image struct {
 	// its start less its offset.
 	Start uint64
 }
-
-// errUnwindless says that a skeleton would have less than the file.
-var errUnwindless = errors.New("its unwind tables cannot be copied")
 
 // unwindSections are the sections that unwinders read.
 var unwindSections = []string{".eh_frame_hdr", ".eh_frame"}
@@ -96,11 +92,8 @@ func (b *Builder) EndSkeleton(w io.WriterAt) (obj Object, err error) {
 	at := []uint64{s.offset}
 	for _, name := range unwindSections {
 		t := s.image.ELF.Section(name)
-		if t == nil {
-			continue
-		}
-		if t.Type == elf.SHT_NOBITS || t.Flags&elf.SHF_COMPRESSED != 0 || t.Offset+t.FileSize < t.Offset {
-			return obj, errUnwindless
+		if t == nil || t.Type == elf.SHT_NOBITS || t.Flags&elf.SHF_COMPRESSED != 0 || t.Offset+t.FileSize < t.Offset {
+			continue // no unwinder reads it
 		}
 		f.Add(elfgen.Section{Name: name, Type: t.Type, Flags: t.Flags, Align: t.Addralign, Fixed: true, At: t.Offset, Addr: t.Addr, Room: t.FileSize})
 		copied = append(copied, *io.NewSectionReader(s.image.Data, int64(t.Offset), int64(t.FileSize)))

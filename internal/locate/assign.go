@@ -23,7 +23,7 @@ func (f *Finder) Assign(references []*Reference) {
 			}
 		}
 	}
-	for _, level := range []recording.Confidence{recording.Certain, recording.Confirmed, recording.Possible} {
+	for _, level := range []recording.Confidence{recording.Certain, recording.Confirmed, recording.Possible, recording.Unlikely} {
 		for _, c := range references {
 			// Others may take files from it, and leave it the next best one.
 			for cand := c.wants(level); cand != nil; cand = c.wants(level) {
@@ -76,6 +76,10 @@ func (f *Finder) assignTo(s *SideFile, level recording.Confidence, references []
 		if c == owner || c.Dump != nil || c.gone || c.candidate(s) == nil {
 			continue
 		}
+		// A process that maps another dump later has been given that one.
+		if c.candidate(s).Confidence == recording.Unlikely && slices.ContainsFunc(c.Candidates, func(o *candidate) bool { return o.Confidence > recording.Unlikely }) {
+			continue
+		}
 		// A second process mapped it, and its relation to the first is unknown. Its own
 		// functions carry its pid.
 		if sameFile(f.Rec, &owner.Markers[0], &c.Markers[0]) || pids[c.Markers[0].PID] || chosen.Confidence == recording.Certain && c.candidate(s).Confidence == recording.Certain {
@@ -103,7 +107,7 @@ func (c *Reference) note(chosen *candidate) string {
 		default:
 			other = quote.Printable(cand.Path)
 			switch {
-			case chosen.Confidence == recording.Confirmed && cand.Confidence == recording.Possible:
+			case chosen.Confidence == recording.Confirmed && cand.Confidence < recording.Confirmed:
 				better = "its code lies in the process's memory"
 			default:
 				better = "it is " + chosen.place

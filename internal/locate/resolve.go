@@ -144,7 +144,7 @@ func (f *Finder) fits(d *model.Dump, s *SideFile) (recording.Confidence, error) 
 	case fits == recording.Possible && older && !isMapped(d, s) && !d.IsSampled(f.Rec):
 		return recording.Refuted, fmt.Errorf("all its records are older than its mapping in process %d, and no sample is in its functions; was it overwritten by another run?", d.PID)
 	case older:
-		return recording.Possible, nil
+		return recording.Unlikely, nil
 	}
 	return fits, nil
 }

@@ -53,11 +53,13 @@ func (p *Planner) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap)
 		return
 	}
 	if p.rec.CopiesStacks() { // see spread
-		switch s := p.files.symbolsOf(f, m.PID); {
-		case s.Cover(max(m.Addr, f.Lo) - f.Lo + f.Off):
+		lo, hi := max(m.Addr, f.Lo), min(m.Addr+m.Len, f.Hi)
+		s, off := p.files.symbolsOf(f, m.PID), lo-f.Lo+f.Off
+		switch state := s.State(off, hi-lo); {
+		case s.Cover(off):
 			return // the file names it
-		case s.State == recording.FileUseless:
-		case s.State == recording.FileRecorded && p.files.skeletons && f.Lo <= m.Addr && m.Addr+m.Len <= f.Hi:
+		case state == recording.FileUseless:
+		case state == recording.FileRecorded && p.files.skeletons && hi-lo == m.Len:
 			m.Home = true
 		default: // perf may have the file
 			if p.covered.Compare(d, p.Objects[m.Object].Function, &m, f) {

@@ -90,11 +90,12 @@ func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mappi
 		at.Addr = off - c.Off + c.Lo
 		if home {
 			home = false
-			switch s := f.symbolsOf(c, m.PID); {
+			s := f.symbolsOf(c, m.PID)
+			switch state := s.State(off, m.Len); {
 			case s.Cover(off): // the file names it
-			case s.State == recording.FileUseless:
+			case state == recording.FileUseless:
 				spread = append(spread, at)
-			case s.State == recording.FileRecorded && f.skeletons:
+			case state == recording.FileRecorded && f.skeletons:
 				at.Home = true
 				spread = append(spread, at)
 			default:

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/buildid"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -22,8 +23,16 @@ import (
 // FileSymbols are the ranges of a file that its function symbols cover, by offset.
 type FileSymbols struct {
 	lo, hi []uint64 // in ascending order and disjoint
-	// State says whether perf can use the file.
-	State FileState
+	state  FileState
+	loads  []addrs.Range // executable segments of a recorded file, by offset
+}
+
+// State says whether perf can use the file for size bytes of code at an offset.
+func (s *FileSymbols) State(off, size uint64) FileState {
+	if s.state == FileRecorded && !slices.ContainsFunc(s.loads, func(r addrs.Range) bool { return off >= r.Lo && off < r.Hi && size <= r.Hi-off }) {
+		return FileUseless // to unwinders, the code is not part of the file
+	}
+	return s.state
 }
 
 // A FileState says what is known about a mapped file.
@@ -36,7 +45,7 @@ const (
 	// FileRecorded: the ELF file is the recorded one.
 	FileRecorded
 	// FileUseless: no perf finds symbols or unwind tables in it. It has been deleted, or it is no
-	// ELF file.
+	// ELF file that is loaded so.
 	FileUseless
 )
 
@@ -79,13 +88,18 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 	rec.NoteUnread(m.Name, err)
 	if f == nil {
 		if err == nil && isUseless(m.Name) {
-			s.State = FileUseless
+			s.state = FileUseless
 		}
 		return s
 	}
 	defer file.Close()
 	defer func() { rec.NoteUnread(m.Name, file.Failed()) }()
-	s.State = FileRecorded
+	s.state = FileRecorded
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off+p.Filesz >= p.Off {
+			s.loads = append(s.loads, addrs.Range{Lo: p.Off, Hi: p.Off + p.Filesz})
+		}
+	}
 	symbols := append(SymbolsOf(f, elf.SHT_SYMTAB), SymbolsOf(f, elf.SHT_DYNSYM)...)
 	symbols = slices.DeleteFunc(symbols, func(y elf.Symbol) bool {
 		return elf.ST_TYPE(y.Info) != elf.STT_FUNC || y.Section == elf.SHN_UNDEF || y.Size == 0
@@ -114,15 +128,16 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 	return s
 }
 
-// isUseless reports whether no perf can use a file, here or elsewhere: it has no path, or it is no ELF
-// file. The file that is there now may be another one, but not of another kind.
+// isUseless reports whether no perf can use a file, here or elsewhere: it has no path, is memory that
+// processes share (/dev/shm), or is no ELF file. The file that is there now may be another one, but not
+// of another kind.
 func isUseless(path string) bool {
 	if !strings.HasPrefix(path, "/") || strings.HasSuffix(path, DeletedSuffix) || IsAnonymous([]byte(path)) {
 		return true
 	}
 	fd, err := sys.OpenPath(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return false
+		return strings.HasPrefix(path, "/dev/shm/")
 	}
 	file, err := safefile.RegularFile(fd, path)
 	if err != nil {

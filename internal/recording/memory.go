@@ -216,6 +216,7 @@ type Confidence int
 
 const (
 	Refuted   Confidence = iota // its code lies outside of all their executable memory
+	Unlikely                    // only its times refute it, which may be of another clock
 	Possible                    // nothing confirms or refutes it
 	Confirmed                   // its code lies in their memory
 	Certain                     // the user or the process itself says so
