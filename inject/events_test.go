@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -258,10 +260,16 @@ func TestMmap_OtherKindsOverCode(t *testing.T) {
 	w.Mmap2(100, 500, 0x900000, 0x1000, 0, "//anon")
 	w.mark(100, 1000, "jit-100.dump")
 	w.Fork(101, 100, 2100)
-	w.Mmap2(200, 2200, 0x10000, 0x1000, 0, "//anon")            // another process
-	w.Mmap2(101, 2200, 0x10000, 0x1000, 0, "//anon")            // a child: left out
-	w.Mmap2(100, 2500, 0x20000, 0x1000, 0, "/usr/lib/other.so") // a file
-	w.Comm(101, 2600, "other", true)                            // the child becomes another program
+	w.Mmap2(200, 2200, 0x10000, 0x1000, 0, "//anon") // another process
+	w.Mmap2(101, 2200, 0x10000, 0x1000, 0, "//anon") // a child: left out
+	put(t, w.path("other.so"), make([]byte, 0x1000))
+	var st unix.Stat_t
+	if err := unix.Stat(w.path("other.so"), &st); err != nil {
+		t.Fatal(err)
+	}
+	w.Major, w.Minor = unix.Major(st.Dev), unix.Minor(st.Dev)
+	w.FileMmap2(100, 2500, 0x20000, 0x1000, 0, w.path("other.so"), st.Ino) // a file
+	w.Comm(101, 2600, "other", true)                                       // the child becomes another program
 	w.Mmap2(101, 2700, 0x10000, 0x1000, 0, "//anon")
 	w.expect(100, 3000, 0x10008, "alpha+0x8")
 	w.expect(101, 2300, 0x10008, "alpha+0x8")

@@ -7,14 +7,15 @@ import (
 
 // TextAfter returns the text that follows the last record of a stream whose end is known by Cut. It is ""
 // if the stream has another end, such as a part of a record. A pipe has such a text if another program, or
-// perf record's standard error, writes into it, too. The head of a record has bytes that no text has.
+// perf record's standard error, writes into it, too. The head of a record, 8 bytes, has some that no text
+// has; a part of a head may have none.
 func TextAfter(s Stream) string {
 	r, ok := s.(*BlockReader)
 	if !ok || r.cut < 0 || r.opaque > 0 || r.unpack != nil && r.unpack.partial() > 0 {
 		return ""
 	}
 	rest := r.buf[r.lo:r.hi]
-	if !utf8.Valid(rest) {
+	if len(rest) < 8 || !utf8.Valid(rest) {
 		return ""
 	}
 	for _, c := range string(rest) {

@@ -308,6 +308,10 @@ func (w *Writer) fail(i, functions int, err error) {
 	o := &w.Plan.Objects[i]
 	f := failure{where: o.Dump.Path}
 	text, advice := err.Error(), report.AdviceVerify(o.Dump.Path)
+	var fe *fileError
+	if errors.As(err, &fe) {
+		f.where, text, advice = fe.path, fe.err.Error(), "inject again"
+	}
 	var se *objstore.StoreError
 	if errors.As(err, &se) {
 		f = failure{o.Dump.Objects, true}

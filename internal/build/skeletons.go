@@ -6,7 +6,6 @@ import (
 
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/objstore"
-	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
@@ -26,23 +25,32 @@ func (w *Writer) skeleton(m *Maker, i int, s *objstore.Store) {
 	}
 }
 
+// A fileError is an error of reading the file of a skeleton.
+type fileError struct {
+	path string
+	err  error
+}
+
+// Error returns the text of err, with the path.
+func (e *fileError) Error() string { return e.path + ": " + e.err.Error() }
+
+// skeleton makes the object, and returns the inode of its file.
 func (m *Maker) skeleton(w *Writer, i int, s *objstore.Store) (did objstore.Outcome, ino uint64, err error) {
 	o := &w.Plan.Objects[i]
 	if err := m.enter(o.Dump); err != nil {
 		return 0, 0, err
 	}
 	from := o.Bundle.Skeleton
-	path := quote.Printable(from.Map.Name)
 	file, image, err := from.Rec.OpenRecorded(from.Map)
 	if err == nil && image == nil {
 		err = errors.New("it is no longer the recorded file")
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", path, err)
+		return 0, 0, &fileError{from.Map.Name, err}
 	}
 	defer file.Close()
 	if err := m.bundler.BeginSkeleton(o.Bundle.Region, jitobj.Image{ELF: image, Data: file, Start: from.Start()}); err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", path, err)
+		return 0, 0, &fileError{from.Map.Name, err}
 	}
 	var c Counts
 	some := false
@@ -73,7 +81,7 @@ func (m *Maker) skeleton(w *Writer, i int, s *objstore.Store) (did objstore.Outc
 	if we := (*jitobj.WriteError)(nil); errors.As(err, &we) {
 		return 0, 0, &objstore.StoreError{Err: we}
 	} else if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", path, err)
+		return 0, 0, &fileError{from.Map.Name, err}
 	}
 	o.BuildID = obj.BuildID // for its name
 	if did, err = draft.Commit(string(o.AppendName(nil))); err != nil {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -17,25 +18,50 @@ func (p *Planner) stay(d *Dump, first int) {
 	if !hasTimes(d.Dump) {
 		return
 	}
+	places := placesOf(p.Mappings[first:])
 	for i, end := first, len(p.Mappings); i < end; i++ {
 		m := p.Mappings[i]
 		p.files.files(m.PID, m.Time).After(m.Addr, m.Addr+m.Len, m.Time, func(f *recording.FileMap) bool {
-			p.stayOver(d.Dump, m, f)
+			if !isReplaced(p.Mappings[first:end], places, i-first, f.Time) {
+				p.stayOver(d.Dump, m, f)
+			}
 			return !p.files.overflows()
 		})
 	}
 }
 
+// placesOf returns the addresses of mappings.
+func placesOf(mappings []model.Mapping) *addrs.Timeline {
+	ranges := make([]addrs.Range, len(mappings))
+	for i := range mappings {
+		ranges[i] = addrs.Range{Lo: mappings[i].Addr, Hi: mappings[i].Addr + mappings[i].Len}
+	}
+	return addrs.NewTimeline(ranges)
+}
+
+// isReplaced reports whether a later mapping of the same process has addresses of the i-th one, up to a
+// time: another function, or the same one once more.
+func isReplaced(mappings []model.Mapping, places *addrs.Timeline, i int, time uint64) bool {
+	m := &mappings[i]
+	for j := i; ; {
+		j = places.First(addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len}, j+1, len(mappings))
+		if j < 0 || mappings[j].Time > time {
+			return false
+		}
+		if mappings[j].PID == m.PID {
+			return true
+		}
+	}
+}
+
 // Cover is stay for a file that a process of a stream has just mapped, and all functions so far.
 func (p *Planner) Cover(pid uint32, f *recording.FileMap) {
-	seen := make(map[place]bool)
+	places := placesOf(p.Mappings)
 	for i, end := 0, len(p.Mappings); i < end && !p.files.overflows(); i++ {
 		m := p.Mappings[i]
-		at := place{m.Object, m.Home, m.Addr}
-		if m.PID != pid || m.Clear || m.Time >= f.Time || m.Addr >= f.Hi || f.Lo >= m.Addr+m.Len || seen[at] {
+		if m.PID != pid || m.Clear || m.Time >= f.Time || m.Addr >= f.Hi || f.Lo >= m.Addr+m.Len || isReplaced(p.Mappings[:end], places, i, f.Time) {
 			continue
 		}
-		seen[at] = true
 		if d := p.Objects[m.Object].Dump; hasTimes(d) {
 			p.stayOver(d, m, f)
 		}
@@ -54,11 +80,11 @@ func (p *Planner) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap)
 	}
 	if p.rec.CopiesStacks() { // see spread
 		lo, hi := max(m.Addr, f.Lo), min(m.Addr+m.Len, f.Hi)
-		s, off := p.files.symbolsOf(f, m.PID), lo-f.Lo+f.Off
+		s, off := p.files.symbolsOf(f), lo-f.Lo+f.Off
 		switch state := s.State(off, hi-lo); {
 		case s.Cover(off):
 			return // the file names it
-		case state == recording.FileUseless:
+		case state == recording.FileUseless, state == recording.FileAbsent:
 		case state == recording.FileRecorded && p.files.skeletons && hi-lo == m.Len:
 			m.Home = true
 		default: // perf may have the file
@@ -72,6 +98,11 @@ func (p *Planner) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap)
 	if !p.covered.Compare(d, p.Objects[m.Object].Function, &m, f) {
 		return
 	}
+	if p.Bundling && (m.Addr < f.Lo || m.Addr+m.Len > f.Hi) {
+		return // a bundle has whole functions
+	}
 	m.Time = f.Time + 1 // after the record of the file, which takes effect first
+	lo, hi := max(m.Addr, f.Lo), min(m.Addr+m.Len, f.Hi)
+	m.Off, m.Addr, m.Len = m.Off+lo-m.Addr, lo, hi-lo
 	p.Mappings = append(p.Mappings, m)
 }

@@ -73,13 +73,15 @@ func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dro
 	o := model.Object{Dump: d, PID: b.old.Objects[first.function()].PID, Bundle: &model.Bundle{Skeleton: s}}
 	end := uint64(0)
 	var pieces []piece
+	code, symbols := b.reservedOf(d).code, p.files.symbolsOf(s.Map)
 	for _, i := range list {
 		r := &b.placedFunctions[i]
 		if r.dropped || r.lo() < end {
 			dropped = append(dropped, i)
 			continue
 		}
-		if len(pieces) == 0 || r.lo()-end > maxPadding {
+		// The file keeps what lies between, unless it is padding.
+		if len(pieces) == 0 || r.lo()-end > maxPadding || r.lo() > end && isWalled(code, end, r.lo()) || symbols.CoverAny(end-s.Start(), r.lo()-s.Start()) {
 			pieces = append(pieces, piece{first: i, lo: r.lo()})
 		}
 		end = r.hi()

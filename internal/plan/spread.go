@@ -24,6 +24,7 @@ type fileCode struct {
 
 	skeletons bool           // functions that lie in files may share a skeleton of the file
 	unnamed   map[string]int // numbers of functions that stay without one, by the file's name
+	absent    map[string]int // numbers of functions in files that are not there, likewise
 }
 
 // A program is a process from its fork, or an exec, on.
@@ -39,7 +40,7 @@ type programFiles struct {
 }
 
 func newFileCode(rec *recording.Recording) *fileCode {
-	return &fileCode{rec: rec, histories: recording.NewFileHistories(rec), of: make(map[program]*programFiles), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int)}
+	return &fileCode{rec: rec, histories: recording.NewFileHistories(rec), of: make(map[program]*programFiles), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
 }
 
 // files returns the mappings of the program that a process runs at a time.
@@ -90,10 +91,13 @@ func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mappi
 		at.Addr = off - c.Off + c.Lo
 		if home {
 			home = false
-			s := f.symbolsOf(c, m.PID)
+			s := f.symbolsOf(c)
 			switch state := s.State(off, m.Len); {
 			case s.Cover(off): // the file names it
-			case state == recording.FileUseless:
+			case state == recording.FileUseless, state == recording.FileAbsent:
+				if state == recording.FileAbsent {
+					f.absent[c.Name]++
+				}
 				spread = append(spread, at)
 			case state == recording.FileRecorded && f.skeletons:
 				at.Home = true
@@ -134,12 +138,8 @@ func (f *fileCode) homeAddr(pid uint32, time, addr, size uint64) (home uint64, o
 	return home, true
 }
 
-// symbolsOf returns the symbols that perf finds in a file. The paths of a container lead to other
-// files here.
-func (f *fileCode) symbolsOf(m *recording.FileMap, pid uint32) *recording.FileSymbols {
-	if f.rec.InContainer(pid) {
-		return new(recording.FileSymbols)
-	}
+// symbolsOf returns the symbols that perf finds in a file.
+func (f *fileCode) symbolsOf(m *recording.FileMap) *recording.FileSymbols {
 	key := m.Name + "\x00" + m.BuildID
 	s, ok := f.symbols[key]
 	if !ok {
@@ -155,7 +155,13 @@ func (f *fileCode) report(found *report.Findings) {
 		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", maxCopied), Advice: "record a shorter time"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.unnamed)) {
-		text := fmt.Sprintf("%d of the functions lie in this file, and perf needs the file itself to unwind stacks there: they have a name only if it has symbols for them", f.unnamed[name])
-		found.Note(fmt.Sprintf("%s: %s (inject where the file is as it was recorded, and they are named)", quote.Printable(name), text))
+		advice := "inject where the file is as it was recorded"
+		if !f.skeletons {
+			advice = "put the recording into a file, and inject that"
+		}
+		found.Problem(report.Problem{File: name, Offset: -1, Text: fmt.Sprintf("%d of the functions lie in this file, and perf needs the file itself to unwind stacks there, so they have a name only if it has symbols for them", f.unnamed[name]), Advice: advice})
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.absent)) {
+		found.Note(fmt.Sprintf("%s: this file is not here, and %d of the functions lie in it; on a machine that has it, perf 7 would lose stacks that go through the file: inject there again", quote.Printable(name), f.absent[name]))
 	}
 }

@@ -27,6 +27,12 @@ type FileSymbols struct {
 	loads  []addrs.Range // executable segments of a recorded file, by offset
 }
 
+// CoverAny reports whether a symbol covers any offset from lo up to hi.
+func (s *FileSymbols) CoverAny(lo, hi uint64) bool {
+	i := sort.Search(len(s.lo), func(i int) bool { return s.hi[i] > lo })
+	return i < len(s.lo) && s.lo[i] < hi
+}
+
 // State says whether perf can use the file for size bytes of code at an offset.
 func (s *FileSymbols) State(off, size uint64) FileState {
 	if s.state == FileRecorded && !slices.ContainsFunc(s.loads, func(r addrs.Range) bool { return off >= r.Lo && off < r.Hi && size <= r.Hi-off }) {
@@ -39,9 +45,10 @@ func (s *FileSymbols) State(off, size uint64) FileState {
 type FileState int
 
 const (
-	// FileElsewhere: the recorded file is not on this machine, or it is unknown whether it is. Perhaps
-	// perf will have it.
-	FileElsewhere FileState = iota
+	// FileUnknown: another file is there, or it cannot be read. perf uses what is there.
+	FileUnknown FileState = iota
+	// FileAbsent: no file is there, so perf finds nothing in it on this machine.
+	FileAbsent
 	// FileRecorded: the ELF file is the recorded one.
 	FileRecorded
 	// FileUseless: no perf finds symbols or unwind tables in it. It has been deleted, or it is no
@@ -87,8 +94,8 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 	file, f, err := rec.OpenRecorded(m)
 	rec.NoteUnread(m.Name, err)
 	if f == nil {
-		if err == nil && isUseless(m.Name) {
-			s.state = FileUseless
+		if err == nil {
+			s.state = stateOf(m.Name)
 		}
 		return s
 	}
@@ -128,25 +135,31 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 	return s
 }
 
-// isUseless reports whether no perf can use a file, here or elsewhere: it has no path, is memory that
-// processes share (/dev/shm), or is no ELF file. The file that is there now may be another one, but not
-// of another kind.
-func isUseless(path string) bool {
+// stateOf returns the state of a file that is not the recorded one, or no ELF file. It is useless here
+// and elsewhere if it has no path, or is no ELF file: the file that is there now may be another one, but
+// not of another kind.
+func stateOf(path string) FileState {
 	if !strings.HasPrefix(path, "/") || strings.HasSuffix(path, DeletedSuffix) || IsAnonymous([]byte(path)) {
-		return true
+		return FileUseless
 	}
 	fd, err := sys.OpenPath(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if safefile.IsAbsent(err) {
+		return FileAbsent
+	}
 	if err != nil {
-		return strings.HasPrefix(path, "/dev/shm/")
+		return FileUnknown
 	}
 	file, err := safefile.RegularFile(fd, path)
 	if err != nil {
-		return false
+		return FileUnknown
 	}
 	defer file.Close()
 	magic := make([]byte, len(elf.ELFMAG))
 	n, err := file.ReadAt(magic, 0)
-	return (err == nil || err == io.EOF) && string(magic[:n]) != elf.ELFMAG
+	if (err == nil || err == io.EOF) && string(magic[:n]) != elf.ELFMAG {
+		return FileUseless
+	}
+	return FileUnknown
 }
 
 // OpenELF opens a regular file that is an ELF file. If it is none, f is nil and there is nothing to close.
