@@ -220,6 +220,8 @@ type mappings struct {
 	all   []mapping
 	forks map[uint32]perfdata.Task // by child
 	execs map[uint32]uint64
+
+	forgets bool // at an exec
 }
 
 type mapping struct {
@@ -300,8 +302,11 @@ func eachRecord(t testing.TB, path string, f func(*perfdata.Layouts, perfdata.Re
 }
 
 // has reports whether a process has a mapping at a time: one of its own, or one
-// from a parent. perf keeps them at an exec.
+// from a parent. perf keeps them at an exec, and the process does not (forgets).
 func (m *mappings) has(pid uint32, time uint64, mm *mapping) bool {
+	if exec, ok := m.execs[pid]; ok && m.forgets && exec <= time {
+		return mm.PID == pid && mm.time >= exec
+	}
 	fork, ok := m.forks[pid]
 	ok = ok && fork.Time <= time // or it is that of a later process
 	if mm.PID == pid {
