@@ -141,7 +141,7 @@ func TestSummary_EveryFieldExplained(t *testing.T) {
 	fields(reflect.TypeFor[failedRun](), names)
 	for _, kind := range []string{
 		engine.ReasonInjected, engine.ReasonNoSamples, engine.ReasonNoJittedCode, engine.ReasonNoMarker, engine.ReasonPerfMap, engine.ReasonFlagMissing, engine.ReasonNoDump,
-		engine.ReasonUnknownRuntime, engine.ReasonMore, engine.ReasonClock, engine.ClockMonotonic, engine.ClockTSC, engine.ClockEstimated, engine.ClockGiven, engine.ClockNone,
+		engine.ReasonUnknownRuntime, engine.ReasonMore, engine.ClockMonotonic, engine.ClockTSC, engine.ClockEstimated, engine.ClockGiven, engine.ClockNone,
 	} {
 		names[kind] = true
 	}

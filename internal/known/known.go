@@ -25,6 +25,7 @@ type Runtime struct {
 	// options make it write a dump, and set are environment variables that do so. Both are "" if the
 	// runtime cannot write one.
 	options, set string
+	ignored      string // options that look like these, and that it ignores; they are taken out
 	program      string // a placeholder for its program
 	stacks       string // options of perf record for stacks; "" for -g
 	note         string // further advice, or ""
