@@ -49,7 +49,7 @@ func addSurvey(sum *report.Summary, rec *recording.Recording) {
 	if rec.In.File != nil && len(rec.Attrs) == 0 {
 		sum.Note(quote.Printable(rec.In.Path) + ": the recording has no events")
 	}
-	sum.AlreadyInjected = rec.Injected
+	sum.AlreadyInjected, sum.Cmdline = rec.Injected, rec.Cmdline
 }
 
 // addCut adds the problem of an incomplete record at an offset, or a note if there is a text instead: all
@@ -146,7 +146,7 @@ func strictError(sum *report.Summary) error {
 	problems := slices.Clone(sum.Problems)
 	for i := range sum.Dumps {
 		if d := &sum.Dumps[i]; d.Cut >= 0 {
-			problems = append(problems, report.Problem{File: d.Path, Offset: d.Cut, Text: d.CutText(), Advice: "let its process end before you inject"})
+			problems = append(problems, report.Problem{File: d.Path, Offset: d.Cut, Text: d.CutText(), Advice: d.CutAdvice()})
 		}
 	}
 	if len(problems) == 0 {
