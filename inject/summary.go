@@ -56,10 +56,14 @@ func addSurvey(sum *report.Summary, rec *recording.Recording) {
 // records are whole then.
 func addCut(sum *report.Summary, in *recording.Input, at int64, text string) {
 	if text != "" {
-		sum.Note(fmt.Sprintf("%s: text follows its last record, as if standard error went into the same pipe (2>&1); it is left out: %.300q; to keep messages apart: perf record -k mono -o - PROGRAM 2>perf.log", quote.Printable(in.Path), strings.TrimSpace(text)))
+		sum.Note(fmt.Sprintf("%s: text follows its last record, as if standard error went into the same pipe (2>&1); it is left out: %.300q; to keep messages apart: %s", quote.Printable(in.Path), strings.TrimSpace(text), report.PipeCommand))
 		return
 	}
-	sum.Problem(report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: report.AdviceEnd})
+	advice := report.AdviceEnd
+	if in.File == nil {
+		advice = report.AdvicePipe
+	}
+	sum.Problem(report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: advice})
 }
 
 // addBuilt adds the results of making objects.
