@@ -1,6 +1,7 @@
 package known
 
 import (
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -73,10 +74,20 @@ func (r *Runtime) Advice(cmdline []string) string {
 	} else {
 		text += r.example()
 	}
-	if r.note != "" {
-		text += "  # " + r.note
+	note := r.note
+	if strings.Contains(text, agent) && !isInstalled(agent) {
+		note = "that file is not on this machine: sudo make install-agent, or the package jitinject-jvmti, which has it in /usr/lib/jitinject; " + note
+	}
+	if note != "" {
+		text += "  # " + note
 	}
 	return text
+}
+
+// isInstalled reports whether a file is on this machine. Tests replace it.
+var isInstalled = func(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // example returns the command with a placeholder for the program.
