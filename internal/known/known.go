@@ -1,7 +1,6 @@
 package known
 
 import (
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -75,19 +74,13 @@ func (r *Runtime) Advice(cmdline []string) string {
 		text += r.example()
 	}
 	note := r.note
-	if strings.Contains(text, agent) && !isInstalled(agent) {
-		note = "that file is not on this machine: sudo make install-agent, or the package jitinject-jvmti, which has it in /usr/lib/jitinject; " + note
+	if strings.Contains(text, agent) {
+		note = "if that file is missing: sudo make install-agent, or the package jitinject-jvmti, which has it in /usr/lib/jitinject; " + note
 	}
 	if note != "" {
 		text += "  # " + note
 	}
 	return text
-}
-
-// isInstalled reports whether a file is on this machine. Tests replace it.
-var isInstalled = func(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // example returns the command with a placeholder for the program.
