@@ -122,7 +122,6 @@ const (
 	ReasonNoDump         = report.ReasonNoDump
 	ReasonUnknownRuntime = report.ReasonUnknownRuntime
 	ReasonMore           = report.ReasonMore
-	ReasonClock          = report.ReasonClock
 )
 
 // These values are the phases of a run.

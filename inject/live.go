@@ -212,12 +212,12 @@ func (l *live) run() error {
 			return l.end(blocks)
 		}
 		if r.err != nil {
-			return recording.Error(l.in.Path, r.err)
+			return l.in.Error(r.err)
 		}
 		pass.Read(&r.block)
 		l.poll()
 		if err := l.observedBlock(&r.block); err != nil {
-			return recording.Error(l.in.Path, err)
+			return l.in.Error(err)
 		}
 		l.Out.Flush()
 		if err := l.Out.Err(); err != nil {

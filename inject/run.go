@@ -172,7 +172,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 func survey(ctx context.Context, in *recording.Input, opts *config.Options) (*recording.Recording, error) {
 	rec, err := recording.Survey(ctx, in, !opts.NoCount)
 	if err != nil {
-		return nil, recording.Error(in.Path, err)
+		return nil, in.Error(err)
 	}
 	if err := locate.NameDumps(rec, opts.Named(config.AnyDump)); err != nil {
 		return nil, err

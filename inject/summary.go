@@ -49,17 +49,21 @@ func addSurvey(sum *report.Summary, rec *recording.Recording) {
 	if rec.In.File != nil && len(rec.Attrs) == 0 {
 		sum.Note(quote.Printable(rec.In.Path) + ": the recording has no events")
 	}
-	sum.AlreadyInjected = rec.Injected
+	sum.AlreadyInjected, sum.Cmdline = rec.Injected, rec.Cmdline
 }
 
 // addCut adds the problem of an incomplete record at an offset, or a note if there is a text instead: all
 // records are whole then.
 func addCut(sum *report.Summary, in *recording.Input, at int64, text string) {
 	if text != "" {
-		sum.Note(fmt.Sprintf("%s: text follows its last record, as if standard error went into the same pipe (2>&1); it is left out: %.300q; to keep messages apart: perf record -k mono -o - PROGRAM 2>perf.log", quote.Printable(in.Path), strings.TrimSpace(text)))
+		sum.Note(fmt.Sprintf("%s: text follows its last record, as if standard error went into the same pipe (2>&1); it is left out: %.300q; to keep messages apart: %s", quote.Printable(in.Path), strings.TrimSpace(text), report.PipeCommand))
 		return
 	}
-	sum.Problem(report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: report.AdviceEnd})
+	advice := report.AdviceEnd
+	if in.File == nil {
+		advice = report.AdvicePipe
+	}
+	sum.Problem(report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: advice})
 }
 
 // addBuilt adds the results of making objects.
@@ -146,7 +150,7 @@ func strictError(sum *report.Summary) error {
 	problems := slices.Clone(sum.Problems)
 	for i := range sum.Dumps {
 		if d := &sum.Dumps[i]; d.Cut >= 0 {
-			problems = append(problems, report.Problem{File: d.Path, Offset: d.Cut, Text: d.CutText(), Advice: "let its process end before you inject"})
+			problems = append(problems, report.Problem{File: d.Path, Offset: d.Cut, Text: d.CutText(), Advice: d.CutAdvice()})
 		}
 	}
 	if len(problems) == 0 {

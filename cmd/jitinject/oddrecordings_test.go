@@ -30,7 +30,7 @@ func TestRecording_TextAfterLastRecord(t *testing.T) {
 		want      []string
 	}{
 		{"text", text, exitOK, []string{"note: ", "text follows its last record", "(2>&1)", quoted, "perf record -k mono -o - PROGRAM 2>perf.log"}},
-		{"cut", string(stream[len(stream)-40 : len(stream)-8]), exitIncomplete, []string{"it ends inside a record"}},
+		{"cut", string(stream[len(stream)-40 : len(stream)-8]), exitIncomplete, []string{"it ends inside a record", "perf record was killed, or the output of a program is among the records (2>&1); to keep output apart: perf record -k mono -o - PROGRAM 2>perf.log"}},
 		{"no text", text[:40] + "\x00", exitIncomplete, []string{"it ends inside a record"}},
 	} {
 		writeFile(t, "in.pipe", string(stream)+c.end)
@@ -56,6 +56,22 @@ func TestRecording_TextAfterLastRecord(t *testing.T) {
 				t.Errorf("dump: got %s; want the text", stderr)
 			}
 		}
+	}
+}
+
+// Output of a program among the records (2>&1) is an impossible record.
+func TestRecording_TextAmongRecords(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	stagePipe(t, dir)
+	stream, err := os.ReadFile("perf.pipe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "in.pipe", string(stream)+"text\n\n\x01\x00"+string(stream[len(stream)-40:])) // its last two bytes are a record's size
+	code, _, stderr := command(t, dir, "-i", "in.pipe")
+	if code != exitFailed || !strings.HasPrefix(stderr, "jitinject: in.pipe: data at offset ") || !strings.Contains(stderr, "its header alone has 8; perf record was killed, or the output of a program is among the records (2>&1); to keep output apart: perf record -k mono -o - PROGRAM 2>perf.log") {
+		t.Errorf("got exit code %d, %s; want the likely cause", code, stderr)
 	}
 }
 

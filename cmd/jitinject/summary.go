@@ -86,7 +86,7 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	}
 	t.write(w)
 	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
-		fmt.Fprintf(w, "%s are in JIT code of processes without a dump\n", count(s.Samples.WithoutDump, "more sample"))
+		fmt.Fprintf(w, "%s are in JIT code of processes of which nothing is injected\n", count(s.Samples.WithoutDump, "more sample"))
 	}
 	wants := func(kind string) bool {
 		return slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return d.Kind == kind && wantsCode(d) })
@@ -104,11 +104,26 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 		}
 	}
 	if unlogged > 0 {
-		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: add V8's flags --log-code --log-source-code; see jitinject help v8log\n", count(int64(unlogged), "function"))
+		advice := "add V8's flags --log-code --log-source-code"
+		if asksForLog(s.Cmdline) {
+			advice = "the recorded command has V8's flags for it, but no isolate-*-PID-v8.log is used; name its directory with --dump-dir"
+		}
+		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: %s; see jitinject help v8log\n", count(int64(unlogged), "function"), advice)
 	}
 	writeTraces(w, s)
 	writeReasons(w, s)
 	writeWhole(w, s)
+}
+
+// asksForLog reports whether a command line has the flags with which V8 writes its log.
+func asksForLog(cmdline []string) bool {
+	has := func(flag string) bool {
+		return slices.ContainsFunc(cmdline, func(word string) bool {
+			_, after, ok := strings.Cut(strings.ReplaceAll(word, "_", "-"), flag)
+			return ok && !strings.HasPrefix(after, "-")
+		})
+	}
+	return has("--log-code") && has("--log-source-code")
 }
 
 // wantsCode reports whether samples are in functions with unknown code, because
@@ -214,7 +229,7 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	case d.CutName != "":
 		note("the dump ends at offset %#[2]x, before the code of %[1]q: the runtime could not read that code and stopped writing", quote.Printable(d.CutName), d.Cut)
 	case d.Cut >= 0:
-		note("the dump ends inside a record, at offset %#x: its process was killed or is still writing; later functions are missing", d.Cut)
+		note("the dump ends inside a record, at offset %#x: %s; later functions are missing", d.Cut, d.CutCause())
 	case d.Nowhere > 0 && unresolved > 0: // that was said
 	case s.Resolved == 0 && (unresolved >= fewSamples || d.Kind == engine.KindGDBJIT): // one of the problems
 	default:

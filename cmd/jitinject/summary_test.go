@@ -38,7 +38,7 @@ read 35 kB, `, dir, dir)
 		t.Error(stderr)
 	}
 	code, _, stderr = command(t, dir)
-	if code != exitIncomplete || !strings.Contains(stderr, "ends inside a record") || !strings.Contains(stderr, "and 151 of 151 samples are in code that it does not describe; its process was killed or is still writing; inject again") {
+	if code != exitIncomplete || !strings.Contains(stderr, "ends inside a record") || !strings.Contains(stderr, "and 151 of 151 samples are in code that it does not describe; its process was killed, or the disk was full; record again with enough room, and let it end by itself") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
@@ -121,7 +121,7 @@ func fields(t reflect.Type, names map[string]bool) {
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
-			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
 				names[name] = true
 			}
 			fields(f.Type, names)
@@ -141,7 +141,7 @@ func TestSummary_EveryFieldExplained(t *testing.T) {
 	fields(reflect.TypeFor[failedRun](), names)
 	for _, kind := range []string{
 		engine.ReasonInjected, engine.ReasonNoSamples, engine.ReasonNoJittedCode, engine.ReasonNoMarker, engine.ReasonPerfMap, engine.ReasonFlagMissing, engine.ReasonNoDump,
-		engine.ReasonUnknownRuntime, engine.ReasonMore, engine.ReasonClock, engine.ClockMonotonic, engine.ClockTSC, engine.ClockEstimated, engine.ClockGiven, engine.ClockNone,
+		engine.ReasonUnknownRuntime, engine.ReasonMore, engine.ClockMonotonic, engine.ClockTSC, engine.ClockEstimated, engine.ClockGiven, engine.ClockNone,
 	} {
 		names[kind] = true
 	}
@@ -218,6 +218,25 @@ func TestSummary_Unlogged(t *testing.T) {
 	}
 }
 
+// If the recorded command asks for V8's log, that was not found.
+func TestSummary_UnloggedAsked(t *testing.T) {
+	for line, asked := range map[string]bool{
+		"node --perf-prof --log-code --log-source-code app.js":           true,
+		"deno run --v8-flags=--perf_prof,--log_code,--log-source-code a": true,
+		"node --perf-prof --log-code app.js":                             false,
+		"node --perf-prof --log-source-code app.js":                      false,
+		"node --log-code-disassemble --log-source-code app.js":           false,
+	} {
+		s := dumps(1)
+		s.Dumps[0].Unlogged, s.Cmdline = 4, strings.Fields("perf record "+line)
+		var out bytes.Buffer
+		writeSummary(&out, s, "", false)
+		if text := out.String(); strings.Contains(text, "no isolate-*-PID-v8.log is used; name its directory with --dump-dir") != asked || strings.Contains(text, "add V8's flags") == asked {
+			t.Errorf("%s: got %q; want the flags only if they are missing", line, text)
+		}
+	}
+}
+
 // If most copies of stacks are full, they are too small: the summary names a larger size.
 func TestSummary_StacksTooSmall(t *testing.T) {
 	for _, c := range []struct {
@@ -280,15 +299,42 @@ func TestSummary_RegisteredCodeRemoved(t *testing.T) {
 	}
 }
 
+// Samples may be in no function because objects could not be written: the process has a dump then.
+func TestSummary_NothingInjectedOfOthers(t *testing.T) {
+	s := dumps(1)
+	s.Samples.WithoutDump = fewSamples
+	var out bytes.Buffer
+	writeSummary(&out, s, "", false)
+	if text, want := out.String(), "more samples are in JIT code of processes of which nothing is injected\n"; !strings.Contains(text, want) {
+		t.Errorf("got %s; want %q", text, want)
+	}
+}
+
+// If something is missing, functions that are missing may be in samples.
+func TestSummary_CallersOfIncompleteDump(t *testing.T) {
+	for _, d := range []engine.DumpSummary{{Cut: 7, Samples: new(engine.JitSamples)}, {Cut: -1, Samples: &engine.JitSamples{InJIT: 3}}} {
+		d.Functions = 1
+		for with, want := range map[int64]string{0: "", 7: "its functions are callers in 7 of 9 stacks"} {
+			d.Callers = &engine.Callers{Stacks: 9, With: with}
+			if got := callersText(&d); got != want {
+				t.Errorf("for %+v: got %q; want %q", d, got, want)
+			}
+		}
+	}
+}
+
 // Functions that are in no sample are callers, or nothing is known.
 func TestSummary_Callers(t *testing.T) {
+	idle := &engine.Callers{Stacks: 9}
 	for want, d := range map[string]engine.DumpSummary{
-		"its functions are only callers: they are in 7 of 9 stacks, and in no sample themselves":                                {Callers: &engine.Callers{Stacks: 9, With: 7}},
-		"none of its functions is in a sample, or in one of its 9 stacks":                                                       {Callers: &engine.Callers{Stacks: 9}},
-		"no sample is in its functions themselves; their addresses are in 8 of 9 copies of the stack, where perf finds callers": {Callers: &engine.Callers{Copies: 9, Words: 8}},
-		"no sample is in its functions themselves; callers were not counted":                                                    {},
+		"none of its functions is in a sample, or in one of its 9 stacks; record with --call-graph dwarf, as a Python without frame pointers hides them from -g":     {Command: "python3", Callers: idle},
+		"none of its functions is in a sample, or in one of its 9 stacks; PHP compiles files younger than two seconds only with -d opcache.file_update_protection=0": {Command: "php8.2", Callers: idle},
+		"its functions are only callers: they are in 7 of 9 stacks, and in no sample themselves":                                                                     {Callers: &engine.Callers{Stacks: 9, With: 7}},
+		"none of its functions is in a sample, or in one of its 9 stacks":                                                                                            {Callers: &engine.Callers{Stacks: 9}},
+		"no sample is in its functions themselves; their addresses are in 8 of 9 copies of the stack, where perf finds callers":                                      {Callers: &engine.Callers{Copies: 9, Words: 8}},
+		"no sample is in its functions themselves; callers were not counted":                                                                                         {},
 	} {
-		d.Functions, d.Samples = 1, new(engine.JitSamples)
+		d.Functions, d.Samples, d.Cut = 1, new(engine.JitSamples), -1
 		if got := callersText(&d); got != want {
 			t.Errorf("for %+v: got %q; want %q", d, got, want)
 		}

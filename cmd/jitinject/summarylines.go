@@ -18,14 +18,18 @@ func unresolvedText(d *engine.DumpSummary, all bool) string {
 	case d.Kind == engine.KindGDBJIT:
 		return fmt.Sprintf("%s of its samples are in code that the process had removed, or did not register, when its memory was read", number(unresolved))
 	}
+	file := "dump"
+	if d.Kind == engine.KindPerfMap {
+		file = "map"
+	}
 	var parts []string
 	for _, p := range []struct {
 		n    int64
 		text string
 	}{
-		{s.Early, "in code that the dump describes only later"},
+		{s.Early, "in code that the " + file + " describes only later"},
 		{s.Left, "where a function was that has moved away"},
-		{unresolved - s.Early - s.Left, "in code that the dump does not describe"},
+		{unresolved - s.Early - s.Left, "in code that the " + file + " does not describe"},
 	} {
 		switch {
 		case p.n == unresolved:
@@ -38,20 +42,37 @@ func unresolvedText(d *engine.DumpSummary, all bool) string {
 }
 
 // callersText says what is known of the callers of samples if none is in a function of a dump itself,
-// or else is "".
+// or else is "". Functions that are missing may be in samples, and in stacks.
 func callersText(d *engine.DumpSummary) string {
 	c := d.Callers
+	isWhole := d.Cut < 0 && samplesOf(d).InJIT == samplesOf(d).Resolved
 	switch {
 	case d.Samples == nil || d.Samples.Resolved > 0 || d.Functions == 0:
+		return ""
+	case c != nil && c.With > 0 && !isWhole:
+		return fmt.Sprintf("its functions are callers in %s of %s", number(c.With), count(c.Stacks, "stack"))
+	case c != nil && c.Stacks > 0 && !isWhole:
 		return ""
 	case c != nil && c.With > 0:
 		return fmt.Sprintf("its functions are only callers: they are in %s of %s, and in no sample themselves", number(c.With), count(c.Stacks, "stack"))
 	case c != nil && c.Stacks > 0:
-		return fmt.Sprintf("none of its functions is in a sample, or in one of its %s", count(c.Stacks, "stack"))
+		return fmt.Sprintf("none of its functions is in a sample, or in one of its %s", count(c.Stacks, "stack")) + idleAdvice(d)
 	case c != nil && c.Copies > 0:
 		return fmt.Sprintf("no sample is in its functions themselves; their addresses are in %s of %s of the stack, where perf finds callers", number(c.Words), were(int(c.Copies), "copy", "copies"))
 	}
 	return "no sample is in its functions themselves; callers were not counted"
+}
+
+// idleAdvice says how functions come into samples that are in none, if that is known of the runtime,
+// or else is "".
+func idleAdvice(d *engine.DumpSummary) string {
+	switch {
+	case strings.HasPrefix(d.Command, "python") && d.Callers.Copies == 0:
+		return "; record with --call-graph dwarf, as a Python without frame pointers hides them from -g"
+	case strings.HasPrefix(d.Command, "php"):
+		return "; PHP compiles files younger than two seconds only with -d opcache.file_update_protection=0"
+	}
+	return ""
 }
 
 // linesText describes the decision about the addresses of a dump's lines. Without all, it

@@ -16,7 +16,7 @@ import (
 // addresses, so the sample counter finds them, too.
 
 // CountCallers counts, for each dump without a sample in its functions, the stacks with one of them as
-// a caller. It reads the samples once more if there is such a dump, and if samples have stacks. lines
+// a caller. Of a dump with functions that have no object it counts none, as these may be in stacks. It reads the samples once more if there is such a dump, and if samples have stacks. lines
 // describe the dumps, by number. The error is ctx's, or of reading. t may be nil.
 func (t *Counter) CountCallers(ctx context.Context, lines []report.DumpSummary) error {
 	if t == nil || !hasStacks(t.rec) {
@@ -24,7 +24,7 @@ func (t *Counter) CountCallers(ctx context.Context, lines []report.DumpSummary) 
 	}
 	w := callerWalk{Counter: t, of: make(map[*int64]*report.Callers), inDump: make([]*report.Callers, len(t.dumps))}
 	for i := range lines {
-		if d := &lines[i]; d.Functions > 0 && d.Samples != nil && d.Samples.Resolved == 0 && i < len(t.dumps) {
+		if d := &lines[i]; d.Functions > 0 && d.Samples != nil && d.Samples.Resolved == 0 && i < len(t.dumps) && !t.LacksAny(i) {
 			d.Callers = new(report.Callers)
 			w.of[&t.dumps[i].resolved], w.inDump[i] = d.Callers, d.Callers
 		}

@@ -59,7 +59,7 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, found repor
 		r := report.Reason{Kind: report.ReasonNoJittedCode, Text: fmt.Sprintf("no samples in JIT code (0 of %d, callers not counted)", t.Total)}
 		for _, pid := range rec.PIDs() {
 			if how := known.Of(rec.Processes[pid]); how != nil {
-				r.Text += fmt.Sprintf("; but %s can make such code", recording.NameOf(pid, rec.Processes[pid].Comm))
+				r.Text += fmt.Sprintf("; but %s can make such code", recording.NameOf(pid, rec.Processes[pid].Comm)) + misplaced(how.Request(rec.Cmdline))
 				r.Advice = how.Advice(rec.Cmdline)
 				break
 			}
@@ -89,9 +89,6 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, found repor
 			return reasons, found, err
 		}
 		add(r)
-	}
-	if rec.ClockError() != "" && len(rec.Markers) == 0 {
-		add(report.Reason{Kind: report.ReasonClock, Text: "it was recorded without -k mono; the times of functions are estimates", Advice: "perf record -k mono"})
 	}
 	return reasons, f.Unreadable, nil
 }
@@ -174,7 +171,7 @@ func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s
 	r.Advice = how.Advice(rec.Cmdline)
 	switch {
 	case q.Program != "":
-		r.Text += fmt.Sprintf(": %s stands after %s, and so it is an argument of the program, not an option of the runtime", quote.Printable(q.Flag), quote.Printable(q.Program))
+		r.Text += misplaced(q)
 	case q.Flag != "" && rec.DumpingAncestor(s.pid) != 0:
 		r.Text += fmt.Sprintf("; its ancestor, process %d, wrote one, but each program needs the option", rec.DumpingAncestor(s.pid))
 	case q.Flag != "":
@@ -190,6 +187,14 @@ func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s
 		r.Text += ": its command line does not ask for one"
 	}
 	return r, nil
+}
+
+// misplaced says that an option stands where the program gets it, or is "".
+func misplaced(q known.Request) string {
+	if q.Program == "" {
+		return ""
+	}
+	return fmt.Sprintf(": %s stands after %s, and so it is an argument of the program, not an option of the runtime", quote.Printable(q.Flag), quote.Printable(q.Program))
 }
 
 // explained reports whether a format explains why a process has no file of it. Only formats that

@@ -92,7 +92,7 @@ func (r *Runtime) match(text string) bool {
 	}
 	return slices.ContainsFunc(r.flags, func(flag string) bool {
 		_, after, ok := strings.Cut(text, flag)
-		return ok && (after == "" || !strings.ContainsAny(after[:1], "abcdefghijklmnopqrstuvwxyz-"))
+		return ok && (after == "" || !strings.ContainsAny(after[:1], "abcdefghijklmnopqrstuvwxyz-_"))
 	})
 }
 
@@ -142,15 +142,18 @@ func (r *Runtime) read(c *command, words []string) Request {
 			q.corrected = append(q.corrected, quote.ShellWord(w))
 		}
 	}
-	at := first
+	head, tail := words[1:first], words[first:min(program+1, len(words))]
+	if q.Flag == "" && c.options == "" {
+		head = c.without(head, strings.Fields(r.options+" "+r.ignored))
+	}
 	if c.anywhere {
-		at = 1
+		head, tail = nil, append(slices.Clone(head), tail...)
 	}
 	add(words[0])
 	if c.subcommand != "" && !slices.ContainsFunc(words[1:first], func(w string) bool { return has(c.subcommands, w) }) {
 		add(c.subcommand)
 	}
-	add(words[1:at]...)
+	add(head...)
 	switch {
 	case q.Flag != "":
 		add(moved...)
@@ -159,9 +162,40 @@ func (r *Runtime) read(c *command, words []string) Request {
 	default:
 		q.corrected = append(q.corrected, nonEmpty(r.options)...)
 	}
-	add(words[at:min(program+1, len(words))]...)
+	add(tail...)
 	add(kept...)
 	return q
+}
+
+// without returns words without the options that others replace, so that none is there twice.
+func (c *command) without(words, others []string) (kept []string) {
+	var replaced []string
+	for len(others) > 0 {
+		n := min(c.length(others[0]), len(others))
+		replaced = append(replaced, c.key(others[:n]))
+		others = others[n:]
+	}
+	for len(words) > 0 {
+		n := min(c.length(words[0]), len(words))
+		if !slices.Contains(replaced, c.key(words[:n])) {
+			kept = append(kept, words[:n]...)
+		}
+		words = words[n:]
+	}
+	return kept
+}
+
+// key returns what two options have in common if the later one replaces the earlier: the name before
+// the value. -dNAME=VALUE is -d NAME=VALUE.
+func (c *command) key(option []string) string {
+	if len(option) == 2 && !has(c.carriers, option[0]) {
+		return option[0]
+	}
+	text := strings.Join(option, "")
+	if slices.ContainsFunc(strings.Fields(c.carriers), func(o string) bool { return strings.HasPrefix(text, o) }) {
+		text, _, _ = strings.Cut(text, "=")
+	}
+	return text
 }
 
 // program returns the index of the program's name, and of the first word that belongs to it: an

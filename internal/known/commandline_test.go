@@ -72,7 +72,9 @@ func TestRequest_OptionsEndAtProgram(t *testing.T) {
 		{"java", "java -p mods -m m/App -agentpath:/x/libperf-jvmti.so", "-agentpath:/x/libperf-jvmti.so", "m/App", "java -p mods -agentpath:/x/libperf-jvmti.so -m m/App"},
 		{"beam", "erl +JPperf true -noshell -s app main", "+JPperf true", "", ""},
 		{"beam", "erl -noshell -s app main +JPperf dump", "+JPperf dump", "", ""},
-		{"beam", "erl +JPperf false -s app", "", "", "erl +JPperf true +JPperf false -s app"},
+		{"beam", "erl +JPperf false -s app", "", "", "erl +JPperf true -s app"},
+		{"beam", "erl -s app +JPperf truee -noshell", "", "", "erl +JPperf true -s app -noshell"},
+		{"php", "php -n -d opcache.jit=function -dopcache.enable_cli=1 -d memory_limit=1G app.php 7", "", "", "php -n -d memory_limit=1G -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing -d opcache.jit_debug=32 -d opcache.file_update_protection=0 app.php 7"},
 		{"beam", "erl -s app -extra +JPperf true", "+JPperf true", "-extra", "erl +JPperf true -s app -extra"},
 		{"beam", "elixir --erl +JPperf~true app.exs", "--erl +JPperf true", "", ""},
 		{"beam", "elixir app.exs --erl +JPperf~true", "--erl +JPperf true", "app.exs", "elixir --erl '+JPperf true' app.exs"},
@@ -141,6 +143,29 @@ func TestRequest_CutAnywhere(t *testing.T) {
 				all[r].Request(line[i:k])
 				all[r].Advice(line[i:k])
 			}
+		}
+	}
+}
+
+// Python 3.12 knows another option. It ignores that of 3.13, as the recorded command may have it.
+func TestAdvice_Python312(t *testing.T) {
+	r := python(*runtimeOf(t, "python"), "python3.12", nil)
+	for line, want := range map[string]string{
+		"/opt/3.12/bin/python3 -X perf_jit app.py 7": "/opt/3.12/bin/python3 -X perf app.py 7",
+		"/opt/3.12/bin/python3 app.py -X perf":       "/opt/3.12/bin/python3 -X perf app.py",
+	} {
+		want = "perf record -k mono --call-graph dwarf " + want + "  # "
+		if got := r.Advice(strings.Fields("perf record -g " + line)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %q; want %q first", line, got, want)
+		}
+	}
+}
+
+// Advice with the agent for Java says how to get it, unless the recorded command has one.
+func TestAdvice_AgentMissing(t *testing.T) {
+	for line, want := range map[string]bool{"java App": true, "java App -agentpath:/x/libjitinject-jvmti.so": false} {
+		if got := runtimeOf(t, "java").Advice(strings.Fields("perf record " + line)); strings.Contains(got, "if that file is missing: sudo make install-agent") != want {
+			t.Errorf("%s: got %q", line, got)
 		}
 	}
 }

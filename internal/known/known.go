@@ -25,6 +25,7 @@ type Runtime struct {
 	// options make it write a dump, and set are environment variables that do so. Both are "" if the
 	// runtime cannot write one.
 	options, set string
+	ignored      string // options that look like these, and that it ignores; they are taken out
 	program      string // a placeholder for its program
 	stacks       string // options of perf record for stacks; "" for -g
 	note         string // further advice, or ""
@@ -72,8 +73,12 @@ func (r *Runtime) Advice(cmdline []string) string {
 	} else {
 		text += r.example()
 	}
-	if r.note != "" {
-		text += "  # " + r.note
+	note := r.note
+	if strings.Contains(text, agent) {
+		note = "if that file is missing: sudo make install-agent, or the package jitinject-jvmti, which has it in /usr/lib/jitinject; " + note
+	}
+	if note != "" {
+		text += "  # " + note
 	}
 	return text
 }

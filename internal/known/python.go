@@ -31,7 +31,7 @@ func python(r Runtime, comm string, files []string) *Runtime {
 	case minor >= 13:
 		r.note = ""
 	case minor == 12:
-		r.options, r.stacks, r.flags, r.env = "-X perf", "", []string{"-X perf", "-Xperf", "PYTHONPERFSUPPORT"}, []string{"PYTHONPERFSUPPORT"}
+		r.options, r.ignored, r.flags, r.env = "-X perf", "-X perf_jit", []string{"-X perf", "-Xperf", "PYTHONPERFSUPPORT"}, []string{"PYTHONPERFSUPPORT"}
 		r.note = "which writes /tmp/perf-PID.map: names, without lines and code; Python 3.13 has -X perf_jit"
 	case minor > 0:
 		r.options, r.flags, r.note = "", nil, fmt.Sprintf("Python 3.%d can write no dump; Python 3.13 and newer have -X perf_jit", minor)

@@ -9,6 +9,9 @@ const values = "-C -e -p -pe -r --print --allow-fs-read --allow-fs-write --bench
 // llvmLive reads code that a process has registered for debuggers. The process must run.
 const llvmLive = "perf record -k mono -g -p PID -- sleep 10; jitinject --live PID"
 
+// agent is where make install-agent puts the agent for Java.
+const agent = "/usr/local/lib/jitinject/libjitinject-jvmti.so"
+
 // all are the runtimes in common use. Names are compared up to a digit, a dash or a dot, as in
 // python3.13. Options with values are from the manuals and sources of the runtimes.
 var all = []Runtime{
@@ -20,7 +23,7 @@ var all = []Runtime{
 		commands: []command{{subcommands: "run serve test bench eval repl", subcommand: "run", values: "-c -L --cert --conditions --config --ext --host --import-map --location --log-level --port --preload --seed"}}},
 	{names: []string{"chrome", "chromium", "d8"}, files: []string{"/chrome", "/chromium"}, flags: []string{"--perf-prof"}, options: "--no-sandbox --js-flags=--perf-prof", note: "without the sandbox, which keeps it from writing",
 		commands: []command{{names: []string{"chromium", "chrome", "google-chrome", "google-chrome-stable"}, anywhere: true}, {names: []string{"d8"}, anywhere: true}}},
-	{names: []string{"java"}, files: []string{"/libjvm.so"}, flags: []string{"jitinject-jvmti", "perf-jvmti"}, friends: []string{"-XX:+PreserveFramePointer"}, options: "-agentpath:/usr/local/lib/jitinject/libjitinject-jvmti.so -XX:+PreserveFramePointer", program: "PROGRAM", env: []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"}, note: "in a running JVM: jcmd PID Compiler.perfmap",
+	{names: []string{"java"}, files: []string{"/libjvm.so"}, flags: []string{"jitinject-jvmti", "perf-jvmti"}, friends: []string{"-XX:+PreserveFramePointer"}, options: "-agentpath:" + agent + " -XX:+PreserveFramePointer", program: "PROGRAM", env: []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"}, note: "in a running JVM: jcmd PID Compiler.perfmap",
 		commands: []command{{last: "-jar -m --module", values: "-cp -p -classpath --add-exports --add-modules --add-opens --add-reads --class-path --describe-module --enable-native-access --limit-modules --module-path --patch-module --source --upgrade-module-path"}}},
 	{names: []string{"beam"}, files: []string{"/beam.smp"}, flags: []string{"+JPperf true", "+JPperf dump", "+JPperf no_fp"}, options: "+JPperf true", program: "PROGRAM", env: []string{"ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS", "ELIXIR_ERL_OPTIONS"}, note: "for Elixir, ELIXIR_ERL_OPTIONS='+JPperf true'", ownStack: true,
 		commands: []command{

@@ -261,6 +261,15 @@ func Error(path string, err error) error {
 	return &namedError{path, err, advice}
 }
 
+// Error returns an error about the recording with its path, and with advice where there is some. Text
+// among the records of a stream looks like an impossible record.
+func (in *Input) Error(err error) error {
+	if in.File == nil && errors.As(err, new(*perfdata.Error)) {
+		return &namedError{in.Path, err, "; " + report.AdvicePipe}
+	}
+	return Error(in.Path, err)
+}
+
 // A namedError is an error about a recording.
 type namedError struct {
 	path   string
@@ -269,7 +278,9 @@ type namedError struct {
 }
 
 // Error returns the text of the error, with the recording's name before it.
-func (e *namedError) Error() string { return report.About(e.path, e.err.Error()+e.advice) }
+func (e *namedError) Error() string {
+	return report.About(e.path, strings.TrimPrefix(e.err.Error(), perfdata.FormatName+": ")+e.advice)
+}
 
 // Unwrap returns the error without the recording's name.
 func (e *namedError) Unwrap() error { return e.err }

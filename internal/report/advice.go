@@ -68,6 +68,8 @@ const (
 	AdviceClock     = "record again with perf record -k mono"
 	AdviceMonotonic = "have the runtime write CLOCK_MONOTONIC"
 	AdviceEnd       = "stop perf record with Ctrl-C, and give it enough disk space"
+	AdvicePipe      = "perf record was killed, or the output of a program is among the records (2>&1); to keep output apart: " + PipeCommand
+	PipeCommand     = "perf record -k mono -o - PROGRAM 2>perf.log"
 )
 
 // These are pieces of advice for objects that cannot be written.

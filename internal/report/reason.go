@@ -28,5 +28,4 @@ const (
 	ReasonNoDump         = "no-dump"         // it got that flag, but there is no dump
 	ReasonUnknownRuntime = "unknown-runtime" // the runtime is unknown
 	ReasonMore           = "more"            // further processes like these
-	ReasonClock          = "clock"           // recorded without -k mono; comes after others
 )

@@ -26,6 +26,9 @@ type Summary struct {
 	// Notes say what was done in another way than requested, without anything missing.
 	Notes []string `json:"notes,omitempty"`
 
+	// Cmdline is the command line of perf record; empty if Input does not have it.
+	Cmdline []string `json:"-"`
+
 	// Markers counts the marker records in Input, and the processes with named dumps and
 	// without markers.
 	Markers int `json:"markers"`
@@ -185,6 +188,8 @@ type DumpSummary struct {
 	// missing.
 	CutName string `json:"cut_name,omitempty"`
 	Fixes   []Fix  `json:"repairs"`
+	// Ended says that the process ended during the recording.
+	Ended bool `json:"-"`
 
 	// Logs are logs of V8 that describe its functions.
 	Logs []LogSummary `json:"logs,omitempty"`
@@ -239,7 +244,18 @@ func (d *DumpSummary) CutAdvice() string {
 	if d.CutName != "" {
 		return "record again, with another version of the runtime if there is one"
 	}
-	return "its process was killed or is still writing; inject again when it has ended"
+	if d.Ended {
+		return d.CutCause() + "; record again with enough room, and let it end by itself"
+	}
+	return d.CutCause() + "; inject again when it has ended"
+}
+
+// CutCause returns why the file ends inside a record, if its runtime did not stop there.
+func (d *DumpSummary) CutCause() string {
+	if d.Ended {
+		return "its process was killed, or the disk was full"
+	}
+	return "its process was killed or is still writing"
 }
 
 // dotnetStub begins the names of .NET's stubs (PerfMap::LogStubs of perfmap.cpp).
