@@ -261,9 +261,8 @@ func (e *Constraints) precedes(rec *recording.Recording) bool {
 		return false
 	}
 	found, early := int64(0), int64(0)
-	for i := range rec.Histogram.Slots {
-		s := &rec.Histogram.Slots[i]
-		if s.N == 0 || s.PID != e.dump.PID || s.First < e.marker || s.First >= e.end {
+	for _, s := range rec.Histogram.Of(e.dump.PID) {
+		if s.First < e.marker || s.First >= e.end {
 			continue
 		}
 		if p := e.at(s.IP); p != nil {
