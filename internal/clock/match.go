@@ -247,16 +247,20 @@ func (e *Constraints) shifted(offset int64) func(uint64) uint64 {
 
 // finish sets the clock from all constraints, and adds findings about it.
 func (e *Constraints) finish(found *report.Findings) {
-	if against, sound := e.settle(); sound {
+	against, sound := e.assign()
+	if sound {
 		e.reportTied(found)
 	} else {
 		e.report(against, found)
 	}
+	if against == "" {
+		e.reportApart(found)
+	}
 }
 
-// settle sets the clock from all constraints. sound says that functions are there at their times;
+// assign sets the clock from all constraints. sound says that functions are there at their times;
 // otherwise, against is why the times cannot be used, or "".
-func (e *Constraints) settle() (against string, sound bool) {
+func (e *Constraints) assign() (against string, sound bool) {
 	if e.set {
 		return "", true
 	}
@@ -296,6 +300,24 @@ func (e *Constraints) reportTied(found *report.Findings) {
 	}
 	found.Problem(report.Problem{File: e.dump.Path, Offset: -1, Advice: report.AdviceMonotonic,
 		Text: fmt.Sprintf("its times are in units of %v, too long to tell its functions apart; %s", time.Duration(e.unit), shown)})
+}
+
+// reportApart adds a problem if the times should be the recording's, and none of them is from the life
+// of the process. Then they may be of another clock, or the dump of another run.
+func (e *Constraints) reportApart(found *report.Findings) {
+	apart := max(e.low, -e.low)
+	if e.set || e.way >= useNoTimes || e.recorded != monotonicClock || e.epoch || e.marker == 0 || apart <= maxWidth {
+		return
+	}
+	side := "before"
+	switch {
+	case e.first > e.until:
+		side = "after"
+	case e.last >= e.marker || apart <= int64(clockSlack): // some producers take times before they map the dump
+		return
+	}
+	found.Problem(report.Problem{File: e.dump.Path, Offset: -1, Advice: "inject before the next run, or " + report.AdviceMonotonic,
+		Text: fmt.Sprintf("its times are %.2f s %s those of the recording: they are of another clock, or it is the dump of another run", time.Duration(apart).Seconds(), side)})
 }
 
 // report adds findings about functions without times, or with times that are too rough. against is
