@@ -277,6 +277,35 @@ func TestClock_LoadedAfterTheRecording(t *testing.T) {
 	}
 }
 
+// Times from outside the life of the process, which took 100 ms: nothing proves that they are of another
+// clock, or another run's. Not even a shift by a second makes the last ones fit.
+func TestClock_OutsideTheLifeOfItsProcess(t *testing.T) {
+	for _, c := range []struct {
+		off   int64 // of the dump's times
+		want  inject.Clock
+		words []string
+	}{
+		{-60 * ms, inject.Clock{Kind: inject.ClockMonotonic}, nil},
+		{-300 * ms, inject.Clock{Kind: inject.ClockOther, Offset: 295 * ms, Error: 6*ms + 5500}, nil},
+		{-1500 * ms, inject.Clock{Kind: inject.ClockOther, Offset: 1495 * ms, Error: 6*ms + 5500}, []string{"its times are 1.50 s before those of the recording: they are of another clock, or it is the dump of another run"}},
+		{600 * ms, inject.Clock{Kind: inject.ClockOther, Offset: -605 * ms, Error: 6*ms + 5500}, []string{"its times are 0.60 s after those of the recording: they are of another clock, or it is the dump of another run"}},
+		{1500 * ms, inject.Clock{}, []string{"all its times come after the end of process 100; was it overwritten by another run?"}},
+	} {
+		w := newWorld(t)
+		w.mark(100, sinceBoot, "jit-100.dump")
+		w.expect(100, sinceBoot+11*ms, 0x20008, "beta+0x8")
+		w.Exit(100, 100, sinceBoot+100*ms)
+		w.dump("jit-100.dump", x86(100),
+			load(uint64(sinceBoot+c.off+5*ms), 100, 1, 0x10000, "alpha", code(64, 1)),
+			load(uint64(sinceBoot+c.off+10*ms), 100, 2, 0x20000, "beta", code(64, 2)))
+		if c.want.Kind != "" {
+			w.clock(c.want, c.words...)
+		} else if _, err := w.run(); err == nil || !strings.Contains(err.Error(), c.words[0]) {
+			t.Errorf("got error %v; want %q", err, c.words[0])
+		}
+	}
+}
+
 // A few wrong times do not make the others those of another clock.
 func TestClock_OneWrongTime(t *testing.T) {
 	const second = 1_000_000_000

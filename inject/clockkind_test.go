@@ -107,6 +107,16 @@ func TestClockKind_FalseFlag(t *testing.T) {
 	w.clock(noClock, "10000.010000000 s", "fits no clock", "samples are shown in the last of them")
 }
 
+// Times in a unit that is too long to tell two functions of one place apart.
+func TestClockKind_OneTime(t *testing.T) {
+	w := flaggedWorld(t, 0, func(t uint64) uint64 { return t / 1e6 })
+	w.clock(inject.Clock{Kind: inject.ClockMonotonic})
+	w = flaggedWorld(t, 0, func(t uint64) uint64 { return t / 1e9 })
+	w.wants[0].sym = "beta+0x8"
+	w.clock(inject.Clock{Kind: inject.ClockMonotonic},
+		"units of 1s, too long", "at addresses that were used more than once (2 functions), samples are shown in the last of them")
+}
+
 // Unknown flags and times of no clock.
 func TestClockKind_Neither(t *testing.T) {
 	w := flaggedWorld(t, orcFlags, func(t uint64) uint64 { return 2 * t })

@@ -421,7 +421,7 @@ func clockText(c engine.Clock) string {
 		}
 		return fmt.Sprintf("its times are estimated to be %s off; functions may be there up to %.1f ms too early; record with -k mono to have them exact", offset, float64(c.Error)/1e6)
 	case engine.ClockOther:
-		return "its times are not of CLOCK_MONOTONIC, as the recording's, and estimated to be " + offset + " off; functions may be there too early; the runtime should write CLOCK_MONOTONIC"
+		return "its times are estimated to be " + offset + " off the recording's CLOCK_MONOTONIC; functions may be there too early; a runtime should write CLOCK_MONOTONIC"
 	case engine.ClockRealtime:
 		text := "its times are of CLOCK_REALTIME (nanoseconds since 1970), estimated to be " + offset + " off; functions may be there "
 		if c.Error < 0 {

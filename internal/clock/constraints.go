@@ -59,6 +59,9 @@ type Constraints struct {
 	// processes. shared is the number of the former.
 	ambiguous map[int]bool
 	shared    int
+	// tied has those of one place and one time, in a unit that is longer than a nanosecond.
+	tied map[int]bool
+	set  bool // the clock of the dump is set, whatever the samples are
 
 	// unfitting says that the times fit no clock, or is "".
 	unfitting string
@@ -135,8 +138,28 @@ func newConstraints(rec *recording.Recording, d *model.Dump, r reading) *Constra
 		e.first = min(e.first, b.Began())
 	}
 	e.low = int64(e.marker - e.first)
+	if r.unit > 1 {
+		e.findTied()
+	}
 	e.sortLocated()
 	return e
+}
+
+// findTied fills e.tied.
+func (e *Constraints) findTied() {
+	e.tied = make(map[int]bool)
+	slices.SortFunc(e.located, func(a, b usedLocation) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.lo, b.lo))
+	})
+	var furthest usedLocation // of this time, the one with the highest end so far
+	for _, p := range e.located {
+		if p.time == furthest.time && p.lo < furthest.hi && p.function != furthest.function {
+			e.tied[p.function], e.tied[furthest.function] = true, true
+		}
+		if p.time != furthest.time || p.hi > furthest.hi {
+			furthest = p
+		}
+	}
 }
 
 // sortLocated drops the places that were used more than once. It adds their functions to
@@ -261,9 +284,8 @@ func (e *Constraints) precedes(rec *recording.Recording) bool {
 		return false
 	}
 	found, early := int64(0), int64(0)
-	for i := range rec.Histogram.Slots {
-		s := &rec.Histogram.Slots[i]
-		if s.N == 0 || s.PID != e.dump.PID || s.First < e.marker || s.First >= e.end {
+	for _, s := range rec.Histogram.Of(e.dump.PID) {
+		if s.First < e.marker || s.First >= e.end {
 			continue
 		}
 		if p := e.at(s.IP); p != nil {

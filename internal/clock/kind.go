@@ -119,6 +119,33 @@ func IsOlder(d *model.Dump, rec *recording.Recording) bool {
 	return !slices.ContainsFunc(d.Source.Scanned().Events, func(ev jitcode.Event) bool { return r.of(ev.Time) >= e.from })
 }
 
+// IsLater reports whether all times of a dump come after the end of its process, and no shift by a second
+// or less brings them into its life. Then they are of another run. Where another process has the memory
+// of that one, its end counts.
+func IsLater(d *model.Dump, rec *recording.Recording) bool {
+	claimed, err := d.Source.Clock()
+	if p := rec.Processes[d.PID]; !d.Source.Traits().ClockUnsure || err != nil || p == nil || p.Exited == 0 {
+		return false
+	}
+	e := evidenceOf(d, rec, claimed, FirstTime(d))
+	r := e.decide()
+	first, last := r.of(e.first), r.of(e.last)
+	if e.recorded != monotonicClock || r.way > useOffset || r.epoch || first <= e.to {
+		return false
+	}
+	end := e.from
+	for _, p := range rec.Related(d.Markers) {
+		if p.Exited == 0 {
+			return false
+		}
+		end = max(end, p.Exited)
+	}
+	for _, s := range rec.Histogram.Of(d.PID) { // its first thread may end before others
+		end = max(end, s.Last)
+	}
+	return first > end && (last-end > clockSlack || last-first > end-e.from)
+}
+
 // assumed returns what a reading assumes against the header of a dump, or "".
 func (r reading) assumed(rec *recording.Recording, claimed source.Clock) string {
 	clock := "the recording's clock"

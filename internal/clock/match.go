@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/model"
@@ -94,6 +95,10 @@ func Match(d *model.Dump, rec *recording.Recording, mode string) (*Constraints, 
 		d.Clock = e.clock()
 		return e, nil
 	}
+	if len(e.tied) > 0 {
+		e.set = true
+		return e, nil
+	}
 	return nil, nil
 }
 
@@ -153,7 +158,7 @@ func Shifted(offset int64) func(uint64) uint64 {
 func Estimate(ctx context.Context, rec *recording.Recording, pending []*Constraints, opts *config.Options, found *report.Findings) error {
 	of := make(map[uint32][]*Constraints) // by process
 	for _, e := range pending {
-		if e.way < useNoTimes {
+		if e.way < useNoTimes && !e.set {
 			of[e.dump.PID] = append(append(of[e.dump.PID], e), e.rivals...)
 		}
 	}
@@ -213,6 +218,8 @@ func (e *Constraints) FinishEarly(found *report.Findings) {
 	d := e.dump
 	known, ok := e.measured()
 	switch {
+	case e.set:
+		e.reportTied(found)
 	case e.way >= useNoTimes:
 		e.ambiguous, e.shared = nil, 0 // the rest of the dump is unknown
 		e.finish(found)
@@ -240,31 +247,77 @@ func (e *Constraints) shifted(offset int64) func(uint64) uint64 {
 
 // finish sets the clock from all constraints, and adds findings about it.
 func (e *Constraints) finish(found *report.Findings) {
+	against, sound := e.assign()
+	if sound {
+		e.reportTied(found)
+	} else {
+		e.report(against, found)
+	}
+	if against == "" {
+		e.reportApart(found)
+	}
+}
+
+// assign sets the clock from all constraints. sound says that functions are there at their times;
+// otherwise, against is why the times cannot be used, or "".
+func (e *Constraints) assign() (against string, sound bool) {
+	if e.set {
+		return "", true
+	}
 	d := e.dump
-	against := e.contradiction()
+	against = e.contradiction()
 	known, ok := e.measured()
 	switch {
 	case e.way >= useNoTimes: // that is done
-		against = e.unfitting
+		return e.unfitting, false
 	case ok:
 		d.Clock, d.Match = e.shifted(known.Offset), known
-		return
+		return "", true
 	case e.way == useAsRead && e.unit == 1 && against != "": // another clock explains it no better
 		e.asRead()
-		return
+		return "", true
 	case against != "" || e.marker == 0:
 		e.start(report.ClockNone)
+		return against, false
 	case e.recorded == bootClock && !e.epoch && e.unit == 1 && e.low <= 0 && e.width() >= 0 && e.width() <= maxWidth:
 		// The machine has not slept: no sleep is as short as this.
 		e.asRead()
-		return
-	default:
-		d.Clock, d.Match = e.clock(), report.Clock{Kind: e.kind(), Offset: e.low, Error: e.width()}
-		if e.width() >= 0 && e.width() <= maxWidth {
-			return
-		}
+		return "", true
 	}
-	e.report(against, found)
+	d.Clock, d.Match = e.clock(), report.Clock{Kind: e.kind(), Offset: e.low, Error: e.width()}
+	return "", e.width() >= 0 && e.width() <= maxWidth
+}
+
+// reportTied adds a problem if the unit of the times is too long for some functions at one place.
+func (e *Constraints) reportTied(found *report.Findings) {
+	if len(e.tied) == 0 {
+		return
+	}
+	shown := fmt.Sprintf("at addresses that were used more than once (%d functions), samples are shown in the last of them", len(e.tied))
+	if !e.injectable {
+		e.dump.LeftOut = e.tied
+		shown = fmt.Sprintf("%d functions at addresses that were used more than once are left out", len(e.tied))
+	}
+	found.Problem(report.Problem{File: e.dump.Path, Offset: -1, Advice: report.AdviceMonotonic,
+		Text: fmt.Sprintf("its times are in units of %v, too long to tell its functions apart; %s", time.Duration(e.unit), shown)})
+}
+
+// reportApart adds a problem if the times should be the recording's, and none of them is from the life
+// of the process. Then they may be of another clock, or the dump of another run.
+func (e *Constraints) reportApart(found *report.Findings) {
+	apart := max(e.low, -e.low)
+	if e.set || e.way >= useNoTimes || e.recorded != monotonicClock || e.epoch || e.marker == 0 || apart <= maxWidth {
+		return
+	}
+	side := "before"
+	switch {
+	case e.first > e.until:
+		side = "after"
+	case e.last >= e.marker || apart <= int64(clockSlack): // some producers take times before they map the dump
+		return
+	}
+	found.Problem(report.Problem{File: e.dump.Path, Offset: -1, Advice: "inject before the next run, or " + report.AdviceMonotonic,
+		Text: fmt.Sprintf("its times are %.2f s %s those of the recording: they are of another clock, or it is the dump of another run", time.Duration(apart).Seconds(), side)})
 }
 
 // report adds findings about functions without times, or with times that are too rough. against is

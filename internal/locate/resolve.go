@@ -133,7 +133,7 @@ func UsedMarkers(dumps []*model.Dump) (used []recording.Marker) {
 }
 
 // fits returns how sure it is that an open file is the dump d of the recording. The error says what
-// refutes it. Times alone do not: they may be of another clock. They count where neither an address
+// refutes it. Times alone hardly do: they may be of another clock. Earlier ones count where neither an address
 // nor the file itself tells, and a dump with times that fit takes precedence.
 func (f *Finder) fits(d *model.Dump, s *SideFile) (recording.Confidence, error) {
 	fits, older := d.Fits(f.Rec), clock.IsOlder(d, f.Rec)
@@ -141,6 +141,9 @@ func (f *Finder) fits(d *model.Dump, s *SideFile) (recording.Confidence, error) 
 	case fits == recording.Refuted:
 		err := fmt.Errorf("none of its code is where process %d had executable memory; was it overwritten by another run?", d.PID)
 		return fits, report.Advise(err, "if it is the right one nevertheless, name it with %s", report.NamedDump(d.PID))
+	case clock.IsLater(d, f.Rec):
+		err := fmt.Errorf("all its times come after the end of process %d; was it overwritten by another run?", d.PID)
+		return recording.Refuted, report.Advise(err, "if it is the right one nevertheless, name it with %s", report.NamedDump(d.PID))
 	case fits == recording.Possible && older && !isMapped(d, s) && !d.IsSampled(f.Rec):
 		return recording.Refuted, fmt.Errorf("all its records are older than its mapping in process %d, and no sample is in its functions; was it overwritten by another run?", d.PID)
 	case older:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -109,18 +108,23 @@ func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
 
 // IsSampled reports whether the recording is known to have samples in functions of the dump.
 func (d *Dump) IsSampled(rec *recording.Recording) bool {
-	if rec.Histogram == nil {
-		return false
+	var pids []uint32
+	for _, m := range d.Markers {
+		pids = append(pids, m.PID)
 	}
-	var code addrs.Set
-	for _, e := range d.Source.Scanned().Events {
-		if e.Addr+e.Size > e.Addr {
-			code.Add(e.Addr, e.Addr+e.Size)
+	slices.Sort(pids)
+	var ips []uint64
+	for _, pid := range slices.Compact(pids) {
+		for _, s := range rec.Histogram.Of(pid) {
+			ips = append(ips, s.IP)
 		}
 	}
-	for i := range rec.Histogram.Slots {
-		s := &rec.Histogram.Slots[i]
-		if r, ok := code.Next(s.IP); ok && r.Lo <= s.IP && s.N > 0 && slices.ContainsFunc(d.Markers, func(m recording.Marker) bool { return m.PID == s.PID }) {
+	slices.Sort(ips)
+	if len(ips) == 0 {
+		return false
+	}
+	for _, e := range d.Source.Scanned().Events {
+		if i, _ := slices.BinarySearch(ips, e.Addr); i < len(ips) && ips[i]-e.Addr < e.Size {
 			return true
 		}
 	}

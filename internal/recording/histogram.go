@@ -18,6 +18,8 @@ type Histogram struct {
 	// used is the number of slots in use.
 	used int
 	Over bool // there were too many addresses; Slots is nil then
+	// of has the slots of each process, once Of was called.
+	of map[uint32][]*histogramSlot
 }
 
 // A histogramSlot counts the samples at an address of a process.
@@ -65,6 +67,23 @@ func (c *Histogram) slot(pid uint32, ip uint64) *histogramSlot {
 			return s
 		}
 	}
+}
+
+// Of returns the addresses of a process that have samples, in no order. All samples must have been
+// counted. c may be nil.
+func (c *Histogram) Of(pid uint32) []*histogramSlot {
+	if c == nil {
+		return nil
+	}
+	if c.of == nil {
+		c.of = make(map[uint32][]*histogramSlot)
+		for i := range c.Slots {
+			if s := &c.Slots[i]; s.N > 0 {
+				c.of[s.PID] = append(c.of[s.PID], s)
+			}
+		}
+	}
+	return c.of[pid]
 }
 
 // sample counts a SAMPLE record.
