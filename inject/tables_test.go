@@ -24,7 +24,7 @@ func unwinding(size int, headerFirst bool) *jitdump.Unwinding {
 	header := []byte{1, 0x1b, 3, 0x3b, 0, 0, 0, 0, 0, 0, 0, 0}
 	cie := []byte{0x14, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 0x10, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0}
 	fde := []byte{0x14, 0, 0, 0, 0x1c, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0x0e, 16, 0x46, 0x0e, 8, 0} // as push rbp and pop rbp change the CFA
-	at := (size+7)&^7 + len(cie) + 8 // of the pointer to the function
+	at := (size+7)&^7 + len(cie) + 8                                                                         // of the pointer to the function
 	data := bytes.Join([][]byte{cie, fde, header}, nil)
 	if headerFirst {
 		at += len(header)
