@@ -44,6 +44,7 @@ func TestSpecification_Sentences(t *testing.T) {
 		w := newWorld(t)
 		w.mark(4242, 1000, "jit-4242.dump")
 		w.expect(4242, 2_000_002_500, 0x7f0000001005, "fn+0x5")
+		w.Sample(4242, 10_000_000_000, 0x5000) // it lives longer than the times in the dump
 		if err := os.WriteFile(w.path("jit-4242.dump"), dump, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -176,7 +176,7 @@ func TestSignals_SecondDuringUndo(t *testing.T) {
 		}
 		resume()
 		if result := r.wait(); amid > 0 {
-			result.wants(notWritten, "removing the files of this run", "interrupted; nothing was written")
+			result.wants(notWritten, "removing the files of this run", "interrupted; what was written is not complete")
 		}
 		if n := s.countObjects(); n > 0 {
 			t.Errorf("got %d objects after the undo; want none", n)
