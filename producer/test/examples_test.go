@@ -89,9 +89,34 @@ func examples() []example {
 
 var (
 	inlined = regexp.MustCompile(`(?m)^\s+[0-9a-f]+ cube.*\n\s+(?:\S*/)?cube\.toy:1.*\n\s+[0-9a-f]+ sum.*\n\s+(?:\S*/)?cube\.toy:5`)
+	inSum   = regexp.MustCompile(`(?m)^\s+([0-9a-f]+) sum`)
 	whole   = regexp.MustCompile(`(?m)^\s+[0-9a-f]+ sum(?: .*)?\n(?:\s+\S*cube\.toy:\d+.*\n)?\s+[0-9a-f]+ (?:\S+::)?main\b`)
 	plain   = regexp.MustCompile(`(?m)^\s+[0-9a-f]+ sum.*\n\s+(?:\S*/)?cube\.toy:[15]$`)
 )
+
+// sampled reports whether any sample in sum may lie in the inlined call: processors put samples on few
+// instructions of a small loop. Only perf 6.1 prints addresses in files, which addr2line knows.
+func sampled(t *testing.T, dir, script string) bool {
+	t.Helper()
+	objects, err := filepath.Glob(filepath.Join(dir, "objects", "*.so"))
+	if err != nil || len(objects) != 1 {
+		t.Fatalf("got objects %v, %v; want one", objects, err)
+	}
+	seen := make(map[string]bool)
+	for _, m := range inSum.FindAllStringSubmatch(script, -1) {
+		if len(m[1]) > 6 {
+			return true
+		}
+		if seen[m[1]] {
+			continue
+		}
+		seen[m[1]] = true
+		if answer := testrec.Run(t, dir, testrec.Tool(t, "addr2line"), "-i", "-e", objects[0], "0x"+m[1]); strings.Count(answer, "\n") > 1 {
+			return true
+		}
+	}
+	return false
+}
 
 // fewSamples is how many there are at least on a loaded machine, of 500 and more on an idle one.
 const fewSamples = 5
@@ -123,7 +148,7 @@ func TestExamples_ShownByPerf(t *testing.T) {
 				out := testrec.Run(t, dir, perf, "script", "--inline", "-F", "ip,sym,srcline", "-i", "out.data")
 				ours := int64(len(whole.FindAllString(out, -1)))
 				// perf 6 shows no inlined calls in stacks of the kernel.
-				shown := e.stack[0] == "-g" && strings.HasPrefix(version, "6.") || inlined.MatchString(out)
+				shown := e.stack[0] == "-g" && strings.HasPrefix(version, "6.") || inlined.MatchString(out) || !sampled(t, dir, out)
 				if !shown || ours*10 < samples*9 {
 					t.Errorf("perf %s: got %d whole stacks of %d samples in jitted code, inlined calls: %v; want nine of ten, true\n%.2000s", version, ours, samples, shown, out)
 				}
