@@ -86,7 +86,7 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	}
 	t.write(w)
 	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
-		fmt.Fprintf(w, "%s are in JIT code of processes of which nothing is injected\n", count(s.Samples.WithoutDump, "more sample"))
+		fmt.Fprintf(w, "%s are in JIT code of processes that got no functions\n", count(s.Samples.WithoutDump, "more sample"))
 	}
 	wants := func(kind string) bool {
 		return slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return d.Kind == kind && wantsCode(d) })

@@ -305,7 +305,7 @@ func TestSummary_NothingInjectedOfOthers(t *testing.T) {
 	s.Samples.WithoutDump = fewSamples
 	var out bytes.Buffer
 	writeSummary(&out, s, "", false)
-	if text, want := out.String(), "more samples are in JIT code of processes of which nothing is injected\n"; !strings.Contains(text, want) {
+	if text, want := out.String(), "more samples are in JIT code of processes that got no functions\n"; !strings.Contains(text, want) {
 		t.Errorf("got %s; want %q", text, want)
 	}
 }

@@ -102,6 +102,9 @@ func sampled(t *testing.T, dir, script string) bool {
 	if err != nil || len(objects) != 1 {
 		t.Fatalf("got objects %v, %v; want one", objects, err)
 	}
+	if info := testrec.Run(t, dir, testrec.Tool(t, "readelf"), "--debug-dump=info", objects[0]); !strings.Contains(info, "DW_TAG_inlined_subroutine") {
+		t.Errorf("%s has no inlined call", objects[0])
+	}
 	seen := make(map[string]bool)
 	for _, m := range inSum.FindAllStringSubmatch(script, -1) {
 		if len(m[1]) > 6 {
