@@ -107,6 +107,8 @@ func (c *Reference) note(chosen *candidate) string {
 		default:
 			other = quote.Printable(cand.Path)
 			switch {
+			case isLonger(chosen, cand):
+				return fmt.Sprintf("chosen because it has more of the dump than %s", other)
 			case chosen.Confidence == recording.Confirmed && cand.Confidence < recording.Confirmed:
 				better = "its code lies in the process's memory"
 			default:

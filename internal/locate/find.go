@@ -85,7 +85,7 @@ type SideFile struct {
 type candidate struct {
 	*SideFile
 	place      string // where it was found, in words
-	recorded   bool   // it was found where it was recorded
+	recorded   bool   // it, or a shorter copy, was found where it was recorded
 	Confidence recording.Confidence
 	err        error // why it is refuted, or nil
 }
@@ -184,17 +184,22 @@ func (f *Finder) offer(ctx context.Context, c *Reference, s *SideFile, place str
 		return err
 	}
 	cand := &candidate{SideFile: s, place: place, recorded: path == c.Path, Confidence: known}
+	at, shorter := c.shorterCopy(cand)
+	cand.recorded = cand.recorded || shorter != nil && shorter.recorded
 	if known != recording.Certain {
 		d := c.dumpOf(s)
 		if _, cand.err = clock.Match(d, f.Rec, f.Opts.Clock); cand.err == nil {
 			cand.Confidence, cand.err = f.fits(d, s)
+		}
+		if shorter != nil {
+			cand.Confidence, cand.err = max(cand.Confidence, shorter.Confidence), nil
 		}
 		if cand.err != nil {
 			cand.Confidence = recording.Refuted
 			c.refusals = append(c.refusals, refusal{f.checked(s.Path, d.PID, cand.err), s})
 		}
 	}
-	c.Candidates = append(c.Candidates, cand)
+	c.Candidates = slices.Insert(c.Candidates, at, cand)
 	return nil
 }
 
