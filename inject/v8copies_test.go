@@ -86,3 +86,19 @@ func TestV8Log_Lacking(t *testing.T) {
 		}
 	}
 }
+
+// V8 replaces %p in --logfile. A log is also found where the dumps are that were moved away.
+func TestV8Log_NamesAndPlaces(t *testing.T) {
+	for _, name := range []string{"isolate-0x1-8649-v8.log", "isolate-0x1-8649-v8-8649.log", "isolate-0x1-8649-app.log"} {
+		dir, elsewhere := placeLog(t, name), t.TempDir()
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(elsewhere, name)); err != nil {
+			t.Fatal(err)
+		}
+		for _, dirs := range [][]string{nil, {elsewhere}} {
+			sum := runLog(t, dir, "out", func(o *inject.Options) { o.DumpDirs = dirs })
+			if d := sum.Dumps[0]; !sum.Complete() || len(d.Logs) != len(dirs) || len(dirs) > 0 && d.Logs[0].Path != filepath.Join(elsewhere, name) {
+				t.Errorf("%s, directories %v: got %s; want the log in them, nothing missing", name, dirs, asJSON(sum))
+			}
+		}
+	}
+}

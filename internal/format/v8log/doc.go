@@ -1,5 +1,5 @@
 // Package v8log reads V8's log: the text file that V8 writes with --log-code --log-source-code,
-// called v8.log or isolate-0x…-PID-v8.log.
+// called v8.log, or isolate-0x…-PID-v8.log; see [ProcessOf].
 //
 // A line is a record. Its fields are separated by commas; the first one is its kind. The source of
 // the rules is V8's src/logging/log.cc (V8FileLogger) and src/logging/log-file.cc (escapes), the

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -122,7 +120,7 @@ func (a *attacher) list(dir string) map[uint32][]string {
 	}
 	logs := make(map[uint32][]string)
 	for _, e := range entries {
-		if pid, ok := pidOfLog(e.Name()); ok {
+		if pid, ok := v8log.ProcessOf(e.Name()); ok {
 			logs[pid] = append(logs[pid], filepath.Join(dir, e.Name()))
 		}
 	}
@@ -146,14 +144,6 @@ func largestFirst(paths []string) []string {
 	}
 	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
 	return paths
-}
-
-// pidOfLog returns the process in the name of a log, isolate-ADDRESS-PID-v8.log.
-func pidOfLog(name string) (pid uint32, ok bool) {
-	rest, isLog := strings.CutSuffix(name, "-v8.log")
-	rest, isIsolate := strings.CutPrefix(rest, "isolate-")
-	n, err := strconv.ParseUint(rest[strings.LastIndexByte(rest, '-')+1:], 10, 32)
-	return uint32(n), isLog && isIsolate && strings.Contains(rest, "-") && err == nil
 }
 
 // candidate reads a log that was found. pid is the process in its name.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/jitinject/jitinject/internal/format/v8log"
 	"github.com/jitinject/jitinject/internal/show"
@@ -66,7 +64,7 @@ func showLog(v *show.Viewer) error {
 	l := &logViewer{Viewer: v, reader: r}
 	l.known.begin()
 	v.Begun(v8log.FormatName)
-	pid, ok := processOf(v.Path)
+	pid, ok := v8log.ProcessOf(filepath.Base(v.Path))
 	if ok {
 		v.Out.Num("pid", uint64(pid))
 	}
@@ -79,17 +77,6 @@ func showLog(v *show.Viewer) error {
 		l.showTotal()
 	}
 	return nil
-}
-
-// processOf returns the process in the default name of a log, isolate-0xADDRESS-PID-v8.log. The log
-// itself does not name it.
-func processOf(path string) (pid uint32, ok bool) {
-	name, ok := strings.CutSuffix(filepath.Base(path), "-v8.log")
-	if !ok || !strings.HasPrefix(name, "isolate-") {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(name[strings.LastIndexByte(name, '-')+1:], 10, 32)
-	return uint32(n), err == nil
 }
 
 // records walks all lines, around damaged ones.

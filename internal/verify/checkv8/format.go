@@ -14,6 +14,6 @@ var Format = verify.Format{
 	Kind: "V8 log", Name: "a V8 log", Rules: rules, Check: checkFile,
 	Recognizes: func(_ io.ReaderAt, path string) bool {
 		base := filepath.Base(path)
-		return strings.HasPrefix(base, "isolate-0x") && strings.HasSuffix(base, "-v8.log")
+		return strings.HasPrefix(base, "isolate-0x") && strings.HasSuffix(base, ".log")
 	},
 }
