@@ -89,6 +89,8 @@ func (t *Trees) decide(c *call) {
 	switch {
 	case c.function == missing:
 		c.state = skipped
+	case c.function == unknown && t.late: // said of the whole log
+		c.state = skipped
 	case c.function == unknown || t.x.functions.at(c.function).script == unknown:
 		t.faults.unnamed++
 		c.state = skipped

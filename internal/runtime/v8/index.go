@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/v8log"
 	"github.com/jitinject/jitinject/internal/quote"
@@ -23,12 +24,15 @@ type index struct {
 	created   int // code objects of functions
 	optimized int // code objects of Maglev and Turbofan with positions
 	isolates  int
-	damaged   int   // number of damaged lines
-	damage    error // the first
-	cut       int64 // offset of the unfinished last line, or -1
-	full      int64 // offset of the first line that was not kept, or -1
-	memory    int   // estimate, in bytes
-	stopped   bool  // the log was not read to its end: its first code is not in the dump
+	// began has, for each isolate, the time of its first function in microseconds if V8 began to log code
+	// after the isolate had started: without its builtins. Otherwise it is 0.
+	began   []uint64
+	damaged int   // number of damaged lines
+	damage  error // the first
+	cut     int64 // offset of the unfinished last line, or -1
+	full    int64 // offset of the first line that was not kept, or -1
+	memory  int   // estimate, in bytes
+	stopped bool  // the log was not read to its end: its first code is not in the dump
 }
 
 // maxStrange is the number of optimized functions after which reading stops if none is where the
@@ -112,6 +116,19 @@ func (l *reading) index() (*index, error) {
 	}
 	s.cut = r.Cut
 	return s.index, nil
+}
+
+// lacking returns the number of objects with inlined functions from before the log began, and the time
+// from the first of their isolates' start to that, in microseconds.
+func (x *index) lacking() (n int, began uint64) {
+	for i := range x.objects {
+		if o := &x.objects[i]; x.began[o.isolate] > 0 && slices.Contains(x.inlined[o.first:o.last], unknown) {
+			if n++; n == 1 {
+				began = x.began[o.isolate]
+			}
+		}
+	}
+	return n, began
 }
 
 // problem returns an error about the log.

@@ -30,6 +30,7 @@ type scanner struct {
 	hit     bool            // some code of the log is where the dump has code
 	byID    map[int32]int32 // indexes of scripts of this isolate
 	current identities
+	started bool // the log has builtins of this isolate, or functions
 	pending [maxPending]pending
 	next    int
 	list    []byte
@@ -48,10 +49,13 @@ func (s *scanner) beginIsolate() {
 	for i := range s.pending {
 		s.pending[i].valid = false
 	}
+	s.started = false
 	if s.isolates > 0 && len(s.byID) == 0 && s.current.used == 0 {
+		s.began[s.isolates-1] = 0
 		return
 	}
 	s.isolates++
+	s.began = append(s.began, 0)
 	s.byID = make(map[int32]int32)
 	s.current = newIdentities(&s.functions)
 }
@@ -100,6 +104,10 @@ func (s *scanner) keep(off int64, size int) bool {
 
 // creation remembers a function's code until its source is known.
 func (s *scanner) creation(c *v8log.CodeCreation) {
+	if !s.started && c.IsFunction { // an isolate makes its builtins first
+		s.began[s.isolates-1] = max(c.Time, 1)
+	}
+	s.started = s.started || c.IsFunction || string(c.Tag) == "Builtin"
 	if !c.IsFunction {
 		return
 	}

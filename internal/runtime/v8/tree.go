@@ -23,6 +23,7 @@ type Trees struct {
 
 	x         *index
 	own       int32 // script of the function
+	late      bool  // the log began after its isolate had started
 	info      jitdump.DebugInfo2
 	positions []v8log.Position
 	calls     []call
@@ -55,6 +56,7 @@ func (t *Trees) Tree(number int, size uint64) (info *jitdump.DebugInfo2, problem
 	}
 	t.x = d.index
 	o := &t.x.objects[d.object]
+	t.late = t.x.began[o.isolate] > 0
 	if o.script == unknown {
 		return nil, nil, t.x.problem(fmt.Errorf("%s at offset %#x: the log has no text of the script; the lines of the dump are used", v8log.FormatName, o.positions.Off))
 	}

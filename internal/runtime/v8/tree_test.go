@@ -195,7 +195,7 @@ func TestMatch_ReusedAddress(t *testing.T) {
 // madeTree returns the description of code with given lists.
 func madeTree(t *testing.T, size uint64, positions, inlining, functions string) (*dumps.DebugInfo2, error, error) {
 	t.Helper()
-	log := "v8-version,11,3,244,8,0\nscript-source,1,/a.js,one\\ntwo\\nthree\nscript-source,2,/b.js,uno\\ndue\n" +
+	log := "v8-version,11,3,244,8,0\ncode-creation,Builtin,2,1,0x200,9,Abort\nscript-source,1,/a.js,one\\ntwo\\nthree\nscript-source,2,/b.js,uno\\ndue\n" +
 		"code-creation,JS,11,1,0x500,9,g /b.js:2:1,0x30,~\ncode-source-info,0x500,2,4,7,,,\n" +
 		fmt.Sprintf("code-creation,JS,13,9,0x1000,%d,f /a.js:1:1,0x20,*\ncode-source-info,0x1000,1,0,13,%s,%s,%s\n", size, positions, inlining, functions)
 	x, err := readIndex(context.Background(), strings.NewReader(log), "v8.log", map[place]int{{0x1000, size}: 1})

@@ -236,6 +236,9 @@ func (a *attacher) report(path string, x *index) {
 	if x.cut >= 0 {
 		a.Found.Note(fmt.Sprintf("%s: it ends inside a line, at offset %#x; code that was made later is not in it", quote.Printable(path), x.cut))
 	}
+	if n, began := x.lacking(); n > 0 {
+		a.Found.Note(fmt.Sprintf("%s: it begins %.3f s after V8 started, without the code that V8 makes first; inlined calls of earlier functions are left out of %d of its %d optimized functions", quote.Printable(path), float64(began)/1e6, n, x.optimized))
+	}
 	if x.full >= 0 {
 		a.Found.Problem(report.Problem{File: path, Offset: x.full, Text: fmt.Sprintf("the logs need more than %d MiB of memory; code after this offset has the lines of the dump", maxIndex>>20)})
 	}
