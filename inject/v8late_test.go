@@ -73,7 +73,7 @@ console.log(total);
 		t.Fatalf("got %s; want one dump with a log and samples, nothing missing", asJSON(sum))
 	}
 	if n := inlinesUnnamed(read(t, sum.Dumps[0].Logs[0].Path)); n == 0 {
-		t.Skip("this node inlined no function from before the switch")
+		testrec.Skip(t, "this node inlined no function from before the switch")
 	} else if want := fmt.Sprintf("%s%d of its %d optimized", lateNote, n, sum.Dumps[0].Logs[0].Optimized); !strings.Contains(strings.Join(sum.Notes, "\n"), want) {
 		t.Errorf("got notes %q; want %q", sum.Notes, want)
 	}

@@ -69,7 +69,7 @@ var allowed = map[string][]string{
 	"internal/perfsample":                {"perfdata"},
 	"internal/samplerefs":                {"internal/perfsample", "internal/recording", "internal/report", "perfdata"},
 	"internal/known":                     {"internal/quote", "internal/recording"},
-	"internal/model":                     {"internal/addrs", "internal/jitobj", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
+	"internal/model":                     {"golang.org/x/sys/unix", "internal/addrs", "internal/jitobj", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
 	"internal/procmem":                   {"golang.org/x/sys/unix", "internal/elfcore", "internal/safefile/sys"},
 	"internal/codebytes":                 {"golang.org/x/sys/unix", "internal/addrs", "internal/config", "internal/elfcore", "internal/jitcode", "internal/model", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source"},
 	"internal/clock":                     {"internal/config", "internal/jitcode", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/source", "perfdata"},

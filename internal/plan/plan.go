@@ -105,8 +105,8 @@ func (p *Planner) Finish() {
 	p.covered.Report(&p.Found)
 	for _, d := range p.dumps {
 		p.Lines[d.Number].Cut, p.Lines[d.Number].CutName = d.Source.Scanned().Cut, d.Source.Scanned().CutName
-		if process := p.rec.Processes[d.PID]; process != nil {
-			p.Lines[d.Number].Ended = process.Exited != 0
+		if d.Source.Scanned().Cut >= 0 {
+			p.Lines[d.Number].Writer = d.Writer(p.rec)
 		}
 		for _, q := range d.Source.Scanned().Problems {
 			p.Found.Problem(report.Problem{File: d.Path, Offset: q.Offset, Text: q.Text, Advice: report.AdviceVerify(d.Path)})

@@ -22,6 +22,12 @@ func readMaps(path string) (segments []elfcore.Segment, files []elfcore.File, er
 	return segments, files, nil
 }
 
+// MappedFiles returns the files that a process maps, in the order of their addresses.
+func MappedFiles(pid uint32) ([]elfcore.File, error) {
+	_, files, err := readMaps(Dir(pid) + "/maps")
+	return files, err
+}
+
 // parseMaps parses the lines of proc_pid_maps(5):
 //
 //	LO-HI rwxp OFFSET MAJOR:MINOR INODE   PATH

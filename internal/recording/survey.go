@@ -42,6 +42,8 @@ type Recording struct {
 	Described   []byte      // event names of a pipe (EVENT_DESC)
 
 	Machine string // as uname(2) reports it, or ""
+	// Hostname is the name of the machine that was recorded, or "".
+	Hostname string
 
 	Owners map[uint32]uint32 // processes of threads, by tid
 
@@ -138,7 +140,7 @@ func New(in *Input) (s *Recording, err error) {
 	if in.File != nil {
 		s.Attrs = in.File.Attrs
 		s.Layouts, err = perfdata.NewLayouts(in.Order, s.Attrs)
-		for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureArch, perfdata.FeatureClockData} {
+		for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureHostname, perfdata.FeatureArch, perfdata.FeatureClockData} {
 			if f := in.File.Feature(id); f != nil {
 				content, rerr := f.Bytes()
 				switch {
@@ -160,6 +162,8 @@ func (s *Recording) feature(id perfdata.FeatureID, content []byte) {
 	switch id {
 	case perfdata.FeatureCmdline:
 		s.Cmdline = perfdata.Cmdline(s.In.Order, content)
+	case perfdata.FeatureHostname:
+		s.Hostname = perfdata.Text(s.In.Order, content)
 	case perfdata.FeatureArch:
 		s.Machine = perfdata.Text(s.In.Order, content)
 	case perfdata.FeatureClockData:

@@ -188,8 +188,8 @@ type DumpSummary struct {
 	// missing.
 	CutName string `json:"cut_name,omitempty"`
 	Fixes   []Fix  `json:"repairs"`
-	// Ended says that the process ended during the recording.
-	Ended bool `json:"-"`
+	// Writer says whether the process still writes the file, if that is cut.
+	Writer Writer `json:"-"`
 
 	// Logs are logs of V8 that describe its functions.
 	Logs []LogSummary `json:"logs,omitempty"`
@@ -244,19 +244,35 @@ func (d *DumpSummary) CutAdvice() string {
 	if d.CutName != "" {
 		return "record again, with another version of the runtime if there is one"
 	}
-	if d.Ended {
-		return d.CutCause() + "; record again with enough room, and let it end by itself"
-	}
-	return d.CutCause() + "; inject again when it has ended"
+	return d.CutCause() + "; " + map[Writer]string{
+		WriterUnknown: "if there is a longer copy, name its directory with " + Mentioned("DumpDirs", "") + "; to keep the rest next time: " + recordCommand,
+		WriterRuns:    "let it end, and inject again, or read the rest from its memory: " + Again(Mentioned("Live", fmt.Sprint(d.PID))),
+		WriterEnded:   "to keep the rest next time: " + recordCommand,
+	}[d.Writer]
 }
+
+// recordCommand records what a process leaves unwritten, too.
+const recordCommand = "jitinject record -- COMMAND"
 
 // CutCause returns why the file ends inside a record, if its runtime did not stop there.
 func (d *DumpSummary) CutCause() string {
-	if d.Ended {
-		return "its process was killed, or the disk was full"
+	switch d.Writer {
+	case WriterRuns:
+		return fmt.Sprintf("process %d still runs, and has not written the rest", d.PID)
+	case WriterEnded:
+		return fmt.Sprintf("process %d ended before it wrote the rest, or the disk was full", d.PID)
 	}
-	return "its process was killed or is still writing"
+	return "the rest was not written, or not copied"
 }
+
+// A Writer says what is known of the process that writes a dump.
+type Writer uint8
+
+const (
+	WriterUnknown Writer = iota // also if the recording is of another machine
+	WriterRuns
+	WriterEnded
+)
 
 // dotnetStub begins the names of .NET's stubs (PerfMap::LogStubs of perfmap.cpp).
 const dotnetStub = "stub"
