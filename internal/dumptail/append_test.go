@@ -50,7 +50,7 @@ func TestAppend_ExitStop(t *testing.T) {
 				d := w.dump()
 				before := len(w.read())
 				if n, err := d.Append(); n == 0 || err != nil || len(w.read()) != before+n {
-					t.Errorf("%v: got %d bytes, %v, %d after %d; want some", signal, n, err, len(w.read()), before)
+					t.Errorf("got %d bytes, %v after %v, %d after %d; want some", n, err, signal, len(w.read()), before)
 				}
 			}
 			if err := ptrace(unix.PTRACE_CONT, pid, deliver); err != nil {
@@ -58,7 +58,7 @@ func TestAppend_ExitStop(t *testing.T) {
 			}
 		}
 		if n, whole := loads(t, w.read()); !stopped || n != 100 || !whole {
-			t.Errorf("%v: got %d functions, whole: %v, stopped: %v; want 100", signal, n, whole, stopped)
+			t.Errorf("got %d functions after %v, whole: %v, stopped: %v; want 100", n, signal, whole, stopped)
 		}
 	}
 }

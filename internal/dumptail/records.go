@@ -26,6 +26,12 @@ type growing struct {
 	tail []byte // what follows
 }
 
+// NewReaderAt returns a reader of a dump as it will be: the first size bytes of the file, then the tail, as
+// Tail returned both.
+func NewReaderAt(file io.ReaderAt, size int64, tail []byte) io.ReaderAt {
+	return &growing{file: file, size: size, tail: tail}
+}
+
 // ReadAt reads from the file up to its size, and then from the tail.
 func (g *growing) ReadAt(b []byte, off int64) (n int, err error) {
 	if off < g.size {

@@ -37,7 +37,9 @@ type Finder struct {
 	given   map[string]*SideFile // files of markers with a place, by path
 	// Unreadable has the problems of Unread.
 	Unreadable report.Findings
-	byInode    map[Inode]*SideFile // all of Files
+	// Tails says which ends of dumps are from the memory of processes.
+	Tails   report.Findings
+	byInode map[Inode]*SideFile // all of Files
 }
 
 // Mark adds a marker that the recording does not have. s is the file of its dump.
@@ -238,7 +240,7 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 		}
 		return s, nil
 	}
-	src, err := f.open(file)
+	src, err := f.open(f.withTail(file, info, path))
 	if err != nil && file.Failed() != nil { // it may have any format
 		err = file.Failed()
 	}

@@ -74,6 +74,7 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, co
 		return nil, err
 	}
 	r.Found.Add(f.Unreadable)
+	r.Found.Add(f.Tails)
 	for _, c := range references {
 		if err := ctx.Err(); err != nil {
 			return nil, err
