@@ -37,9 +37,7 @@ type Finder struct {
 	given   map[string]*SideFile // files of markers with a place, by path
 	// Unreadable has the problems of Unread.
 	Unreadable report.Findings
-	// Tails says which ends of dumps are from the memory of processes.
-	Tails   report.Findings
-	byInode map[Inode]*SideFile // all of Files
+	byInode    map[Inode]*SideFile // all of Files
 }
 
 // Mark adds a marker that the recording does not have. s is the file of its dump.
@@ -76,6 +74,7 @@ type SideFile struct {
 	File   *sys.File
 	Info   os.FileInfo
 	Source source.Dump
+	tail   *tail // nil without one
 
 	// Scanned says that the source has been scanned.
 	Scanned  bool
@@ -240,7 +239,8 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 		}
 		return s, nil
 	}
-	src, err := f.open(f.withTail(file, info, path))
+	contents, tail := f.withTail(file, info)
+	src, err := f.open(contents)
 	if err != nil && file.Failed() != nil { // it may have any format
 		err = file.Failed()
 	}
@@ -252,7 +252,7 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 	if names, ok := src.(interface{ ShortenNames() }); ok && f.Opts.ShortNames {
 		names.ShortenNames()
 	}
-	s := &SideFile{Path: path, live: isLive(path), File: file, Info: info, Source: src}
+	s := &SideFile{Path: path, live: isLive(path), File: file, Info: info, Source: src, tail: tail}
 	f.AddFile(s)
 	return s, nil
 }

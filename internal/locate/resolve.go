@@ -74,7 +74,6 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, co
 		return nil, err
 	}
 	r.Found.Add(f.Unreadable)
-	r.Found.Add(f.Tails)
 	for _, c := range references {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -101,6 +100,7 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, co
 			pending = append(pending, e)
 		}
 		d.NoteAssumed(&r.Found)
+		f.noteTail(d, &r.Found)
 		opts.Logf(1, "%s: %s of process %d", quote.Printable(d.Path), d.Noun(), d.PID)
 		dumps = append(dumps, d)
 	}

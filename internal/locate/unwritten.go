@@ -1,7 +1,6 @@
 package locate
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -9,8 +8,9 @@ import (
 
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/dumptail"
-	"github.com/jitinject/jitinject/internal/procmem"
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -26,24 +26,30 @@ type tailedFile struct {
 // Stat returns the state of the file on the disk.
 func (t *tailedFile) Stat() (fs.FileInfo, error) { return t.file.Stat() }
 
+// A tail says what is known about the end of a file that its process has not written yet.
+type tail struct {
+	process *codebytes.File
+	text    string // for the user
+	used    bool   // some bytes were read
+}
+
 // withTail returns the contents of an open file, with those that the process of Options.Live which writes
-// it has in its buffer. Without such a process, and after an error, it returns the file.
-func (f *Finder) withTail(file *sys.File, info os.FileInfo, path string) io.ReaderAt {
-	writer, d := f.writerOf(info)
+// it has in its buffer. t is nil if no such process has some. After an error, which t has, it returns the
+// file.
+func (f *Finder) withTail(file *sys.File, info os.FileInfo) (src io.ReaderAt, t *tail) {
+	process, d := f.writerOf(info)
 	if d == nil {
-		return file
+		return file, nil
 	}
-	size, tail, err := d.Tail()
+	size, rest, err := d.Tail()
 	switch {
 	case err != nil:
-		f.Tails.Note(fmt.Sprintf("%s: its end, which process %d may not have written yet, could not be read from the memory of that: %v", quote.Printable(path), d.PID, err))
-		return file
-	case len(tail) == 0:
-		return file
+		return file, &tail{process, fmt.Sprintf("its end, which process %d may not have written yet, could not be read from the memory of that: %v", d.PID, err), false}
+	case len(rest) == 0:
+		return file, nil
 	}
-	writer.UseTail()
-	f.Tails.Note(fmt.Sprintf("%s: its last %d bytes are from the memory of process %d, which has not written them yet", quote.Printable(path), len(tail), d.PID))
-	return &tailedFile{dumptail.NewReaderAt(file, size, tail), file}
+	text := fmt.Sprintf("its last %d bytes are from the memory of process %d, which has not written them yet", len(rest), d.PID)
+	return &tailedFile{dumptail.NewReaderAt(file, size, rest), file}, &tail{process, text, true}
 }
 
 // writerOf returns the process of Options.Live that has a file open as its own dump, or nil.
@@ -56,8 +62,8 @@ func (f *Finder) writerOf(info os.FileInfo) (*codebytes.File, *dumptail.Dump) {
 			continue
 		}
 		dumps, err := dumptail.Dumps(uint32(c.Live.PID()))
-		if err != nil && !errors.Is(err, procmem.ErrNone) {
-			f.Tails.Note(fmt.Sprintf("process %d: its open files could not be read, so the end of its dump may be missing: %v", c.Live.PID(), err))
+		if err != nil {
+			f.Opts.Logf(1, "process %d: its open files could not be read: %v", c.Live.PID(), err)
 		}
 		for i := range dumps {
 			if os.SameFile(dumps[i].Info, info) {
@@ -66,4 +72,17 @@ func (f *Finder) writerOf(info os.FileInfo) (*codebytes.File, *dumptail.Dump) {
 		}
 	}
 	return nil, nil
+}
+
+// noteTail adds a note if the end of a dump is from the memory of its process, or could not be read.
+func (f *Finder) noteTail(d *model.Dump, found *report.Findings) {
+	for _, s := range f.Files {
+		if s.File != d.File || s.tail == nil {
+			continue
+		}
+		if s.tail.used {
+			s.tail.process.UseTail()
+		}
+		found.Note(quote.Printable(d.Path) + ": " + s.tail.text)
+	}
 }
