@@ -247,7 +247,7 @@ func (d *DumpSummary) CutAdvice() string {
 	if d.Ended {
 		return d.CutCause() + "; record again with enough room, and let it end by itself"
 	}
-	return d.CutCause() + "; inject again when it has ended"
+	return d.CutCause() + "; inject again when it has ended, or with " + Mentioned("Live", fmt.Sprint(d.PID)) + " while it runs"
 }
 
 // CutCause returns why the file ends inside a record, if its runtime did not stop there.
