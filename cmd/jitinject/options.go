@@ -120,7 +120,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringArrayVar(&o.xrayBinary, "xray-binary", nil, "use `FILE` as the program that wrote the traces, if the recorded file is gone; may be repeated")
 	fs.Uint32Var(&o.pid, "pid", 0, "use process `PID` for logs, traces and captures that do not name their process")
 	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take missing code from `FILE`, a core dump of the process or a file that it had mapped; may be repeated")
-	fs.UintSliceVar(&o.live, "live", nil, "take missing code from the memory of the running process `PID`; may be repeated")
+	fs.UintSliceVar(&o.live, "live", nil, "take missing code, and the end of its dump, from the memory of the running process `PID`; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "`4|5`: version of DWARF in the objects")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (-z alone: 1)")
 	fs.Lookup("compression-level").NoOptDefVal = "1"

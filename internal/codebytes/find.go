@@ -102,7 +102,7 @@ func mappedAfter(maps []recording.FileMap, line *addrs.Timeline, addr, time uint
 func (c *Files) Report(found *report.Findings) {
 	for _, f := range c.Files {
 		switch {
-		case f.used, f.idle != 0: // package diagnose reports idle ones when samples are counted
+		case f.used, f.tail, f.idle != 0: // package diagnose reports idle ones when samples are counted
 		case f.Core != nil && len(f.Core.Problems) > 0:
 			found.Problem(damage(f))
 		case !c.asked && f.image == nil:

@@ -47,6 +47,7 @@ type File struct {
 	more []*sys.File // further files that were read for it; they may be closed
 	cut  int64       // size of a core in bytes if it was cut off, or 0
 	used bool        // something was read from it
+	tail bool        // the end of a dump was read from it
 	idle uint32      // process of SetIdle, or 0
 	why  string      // why it is not of the last process that it was tried for
 }
@@ -72,6 +73,9 @@ func (f *File) Target() (elf.Class, binary.ByteOrder, elf.Machine) {
 
 // Use notes that something was read from the file.
 func (f *File) Use() { f.used = true }
+
+// UseTail notes that the end of a dump was read from the memory.
+func (f *File) UseTail() { f.tail = true }
 
 // Reads notes that another file is read to find code in the memory.
 func (f *File) Reads(file *sys.File) { f.more = append(f.more, file) }

@@ -99,7 +99,7 @@ type Options struct {
 	CodeFrom []string
 
 	// Live are processes of the recording that still run: what core dumps of them would supply is
-	// read from their memory. A pid must be the same for perf record and for Run, so processes of
+	// read from their memory, and the end of their jitdumps that they have not written yet. A pid must be the same for perf record and for Run, so processes of
 	// another pid namespace need a core dump. Nothing stops the processes.
 	Live []uint32
 

@@ -74,6 +74,7 @@ type SideFile struct {
 	File   *sys.File
 	Info   os.FileInfo
 	Source source.Dump
+	tail   *tail // nil without one
 
 	// Scanned says that the source has been scanned.
 	Scanned  bool
@@ -243,7 +244,8 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 		}
 		return s, nil
 	}
-	src, err := f.open(file)
+	contents, tail := f.withTail(file, info)
+	src, err := f.open(contents)
 	if err != nil && file.Failed() != nil { // it may have any format
 		err = file.Failed()
 	}
@@ -255,7 +257,7 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 	if names, ok := src.(interface{ ShortenNames() }); ok && f.Opts.ShortNames {
 		names.ShortenNames()
 	}
-	s := &SideFile{Path: path, live: isLive(path), File: file, Info: info, Source: src}
+	s := &SideFile{Path: path, live: isLive(path), File: file, Info: info, Source: src, tail: tail}
 	f.AddFile(s)
 	return s, nil
 }

@@ -100,6 +100,7 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, co
 			pending = append(pending, e)
 		}
 		d.NoteAssumed(&r.Found)
+		f.noteTail(d, &r.Found)
 		opts.Logf(1, "%s: %s of process %d", quote.Printable(d.Path), d.Noun(), d.PID)
 		dumps = append(dumps, d)
 	}

@@ -43,6 +43,7 @@ type Process struct {
 	program  string // path of its program, as the kernel reports it
 	started  uint64
 	mem      *sys.File
+	mappings []Mapping
 	files    []elfcore.File
 	segments []elfcore.Segment
 }
@@ -62,11 +63,11 @@ func Open(pid uint32) (*Process, error) {
 	p := &Process{pid: pid}
 	var err error
 	if p.mem, err = sys.OpenFile(dir+"/mem", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
-		return nil, openError(err)
+		return nil, ErrorOf(err)
 	}
 	if err = p.read(dir); err != nil {
 		p.Close()
-		return nil, openError(err)
+		return nil, ErrorOf(err)
 	}
 	return p, nil
 }
@@ -82,16 +83,17 @@ func (p *Process) read(dir string) (err error) {
 	if err = p.header(dir + "/exe"); err != nil {
 		return err
 	}
-	if p.segments, p.files, err = readMaps(dir + "/maps"); err != nil {
+	if p.mappings, err = readMaps(dir + "/maps"); err != nil {
 		return err
 	}
+	p.segments, p.files = likeCore(p.mappings)
 	// The file of the memory was opened first, and belongs to the program that ran then. If it can
 	// still be read, the mappings are of that program, too.
 	return p.Check()
 }
 
-// openError makes the usual errors of files in /proc those of this package.
-func openError(err error) error {
+// ErrorOf makes the usual errors of files in /proc/PID those of this package.
+func ErrorOf(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ESRCH):
 		return ErrNone
@@ -136,23 +138,27 @@ func (p *Process) Program() string { return strings.TrimSuffix(p.program, " (del
 // Started returns when the process started, in nanoseconds of CLOCK_MONOTONIC: see [Started].
 func (p *Process) Started() uint64 { return p.started }
 
+// Mappings returns the memory of the process, in the order of its addresses.
+func (p *Process) Mappings() []Mapping { return p.mappings }
+
 // Files returns the mapped files, in the order of their addresses.
 func (p *Process) Files() []elfcore.File { return p.files }
 
-// Segments returns the memory of the process, in the order of its addresses.
+// Segments returns the mappings as segments.
 func (p *Process) Segments() []elfcore.Segment { return p.segments }
 
 // Refresh reads the mappings again: the process may have more by now. It must not run while others use
-// Files or Segments. Its error is as for Open.
+// Mappings, Files or Segments. Its error is as for Open.
 func (p *Process) Refresh() error {
-	segments, files, err := readMaps(Dir(p.pid) + "/maps")
+	mappings, err := readMaps(Dir(p.pid) + "/maps")
 	if err == nil {
 		err = p.Check()
 	}
 	if err != nil {
-		return openError(err)
+		return ErrorOf(err)
 	}
-	p.segments, p.files = segments, files
+	p.mappings = mappings
+	p.segments, p.files = likeCore(mappings)
 	return nil
 }
 

@@ -147,10 +147,11 @@ func TestParseMaps_Lines(t *testing.T) {
 7ffff0000000-7ffff0001000 ---p 00000000 00:00 0 
 7ffff1000000-7ffff1001000 rwxs 00010000 00:01 2 /memfd:x\012y (deleted)
 `
-	segments, files, err := parseMaps(text)
+	mappings, err := parseMaps(text)
 	if err != nil {
 		t.Fatal(err)
 	}
+	segments, files := likeCore(mappings)
 	wantSegments := []elfcore.Segment{
 		{Addr: 0x55d0c0a00000, Size: 0x2000, Stored: 0x2000, Flags: elf.PF_R | elf.PF_X},
 		{Addr: 0x7ffd5c9f1000, Size: 0x21000, Stored: 0x21000, Flags: elf.PF_R | elf.PF_W},
@@ -167,8 +168,14 @@ func TestParseMaps_Lines(t *testing.T) {
 	if !slices.Equal(files, wantFiles) {
 		t.Errorf("got files %+v; want %+v", files, wantFiles)
 	}
+	wantNames := []string{"/usr/bin/a b (deleted)", "[stack]", "", "/memfd:x\ny (deleted)"}
+	for i, m := range mappings {
+		if private := i < 3; m.Private != private || m.Name != wantNames[i] {
+			t.Errorf("line %d: got a mapping of %q, private: %v; want %q, %v", i+1, m.Name, m.Private, wantNames[i], private)
+		}
+	}
 	for _, bad := range []string{"x", "1-2 r-xp 0 0:0", "2-1 r-xp 0 0:0 0", "1-2 r-xp g 0:0 0", "1 r-xp 0 0:0 0"} {
-		if _, _, err := parseMaps(bad); err == nil {
+		if _, err := parseMaps(bad); err == nil {
 			t.Errorf("%q: got no error; want one", bad)
 		}
 	}

@@ -1,0 +1,105 @@
+package dumptail
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/procmem"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
+)
+
+func TestDumps_OwnNumber(t *testing.T) {
+	w := startWriter(t, compile(t, gcc), "stdio")
+	answer := w.do("k")
+	child, err := strconv.Atoi(strings.TrimSpace(answer))
+	if err != nil {
+		t.Fatalf("got answer %q; want the number of a child", answer)
+	}
+	defer unix.Kill(child, unix.SIGKILL)
+	d := w.dump()
+	if d.PID != w.pid() || d.Path != w.path() || d.FD < 3 {
+		t.Errorf("got %+v; want the dump %s of process %d", d, w.path(), w.pid())
+	}
+	if info, err := os.Stat(w.path()); err != nil || !os.SameFile(info, d.Info) {
+		t.Errorf("got the file %+v, %v; want that of %s", d.Info, err, w.path())
+	}
+	if dumps, err := Dumps(uint32(child)); len(dumps) > 0 || err != nil {
+		t.Errorf("got %+v, %v of a child that inherited the dump; want none", dumps, err)
+	}
+	w.do("c")
+	if dumps, err := Dumps(w.pid()); len(dumps) > 0 || err != nil {
+		t.Errorf("got %+v, %v of a process that closed its dump; want none", dumps, err)
+	}
+}
+
+func TestDumps_OtherNumber(t *testing.T) {
+	w := startWriter(t, compile(t, gcc), "stdio", "1")
+	w.do("w1")
+	if dumps, err := Dumps(w.pid()); len(dumps) > 0 || err != nil {
+		t.Errorf("got %+v, %v; want none: its name has another number", dumps, err)
+	}
+}
+
+// A dump that is open for reading only is not written.
+func TestDumps_OpenForReading(t *testing.T) {
+	path := t.TempDir() + "/jit-" + strconv.Itoa(os.Getpid()) + ".dump"
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ flags, want int }{{os.O_RDONLY, 0}, {os.O_WRONLY, 1}, {os.O_RDWR | os.O_APPEND, 1}} {
+		f, err := os.OpenFile(path, c.flags, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dumps, err := Dumps(uint32(os.Getpid())); len(dumps) != c.want || err != nil {
+			t.Errorf("got %+v, %v with flags %#x; want %d", dumps, err, c.flags, c.want)
+		}
+		f.Close()
+	}
+}
+
+// A denier fails the listing of descriptors.
+type denier struct{ err error }
+
+func (d denier) Before(c *sys.Call) error {
+	if c.Name == "getdents64" && strings.HasSuffix(c.Path, "/fd") {
+		return d.err
+	}
+	return nil
+}
+
+func (denier) After(*sys.Call, int, error) {}
+
+func TestDumps_Errors(t *testing.T) {
+	if _, err := Dumps(1 << 31); !errors.Is(err, procmem.ErrNone) {
+		t.Errorf("got error %v; want %v", err, procmem.ErrNone)
+	}
+	defer sys.Use(denier{unix.EACCES})()
+	if _, err := Dumps(uint32(os.Getpid())); !errors.Is(err, procmem.ErrNotAllowed) {
+		t.Errorf("got error %v; want %v", err, procmem.ErrNotAllowed)
+	}
+}
+
+func TestNumberOf_Names(t *testing.T) {
+	for name, want := range map[string]uint32{
+		"/tmp/jit-12.dump": 12, "/tmp/jit-7-12.dump": 12, "/x/jit-12.dump (deleted)": 12, "jit-1.dump": 1,
+		"/tmp/jit-.dump": 0, "/tmp/jit-x-1.dump": 0, "/tmp/jit-1-.dump": 0, "/tmp/jit-1-2-3.dump": 0, "/tmp/jit-4294967296.dump": 0, "/tmp/jit-1.dump.gz": 0, "/tmp/ajit-1.dump": 0, "socket:[1]": 0, "/tmp/jit--1.dump": 0, "/tmp/jit-+1.dump": 0,
+	} {
+		if got, ok := numberOf(name); got != want || ok != (want != 0) {
+			t.Errorf("%s: got %d, %v; want %d", name, got, ok, want)
+		}
+	}
+}
+
+func BenchmarkDumps(b *testing.B) {
+	for range b.N {
+		if _, err := Dumps(uint32(os.Getpid())); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

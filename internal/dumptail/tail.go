@@ -1,0 +1,276 @@
+package dumptail
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/jitinject/jitinject/internal/elfcore"
+	"github.com/jitinject/jitinject/internal/procmem"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
+)
+
+var (
+	// ErrNoBuffer says that the dump ends inside a record, and that no FILE for it is in the memory
+	// of the process: it writes without stdio, or with an unknown C library.
+	ErrNoBuffer = errors.New("the dump ends inside a record, and the process has no stdio buffer of glibc or musl for it")
+
+	// ErrBusy says that the process wrote to the dump at each try.
+	ErrBusy = errors.New("the process wrote to its dump at each try to read the rest")
+
+	// ErrMachine says that the dump ends inside a record, and that the layout of stdio buffers in the
+	// process is not known.
+	ErrMachine = errors.New("the dump ends inside a record, and only 64-bit processes on x86-64 and arm64 are searched for the rest")
+)
+
+const (
+	// tries is how often a state is read until it is consistent. A process is inside fwrite for
+	// microseconds, but it may be interrupted there.
+	tries = 50
+
+	// pause is the time between two tries.
+	pause = 2 * time.Millisecond
+
+	// maxFILEs bounds how many places in the memory are tried.
+	maxFILEs = 16
+)
+
+// Tail returns the size of the dump on the disk, in bytes, and the bytes that follow it, which the
+// process has not written yet. tail is empty if nothing is missing.
+//
+// If the error is not nil, there is no tail, and size is valid all the same if the dump could be opened.
+// The error is ErrNoBuffer, ErrBusy or ErrMachine, one of procmem.Open, procmem.ErrEnded if the process
+// has ended, closed the dump or replaced its program, or that of reading the dump. The process goes on.
+// Tail reads up to 256 MB of its memory, and, if it has no FILE, the dump.
+func (d *Dump) Tail() (size int64, tail []byte, err error) {
+	file, err := d.open(0)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer file.Close()
+	return d.tail(file)
+}
+
+func (d *Dump) tail(file *sys.File) (size int64, tail []byte, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return 0, nil, err
+	}
+	size = info.Size()
+	p, err := procmem.Open(d.PID)
+	if err != nil {
+		return size, nil, err
+	}
+	defer p.Close()
+	if !isSupported(p) {
+		if endingOf(file, size) == endsCut {
+			err = ErrMachine
+		}
+		return size, nil, err
+	}
+	r := &reader{dump: d, process: p, file: file}
+	found, err := r.searchAll()
+	if !found {
+		return size, nil, err
+	}
+	return r.size, r.rest, nil
+}
+
+// searchAll searches the memory, in steps, and reports whether size and rest are set.
+func (r *reader) searchAll() (found bool, err error) {
+	heap, others := regionsOf(r.process)
+	s := &search{process: r.process, fd: int32(r.dump.FD), regions: heap, left: maxSearched}
+	if found, err := r.searched(s); found || err != nil {
+		return found, err
+	}
+	// Nothing is missing where the dump ends after a record, unless that is chance: then the end of the
+	// buffer is lost, if its FILE lies far away.
+	later := max(s.left-nearSearched, 0)
+	s.regions, s.left = others, s.left-later
+	if found, err := r.searched(s); found || err != nil {
+		return found, err
+	}
+	info, err := r.file.Stat()
+	if err != nil {
+		return false, err
+	}
+	if endingOf(r.file, info.Size()) != endsCut {
+		return false, r.process.Check()
+	}
+	s.left += later
+	if found, err := r.searched(s); found || err != nil {
+		return found, err
+	}
+	if err := r.process.Check(); err != nil {
+		return false, err
+	}
+	if r.busy {
+		return false, ErrBusy
+	}
+	return false, ErrNoBuffer
+}
+
+// A reader reads a consistent state of a dump and of its buffer.
+type reader struct {
+	dump    *Dump
+	process *procmem.Process
+	file    *sys.File // the dump
+	tried   int       // number of places
+	busy    bool      // one of them was a FILE, without a consistent state
+
+	size int64  // of the file, in bytes
+	rest []byte // what follows
+}
+
+// searched tries the places of a search, and reports whether size and rest are set. The error is of
+// the process or of the file.
+func (r *reader) searched(s *search) (found bool, err error) {
+	for r.tried < maxFILEs {
+		addr, lib, err := s.next()
+		if err != nil || lib == nil {
+			return false, err
+		}
+		r.tried++
+		if found, err := r.read(addr, lib); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// read reads the FILE at an address until its state is consistent, and reports whether it became so.
+func (r *reader) read(addr uint64, lib *library) (bool, error) {
+	var last *state
+	for range tries {
+		now, changing, err := r.state(addr, lib)
+		switch {
+		case errors.As(err, new(*elfcore.MissingError)):
+			return false, nil // its memory is gone
+		case err != nil:
+			return false, err
+		case changing:
+		case now == nil:
+			return false, nil // something else is there by now
+		default:
+			last = now
+			if rest, ok := last.unwritten(r.file); ok {
+				r.size, r.rest = last.size, rest
+				return true, nil
+			}
+		}
+		time.Sleep(pause)
+	}
+	r.busy = true
+	if last == nil {
+		return false, nil
+	}
+	// The process stands still, in the middle of a write.
+	rest, ok := last.unfinished(r.file)
+	if ok {
+		r.size, r.rest = last.size, rest
+	}
+	return ok, nil
+}
+
+// A state is a FILE at one moment.
+type state struct {
+	buffer
+	held []byte // contents of the buffer
+	size int64  // of the file, in bytes
+}
+
+// state reads the FILE, its buffer and the size of the file. changing reports that they changed
+// meanwhile. The state is nil if there is no FILE.
+func (r *reader) state(addr uint64, lib *library) (s *state, changing bool, err error) {
+	var before, after [fileSize]byte
+	if err := r.process.ReadCode(addr, before[:]); err != nil {
+		return nil, false, err
+	}
+	b, ok := lib.parse(before[:], addr)
+	if !ok || lib.descriptor(before[:]) != int32(r.dump.FD) {
+		return nil, false, nil
+	}
+	first, err := r.file.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	s = &state{buffer: b, held: make([]byte, b.used), size: first.Size()}
+	if err := r.process.ReadCode(b.start, s.held); err != nil {
+		return nil, false, err
+	}
+	if err := r.process.ReadCode(addr, after[:]); err != nil {
+		return nil, false, err
+	}
+	second, err := sys.Stat(r.dump.link())
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(second, r.dump.Info) {
+		return nil, false, errOther
+	} else if err != nil {
+		return nil, false, err
+	}
+	return s, before != after || first.Size() != second.Size(), nil
+}
+
+// A process may be interrupted between its write and the moment when the FILE says so: then the buffer
+// still holds bytes that are on the disk. glibc's FILE mostly notes the place where the bytes belong.
+// Otherwise, the contents decide.
+
+const (
+	// minRepeated is the size from which the same bytes are no chance, in bytes: a record's prefix
+	// has 16, and a time.
+	minRepeated = 32
+
+	// repeatedIn is how much of the file's end is searched for the bytes of the buffer. musl writes
+	// what does not fit into the buffer in the same call.
+	repeatedIn = 1 << 20
+)
+
+// unwritten returns the bytes that follow the file, if that is beyond doubt.
+func (s *state) unwritten(file io.ReaderAt) (rest []byte, ok bool) {
+	switch {
+	case s.offset >= 0 && s.offset != s.size:
+		return nil, false
+	case s.used == 0:
+		return nil, true
+	case s.offset >= 0:
+		return s.held, !s.isAtEnd(file, s.used)
+	}
+	return s.held, !s.isOnDisk(file) && fits(file, s.size, s.held)
+}
+
+// unfinished returns the bytes that follow the file of a process that stands still inside a write.
+func (s *state) unfinished(file io.ReaderAt) (rest []byte, ok bool) {
+	written := s.size - s.offset // if the offset is known
+	switch {
+	case s.used == 0:
+		return nil, true
+	case s.offset >= 0 && written > 0 && written <= int64(s.used) && s.isAtEnd(file, int(written)):
+		return s.held[written:], true
+	case s.offset >= 0 && written != 0:
+		return nil, false
+	}
+	return nil, s.isOnDisk(file)
+}
+
+// isAtEnd reports whether the file ends with the first n bytes of the buffer. So few that it may be
+// chance do not count.
+func (s *state) isAtEnd(file io.ReaderAt, n int) bool {
+	if n < minRepeated || int64(n) > s.size {
+		return false
+	}
+	end := make([]byte, n)
+	_, err := file.ReadAt(end, s.size-int64(n))
+	return (err == nil || err == io.EOF) && bytes.Equal(end, s.held[:n])
+}
+
+// isOnDisk reports whether the end of the file has the bytes of the buffer.
+func (s *state) isOnDisk(file io.ReaderAt) bool {
+	if s.used < minRepeated {
+		return false
+	}
+	end := make([]byte, min(s.size, repeatedIn))
+	n, err := file.ReadAt(end, s.size-int64(len(end)))
+	return (err == nil || err == io.EOF) && bytes.Contains(end[:n], s.held)
+}
