@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/pflag"
 
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/stdio"
 )
 
@@ -72,6 +74,7 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 	if o.dryRun && !o.quiet || o.verbose > 0 {
 		opts.Log = func(path string) { names.Print(quote.Printable(path)) }
 	}
+	made, recorded := record.Made(file) // before the result may change
 	sum, err := engine.Clean(ctx, opts)
 	written := names.Written(stderr)
 	if sum == nil {
@@ -84,6 +87,9 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 	if !o.quiet {
 		writeCleanSummary(stderr, sum, o)
 	}
+	if recorded && err == nil && !removeRecorded(made, o, &names, stderr) {
+		written = false
+	}
 	switch {
 	case err != nil:
 		fmt.Fprintf(stderr, "jitinject: interrupted; the other objects are still there\n")
@@ -92,6 +98,27 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 		return exitIncomplete
 	}
 	return exitOK
+}
+
+// removeRecorded removes what jitinject record made with a result, and reports whether that went well.
+func removeRecorded(paths []string, o *cleanOptions, names *stdio.Lines, stderr io.Writer) bool {
+	for i, path := range paths {
+		if o.dryRun && !o.quiet || o.verbose > 0 {
+			names.Print(quote.Printable(path))
+		}
+		if o.dryRun {
+			continue
+		}
+		if err := record.Remove(path); err != nil {
+			fmt.Fprintf(stderr, "jitinject: %v\n", err)
+			return false
+		}
+		paths[i] = quote.Printable(path)
+	}
+	if !o.quiet && !o.dryRun {
+		fmt.Fprintf(stderr, "removed what jitinject record made: %s\n", strings.Join(paths, ", "))
+	}
+	return names.Written(stderr)
 }
 
 func writeCleanSummary(w io.Writer, s *engine.CleanSummary, o *cleanOptions) {

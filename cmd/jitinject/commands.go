@@ -36,6 +36,7 @@ type subcommand struct {
 func commands() []subcommand {
 	return []subcommand{
 		{name: "inject", brief: "put jitted functions into a recording of perf", flags: flagsOf(newFlags), run: runInject},
+		{name: "record", args: "[perf record options] [--] COMMAND...", brief: "record a command with the dumps of its runtimes, and inject them", flags: flagsOf(newRecordFlags), run: noInput(runRecord)},
 		{name: "dump", args: "FILE...", brief: "show what dumps, recordings and objects hold", flags: flagsOf(newDumpFlags), run: runDump},
 		{name: "verify", args: "FILE...", brief: "check dumps, recordings and objects", flags: flagsOf(newVerifyFlags), run: noInput(runVerify)},
 		{name: "fetch", args: "FILE...", brief: "get the objects of results from debuginfod servers", flags: flagsOf(newFetchFlags), run: noInput(runFetch)},
@@ -101,7 +102,7 @@ func findCommand(name string) *subcommand {
 
 // perfCommands are the commands of perf itself.
 var perfCommands = strings.Fields(`annotate archive bench buildid-cache buildid-list c2c check config daemon data diff
-	evlist ftrace iostat kallsyms kmem kvm kwork list lock mem probe record report sched script stat test timechart top trace`)
+	evlist ftrace iostat kallsyms kmem kvm kwork list lock mem probe report sched script stat test timechart top trace`)
 
 // notACommand says what may have been meant by a first word that is no option.
 func notACommand(word string) error {

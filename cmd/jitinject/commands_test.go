@@ -48,7 +48,7 @@ func TestOption_NearMiss(t *testing.T) {
 		"clean --dryrun x":     "there is no option --dryrun; did you mean --dry-run? see jitinject clean --help",
 		"clean -dry-run x":     "-dry-run: did you mean --dry-run, with two dashes?",
 		"help clcks":           "there is no command or topic clcks; did you mean clocks?",
-		"help record":          "it is one of perf: perf help record",
+		"help sched":           "it is one of perf: perf help sched",
 		"help clean clean":     `"clean": help takes one command or topic`,
 		"completion tcsh":      "there is no completion for tcsh; use bash, zsh or fish",
 		"completion fihs":      "did you mean fish?",

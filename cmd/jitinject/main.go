@@ -4,6 +4,7 @@
 package main
 
 import (
+	"io"
 	"os"
 
 	"github.com/jitinject/jitinject/internal/journal"
@@ -25,11 +26,22 @@ func program() int {
 	if watcher.Started() == watcher.After {
 		return afterCrash(os.Args, os.Stdout, os.Stderr)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "record" {
+		return run(os.Args, os.Stdin, os.Stdout, os.Stderr) // the command that it starts gets the limits as they are
+	}
+	if code := prepare(os.Stderr); code != exitOK {
+		return code
+	}
+	return run(os.Args, os.Stdin, os.Stdout, os.Stderr)
+}
+
+// prepare checks and sets limits of the process, for work on recordings.
+func prepare(stderr io.Writer) (code int) {
 	if err := enoughFiles(); err != nil {
-		printError(os.Stderr, err)
+		printError(stderr, err)
 		return exitFailed
 	}
 	limitGarbage()
 	journal.Begin(watcher.Memory())
-	return run(os.Args, os.Stdin, os.Stdout, os.Stderr)
+	return exitOK
 }

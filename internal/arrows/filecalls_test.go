@@ -22,10 +22,14 @@ var fileCalls = map[string][]string{
 
 // Files with calls of their own, which make no result.
 var ownFileCalls = map[string]string{
-	"internal/locate/unread.go":   "directories that match a pattern: those that cannot be read have no matches",
-	"cmd/jitinject/man.go":        "writes manual pages when a package is built",
-	"internal/watcher/watcher.go": "standard error, and what the runtime wrote to descriptor 2",
-	"perfdata/dir.go":             "public: it opens what its caller names, or asks the caller's fs.FS",
+	"internal/locate/unread.go":    "directories that match a pattern: those that cannot be read have no matches",
+	"cmd/jitinject/man.go":         "writes manual pages when a package is built",
+	"internal/watcher/watcher.go":  "standard error, and what the runtime wrote to descriptor 2",
+	"internal/record/place.go":     "the directory of a recording, made before there is a result",
+	"internal/record/collect.go":   "moves dumps and logs of the recorded processes",
+	"internal/record/preflight.go": "reads about the system",
+	"internal/record/session.go":   "the terminal, and a link for the environment",
+	"perfdata/dir.go":              "public: it opens what its caller names, or asks the caller's fs.FS",
 }
 
 func TestFileCalls_OnlyInTheirRoom(t *testing.T) {

@@ -52,6 +52,7 @@ func TestRequest_OptionsEndAtProgram(t *testing.T) {
 		{"node", "sh -c cd~x;node~--perf-prof~app.js&&ls", "--perf-prof", "", ""},
 		{"node", "bash -lc NODE_OPTIONS='--perf-prof'~node~app.js", "NODE_OPTIONS=--perf-prof", "", ""},
 		{"node", "npm start -- --perf-prof", "--perf-prof", "", ""}, // unknown who has it
+		{"node", "-q -k mono -g -o perf.data -- /usr/bin/jitinject record --exec-in-group 7 -- node app.js", "", "", "node --perf-prof app.js"},
 		{"node", "-a -- sleep 10", "", "", "node --perf-prof PROGRAM.js"},
 		{"electron", "electron . --js-flags=--perf-prof", "--js-flags=--perf-prof", "", ""},
 		{"deno", "deno run --v8-flags=--perf-prof app.ts", "--v8-flags=--perf-prof", "", ""},

@@ -13,7 +13,7 @@ var perf = command{subcommands: "record", values: "-C -D -F -G -c -e -j -k -m -o
 // hands to a shell.
 func commandsOf(cmdline []string) (commands [][]string) {
 	first, _ := perf.program(cmdline)
-	cmdline = cmdline[first:]
+	cmdline = withoutTrampoline(cmdline[first:])
 	for i := 2; i < len(cmdline); i++ {
 		option := cmdline[i-1]
 		if slices.Contains([]string{"sh", "bash", "dash", "ksh", "zsh", "ash"}, path.Base(cmdline[i-2])) && strings.HasPrefix(option, "-") && strings.HasSuffix(option, "c") {
@@ -21,6 +21,16 @@ func commandsOf(cmdline []string) (commands [][]string) {
 		}
 	}
 	return [][]string{cmdline}
+}
+
+// withoutTrampoline returns the command that jitinject record lets perf start: jitinject itself becomes
+// the words after --.
+func withoutTrampoline(words []string) []string {
+	const until = 4
+	if len(words) > until && path.Base(words[0]) == "jitinject" && words[1] == "record" && words[until] == "--" {
+		return words[until+1:]
+	}
+	return words
 }
 
 // shellCommands splits a shell's text into simple commands, without what their words expand to.

@@ -14,6 +14,9 @@
 //   - passes on signals that were sent to it alone, and SIGCONT;
 //   - takes the child with it when it is killed (PR_SET_PDEATHSIG).
 //
+// jitinject record runs without a watcher: it starts programs, passes signals to them itself, and is
+// the program that perf starts to become the recorded command.
+//
 // If the child has crashed, the watcher starts the program a second time, in mode [After]. That
 // names the resource that was short, from the output of the runtime and from the CPU time, and
 // removes the files of the first run. They share memory for that. If the second run crashes too,

@@ -39,6 +39,17 @@
 // entry is where the kernel starts the program. The stack has the arguments. System calls
 // change AX, CX and R11. BX is the address of state.
 TEXT ·entry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0-0
+	// jitinject record runs alone. argc is at 0(SP), argv[1] at 16(SP).
+	CMPQ 0(SP), $2
+	JLT  watched
+	MOVQ 16(SP), AX
+	MOVQ (AX), AX // environment and the program's name follow the arguments
+	MOVQ $0x00ffffffffffffff, CX
+	ANDQ CX, AX
+	MOVQ $0x0064726f636572, CX // "record"
+	CMPQ AX, CX
+	JEQ  runtime
+watched:
 	LEAQ ·state(SB), BX
 
 	// A copy of standard error, and a file for what the runtime writes to descriptor 2.

@@ -39,6 +39,17 @@
 // entry is where the kernel starts the program. The stack has the arguments. System calls
 // change R0. R20 is the address of state. See entry_linux_amd64.s: this is the same.
 TEXT ·entry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0-0
+	// jitinject record runs alone. argc is at 0(RSP), argv[1] at 16(RSP).
+	MOVD 0(RSP), R0
+	CMP  $2, R0
+	BLT  watched
+	MOVD 16(RSP), R0
+	MOVD (R0), R0 // environment and the program's name follow the arguments
+	AND  $0x00ffffffffffffff, R0, R0
+	MOVD $0x0064726f636572, R1 // "record"
+	CMP  R1, R0
+	BEQ  runtime
+watched:
 	MOVD $·state(SB), R20
 
 	// A copy of standard error, and a file for what the runtime writes to descriptor 2.

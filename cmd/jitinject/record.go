@@ -1,0 +1,317 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/record"
+	"github.com/jitinject/jitinject/internal/terminal"
+)
+
+// exitNoCommand is the exit code if the command does not exist, as that of env(1) and timeout(1).
+const exitNoCommand = 127
+
+// hotFunctions is how many functions the summary of a recording names.
+const hotFunctions = 5
+
+// A recordOptions has what the command line of jitinject record says. All other options are perf's.
+type recordOptions struct {
+	output   string
+	duration string // seconds, or a number with a unit
+	runtimes []string
+	inlines  bool
+	verbose  int
+	quiet    bool
+
+	length  time.Duration   // what duration means
+	options []record.Option // of perf record, without ours
+	command []string
+}
+
+// newRecordFlags describes the options that are not perf's. record.Syntax reads them.
+func newRecordFlags(o *recordOptions) *pflag.FlagSet {
+	fs := newFlagSet("record")
+	fs.StringVarP(&o.output, "output", "o", defaultOutput, "write the result to `NAME`; the recording and the files get names beside it")
+	fs.StringVarP(&o.duration, "duration", "d", "", "end the recording after `SECONDS`; -d without a number is perf's")
+	fs.StringSliceVar(&o.runtimes, "runtime", nil, "make only these runtimes write dumps, a `LIST` with commas: "+strings.Join(record.Runtimes(), ", "))
+	fs.BoolVar(&o.inlines, "inlines", true, "")
+	fs.MarkHidden("inlines")
+	fs.Var(negated{fs.Lookup("inlines").Value}, "no-inlines", "do not switch on V8's log, which has inlined calls of JavaScript")
+	fs.Lookup("no-inlines").NoOptDefVal, fs.Lookup("no-inlines").DefValue = "true", "false"
+	fs.CountVarP(&o.verbose, "verbose", "v", "print more, also by perf")
+	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print only errors and problems")
+	return fs
+}
+
+// readRecord reads a command line. done says that nothing is left to do.
+func readRecord(o *recordOptions, perf string, args []string, stdout *os.File, stderr io.Writer) (code int, done bool) {
+	fs := newRecordFlags(o)
+	own := map[string]bool{"h": false, "help": false}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if own[f.Name] = f.NoOptDefVal == ""; f.Shorthand != "" && f.Shorthand != "d" {
+			own[f.Shorthand] = own[f.Name]
+		}
+	})
+	syntax, err := record.ReadSyntax(perf, own)
+	if err != nil {
+		printError(stderr, err)
+		return exitFailed, true
+	}
+	options, command, err := syntax.Split(args)
+	if err != nil {
+		return refuse(fs, stderr, usageError(err.Error())), true
+	}
+	o.command = command
+	for _, option := range options {
+		f := fs.Lookup(option.Name)
+		if f == nil && len(option.Name) == 1 && option.Name != "d" {
+			f = fs.ShorthandLookup(option.Name)
+		}
+		switch {
+		case option.Name == "h" || option.Name == "help":
+			return printText(stdout, stderr, commandHelp(findCommand("record"), programName(stderr), terminal.Width(stdout))), true
+		case f == nil:
+			o.options = append(o.options, option)
+			continue
+		case f.NoOptDefVal != "":
+			option.Value = f.NoOptDefVal
+		}
+		if err := fs.Set(f.Name, option.Value); err != nil {
+			return refuse(fs, stderr, spellingError(fs, err)), true
+		}
+		if f.Name == "verbose" {
+			o.options = append(o.options, option)
+		}
+	}
+	if err := o.check(fs); err != nil {
+		return refuse(fs, stderr, err), true
+	}
+	return exitOK, false
+}
+
+// targets are the options of perf record that name what runs already.
+var targets = []string{"a", "all-cpus", "p", "pid", "t", "tid", "u", "uid", "C", "cpu", "G", "cgroup"}
+
+// check refuses what makes no sense.
+func (o *recordOptions) check(fs *pflag.FlagSet) error {
+	if fs.Changed("duration") {
+		text := o.duration
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			text += "s"
+		}
+		var err error
+		if o.length, err = time.ParseDuration(text); err != nil || o.length <= 0 {
+			return usageError(fmt.Sprintf("--duration %s: it takes a number of seconds", typed(o.duration)))
+		}
+	}
+	for _, name := range o.runtimes {
+		if all := record.Runtimes(); !slices.Contains(all, name) {
+			return usageError(fmt.Sprintf("--runtime %s: there are %s%s", typed(name), oneOf(all), didYouMean(name, all)))
+		}
+	}
+	for _, name := range []string{"switch-output", "switch-output-event", "threads"} {
+		if record.Find(o.options, name) != nil {
+			return usageError(fmt.Sprintf("--%s makes more than one file; run perf record, and jitinject for each recording", name))
+		}
+	}
+	switch {
+	case o.output == "" || strings.HasSuffix(o.output, "/"):
+		return usageError("--output: the name is empty")
+	case o.output == "-":
+		return usageError("-o -: record writes files; run perf record -o - to write a recording to standard output")
+	case o.command != nil && len(o.command) == 0, len(o.command) == 0 && record.Find(o.options, targets...) == nil:
+		return usageError("what is to be recorded? Name a command (jitinject record node app.js), a running process (-p PID), or all (-a)")
+	}
+	return nil
+}
+
+// runRecord is the command record.
+func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == record.ExecOption {
+		printError(stderr, record.Exec(args[1:]))
+		return exitNoCommand
+	}
+	var o recordOptions
+	perf, err := record.FindPerf()
+	if err != nil {
+		if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+			return printText(stdout, stderr, commandHelp(findCommand("record"), programName(stderr), terminal.Width(stdout)))
+		}
+		printError(stderr, err)
+		return exitFailed
+	}
+	if code, done := readRecord(&o, perf, args, stdout, stderr); done {
+		return code
+	}
+	self, err := os.Executable()
+	if err != nil {
+		printError(stderr, err)
+		return exitFailed
+	}
+	settings := record.Settings{Inlines: o.inlines, Only: o.runtimes, Agent: record.FindAgent(self)}
+	if code, err := o.preflight(&settings, stderr); err != nil {
+		printError(stderr, err)
+		return code
+	}
+	session := record.Session{Perf: perf, Self: self, Options: o.perfOptions(), Command: o.command, Duration: o.length, Place: record.PlaceOf(o.output), Stderr: stderr}
+	if err := session.Begin(settings); err != nil {
+		if errors.Is(err, record.ErrNotOurs) {
+			err = fmt.Errorf("%w: move it away, or name another result: -o other.jit.data", err)
+		}
+		printError(stderr, err)
+		return exitFailed
+	}
+	ending, err := session.Run()
+	if err != nil {
+		printError(stderr, err)
+		return exitFailed
+	}
+	if !ending.Recorded { // perf has said why
+		return endLike(ending, exitFailed)
+	}
+	return endLike(ending, o.finish(&session, self, stdout, stderr))
+}
+
+// preflight checks what would hurt the command, or make the recording useless. The code goes with the
+// error.
+func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (code int, err error) {
+	if err := record.Permitted(record.Find(o.options, "a", "all-cpus", "C", "cpu", "G", "cgroup") != nil); err != nil {
+		return exitFailed, err
+	}
+	dir := filepath.Dir(o.output)
+	if !record.CanWrite(dir) {
+		return exitFailed, fmt.Errorf("no files can be made in %s; name a result elsewhere: -o /tmp/%s", quote.Printable(dir), typed(filepath.Base(o.output)))
+	}
+	if len(o.command) == 0 {
+		return exitOK, nil
+	}
+	if _, err := exec.LookPath(o.command[0]); err != nil {
+		return exitNoCommand, fmt.Errorf("%s: %w", typed(o.command[0]), errors.Unwrap(err))
+	}
+	if settings.Has("node") && !record.CanWrite(".") {
+		return exitFailed, errors.New("node writes its dump into the working directory, where no files can be made, and would print V8's log instead: change to another directory, or leave node out, as with --runtime java,python")
+	}
+	if settings.Has("java") && settings.Agent == "" && record.StartsJava(o.command[0]) {
+		fmt.Fprintln(stderr, "jitinject: the agent for Java is not installed, so functions of Java get no names: install the package jitinject-jvmti, or run make agent && sudo make install-agent in jitinject's source")
+	}
+	return exitOK, nil
+}
+
+// perfOptions returns the options for perf record: those that were typed, and those that are missing.
+func (o *recordOptions) perfOptions() (words []string) {
+	if o.verbose == 0 {
+		words = append(words, "-q")
+	}
+	if record.Find(o.options, "k", "clockid") == nil {
+		words = append(words, "-k", "mono")
+	}
+	if record.Find(o.options, "g", "call-graph", "no-call-graph") == nil {
+		stacks := ""
+		if len(o.command) > 0 {
+			stacks = record.Stacks(o.command)
+		}
+		if stacks == "" {
+			words = append(words, "-g")
+		} else {
+			words = append(words, "--call-graph", stacks)
+		}
+	}
+	for _, option := range o.options {
+		words = append(words, option.Words...)
+	}
+	return words
+}
+
+// finish collects the files of a recording, puts its functions in, and says what came of it. It
+// returns the exit code of that.
+func (o *recordOptions) finish(session *record.Session, self string, stdout *os.File, stderr io.Writer) int {
+	place := session.Place
+	collected, err := session.Collect()
+	if err != nil {
+		printError(stderr, err)
+	}
+	if code := prepare(stderr); code != exitOK {
+		return code
+	}
+	args := []string{"-i", place.Recording, "-o", place.Result, "--bundle", "--objects", place.Files, "--dump-dir", place.Files}
+	for range o.verbose {
+		args = append(args, "-v")
+	}
+	if o.quiet {
+		args = append(args, "-q")
+	}
+	if pids := record.Find(o.options, "p", "pid"); pids != nil {
+		for pid := range strings.SplitSeq(pids.Value, ",") {
+			if n, err := strconv.Atoi(pid); err == nil && record.IsRunning(n) {
+				args = append(args, "--live", pid)
+			}
+		}
+	}
+	code := runInject(args, os.Stdin, stdout, stderr)
+	writeCollected(stderr, collected, o.quiet)
+	if err := place.Finish(); err != nil {
+		printError(stderr, err)
+	}
+	if code != exitFailed && !o.quiet {
+		writeHottest(stderr, session.Perf, place.Result)
+	}
+	return code
+}
+
+// writeCollected says what is special about the files.
+func writeCollected(w io.Writer, c *record.Collected, quiet bool) {
+	for _, err := range c.Failed {
+		printError(w, err)
+	}
+	if c.Refused != nil {
+		fmt.Fprintf(w, "jitinject: processes could not be traced (%v), so a dump may lack up to 4 KiB at its end; kernel.yama.ptrace_scope above 1 forbids it\n", c.Refused)
+	}
+	if quiet {
+		return
+	}
+	if n := len(c.Running); n > 0 {
+		fmt.Fprintf(w, "%s; the files have what their dumps had at the end of the recording\n", were(n, "recorded process still runs", "recorded processes still run"))
+	}
+}
+
+// writeHottest names the hottest functions, and the command that shows more.
+func writeHottest(w io.Writer, perf, result string) {
+	event, functions, err := record.Hottest(perf, result, hotFunctions)
+	if err == nil && len(functions) > 0 {
+		fmt.Fprintf(w, "hottest functions by %s:\n", event)
+		for _, f := range functions {
+			fmt.Fprintf(w, "  %6s  %s  %s\n", f.Share, quote.Printable(f.Name), quote.Printable(f.Object))
+		}
+	}
+	fmt.Fprintf(w, "next: perf report -i %s\n", quote.Printable(result))
+}
+
+// endLike ends as the command did. own is the exit code of the rest, which counts only if the command
+// went well and there is no result.
+func endLike(ending record.Ending, own int) int {
+	switch {
+	case ending.Timed && ending.Signal == syscall.SIGTERM:
+		ending = record.Ending{}
+	case slices.Contains([]syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, ending.Signal):
+		signal.Reset(ending.Signal) // a shell's loop then ends, as it would with the command alone
+		syscall.Kill(os.Getpid(), ending.Signal)
+		time.Sleep(time.Second)
+	}
+	if ending.Code == 0 && own == exitFailed {
+		return exitFailed
+	}
+	return ending.Code
+}

@@ -1,0 +1,189 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/quote"
+)
+
+// A Place has the paths of what one recording leaves.
+type Place struct {
+	Recording string // perf's; perf makes an older one .old
+	Result    string
+	Files     string // directory of dumps, logs and objects
+}
+
+// PlaceOf returns the paths that belong to a result: perf.data and perf.jit.files to perf.jit.data,
+// app.data and app.jit.files to app.jit.data, app.perf.data and app.files to app.data.
+func PlaceOf(result string) Place {
+	dir, name := filepath.Split(result)
+	stem := strings.TrimSuffix(name, ".data")
+	recording := stem + ".perf.data"
+	if short, ok := strings.CutSuffix(stem, ".jit"); ok && short != "" {
+		recording = short + ".data"
+	}
+	return Place{Recording: dir + recording, Result: result, Files: dir + stem + ".files"}
+}
+
+// scaffold is the directory in Place.Files that says who made it. It has the files that the
+// command's environment names.
+const scaffold = ".jitinject"
+
+// listFile is in the scaffold: the identities of the recording and of the result, as JSON.
+const listFile = scaffold + "/made.json"
+
+// oldFiles ends the name of earlier files, until the new recording is complete, and as with perf that of
+// earlier recordings and results.
+const oldFiles = ".old"
+
+// ErrNotOurs says that something else has the name of the directory for files.
+var ErrNotOurs = errors.New("exists, and jitinject record did not make it")
+
+// isOurs reports whether record made a directory.
+func isOurs(dir string) bool {
+	st, err := os.Lstat(dir)
+	if err != nil || !st.IsDir() {
+		return false
+	}
+	st, err = os.Lstat(filepath.Join(dir, scaffold))
+	return err == nil && st.IsDir()
+}
+
+// makeFiles makes the directory for files. An earlier one gets another name until commit or abandon.
+func (p *Place) makeFiles() error {
+	switch _, err := os.Lstat(p.Files); {
+	case err == nil && !isOurs(p.Files):
+		return fmt.Errorf("%s %w", quote.Printable(p.Files), ErrNotOurs)
+	case err == nil:
+		if err := p.removeOld(); err != nil {
+			return err
+		}
+		if err := os.Rename(p.Files, p.Files+oldFiles); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := os.Mkdir(p.Files, 0o755); err != nil {
+		return err
+	}
+	for name, text := range scaffoldFiles {
+		path := filepath.Join(p.Files, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeOld removes earlier files.
+func (p *Place) removeOld() error {
+	if old := p.Files + oldFiles; isOurs(old) {
+		return os.RemoveAll(old)
+	}
+	return nil
+}
+
+// abandon removes the directory of a recording that perf did not make, and brings back the earlier
+// one.
+func (p *Place) abandon() error {
+	if err := os.RemoveAll(p.Files); err != nil {
+		return err
+	}
+	if old := p.Files + oldFiles; isOurs(old) {
+		return os.Rename(old, p.Files)
+	}
+	return nil
+}
+
+// An identity says which file a path led to.
+type identity struct {
+	Path       string
+	Inode      uint64
+	Size, Time int64 // bytes; nanoseconds of the last change
+}
+
+// identify returns the identity of a file or directory.
+func identify(path string) (identity, error) {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		return identity{}, err
+	}
+	return identity{path, st.Ino, st.Size, st.Mtim.Nano()}, nil
+}
+
+// Finish notes which recordings and which result belong to the files, for Clean. It removes the files of
+// an earlier recording, and its result, whose objects are among them.
+func (p *Place) Finish() error {
+	var made []identity
+	add := func(path string) {
+		if id, err := identify(path); err == nil {
+			id.Path = filepath.Base(path) // the directory may be moved with all of them
+			made = append(made, id)
+		}
+	}
+	add(p.Recording)
+	add(p.Result)
+	for _, earlier := range madeIn(p.Files + oldFiles) {
+		for _, path := range []string{p.Recording, p.Result} {
+			old, err := identify(path + oldFiles)
+			if err != nil || filepath.Base(path) != earlier.Path || old.Inode != earlier.Inode {
+				continue
+			}
+			if path == p.Recording {
+				add(path + oldFiles)
+			} else if err := os.Remove(path + oldFiles); err != nil {
+				return err
+			}
+		}
+	}
+	text, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(p.Files, listFile), text, 0o644); err != nil {
+		return err
+	}
+	return p.removeOld()
+}
+
+// madeIn returns what Finish noted in a directory.
+func madeIn(dir string) (made []identity) {
+	if text, err := os.ReadFile(filepath.Join(dir, listFile)); err == nil && json.Unmarshal(text, &made) != nil {
+		return nil
+	}
+	return made
+}
+
+// Made returns all that jitinject record made with a result: the recording and the result, unless
+// other files have their names by now, and the directory of files. ok is false if record did not make
+// the result.
+func Made(result string) (paths []string, ok bool) {
+	p := PlaceOf(result)
+	if !isOurs(p.Files) {
+		return nil, false
+	}
+	for _, want := range madeIn(p.Files) {
+		path := filepath.Join(filepath.Dir(result), filepath.Base(want.Path))
+		got, err := identify(path)
+		got.Path = want.Path
+		if err == nil && got == want {
+			paths = append(paths, path)
+		}
+	}
+	return append(paths, p.Files), true
+}
+
+// Remove removes a path that Made returned.
+func Remove(path string) error { return os.RemoveAll(path) }

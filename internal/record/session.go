@@ -1,0 +1,255 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/dumptail"
+)
+
+// A Session is one recording.
+type Session struct {
+	Perf     string   // the program perf
+	Self     string   // the program jitinject
+	Options  []string // of perf record, without -o
+	Command  []string // nil to record processes that run already
+	Duration time.Duration
+	Place    Place
+	Stderr   io.Writer // for messages while the command runs
+
+	env     Environment
+	link    string // a link to Place.Files, "" for none
+	perf    int    // pid
+	seen    map[int]*watched
+	stops   *exitStops
+	before  identity // of an earlier recording
+	command int      // pid, 0 if it is unknown
+}
+
+// A watched process is a descendant of the command, or the command.
+type watched struct {
+	next  time.Time // when to look for dumps
+	after time.Duration
+	hold  bool // it has a dump
+}
+
+// An Ending says how perf record ended. It ends as the command did.
+type Ending struct {
+	Code     int         // exit code
+	Signal   unix.Signal // or the signal that ended it
+	Recorded bool        // there is a recording
+	Timed    bool        // Session.Duration ended it
+}
+
+const (
+	fastPoll  = 20 * time.Millisecond  // while new processes appear
+	slowPoll  = 100 * time.Millisecond // else
+	calm      = time.Second            // without new processes
+	firstLook = fastPoll               // at a process, for a dump; then at twice the time
+	lastLook  = time.Second
+	grace     = 100 * time.Millisecond // for a signal to a group to have its effect
+	lateExits = 300 * time.Millisecond // for processes that the command's end ends
+	reminder  = 5 * time.Second
+)
+
+// Begin makes the directory for files, and the environment. The caller calls Run, or Abandon.
+func (s *Session) Begin(settings Settings) error {
+	if err := s.Place.makeFiles(); err != nil {
+		return err
+	}
+	s.before, _ = identify(s.Place.Recording)
+	dir, err := filepath.Abs(s.Place.Files)
+	if err == nil && !IsPlain(dir) {
+		dir, err = s.makeLink(dir)
+	}
+	if err != nil {
+		s.Place.abandon()
+		return err
+	}
+	settings.Dir = dir
+	s.env = os.Environ()
+	s.env.SwitchOn(&settings)
+	return nil
+}
+
+// IsPlain reports whether no variable needs quotes around a path.
+func IsPlain(path string) bool {
+	return strings.Trim(path, "/.-_+~@ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+// makeLink makes a link to a directory whose path has characters that variables would have to quote.
+func (s *Session) makeLink(dir string) (string, error) {
+	parent, err := os.MkdirTemp("", "jitinject-")
+	if err != nil {
+		return "", err
+	}
+	s.link = filepath.Join(parent, "files")
+	return s.link, os.Symlink(dir, s.link)
+}
+
+// Run runs perf record until it ends. A failure to start it is an error; its own failures are in the
+// Ending, and perf has printed them.
+func (s *Session) Run() (Ending, error) {
+	args := append([]string{"record"}, s.Options...)
+	args = append(args, "-o", s.Place.Recording)
+	if s.Command != nil {
+		args = append(args, "--")
+		args = append(args, workload(s.Self, ownGroup(), s.Command)...)
+	}
+	cmd := exec.Command(s.Perf, args...)
+	cmd.Env = s.env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	signals := make(chan os.Signal, 16)
+	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGTSTP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return Ending{}, errors.Join(err, s.Abandon())
+	}
+	s.perf, s.seen, s.stops = cmd.Process.Pid, make(map[int]*watched), newExitStops()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	timed, err := s.await(ended, signals)
+	s.stops.wait(lateExits)
+	ending := Ending{Code: cmd.ProcessState.ExitCode(), Timed: timed}
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		ending.Code, ending.Signal = 128+int(status.Signal()), status.Signal()
+	}
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return ending, err
+	}
+	after, err := identify(s.Place.Recording)
+	ending.Recorded = err == nil && after != s.before && after.Size > 0
+	if !ending.Recorded {
+		return ending, s.Abandon()
+	}
+	return ending, nil
+}
+
+// Abandon removes what Begin made.
+func (s *Session) Abandon() error {
+	s.removeLink()
+	return s.Place.abandon()
+}
+
+func (s *Session) removeLink() {
+	if s.link != "" {
+		os.Remove(s.link)
+		os.Remove(filepath.Dir(s.link))
+		s.link = ""
+	}
+}
+
+// await watches the command's processes, and passes signals on, until perf ends.
+func (s *Session) await(ended <-chan error, signals <-chan os.Signal) (timed bool, err error) {
+	processes := newTree(s.perf)
+	var deadline, remind <-chan time.Time
+	if s.Duration > 0 {
+		deadline = time.After(s.Duration)
+	}
+	poll := time.NewTimer(0)
+	changed := time.Now()
+	for {
+		select {
+		case err := <-ended:
+			return timed, err
+		case sig := <-signals:
+			s.signaled(sig.(unix.Signal))
+		case <-deadline:
+			timed = true
+			if s.Command == nil {
+				unix.Kill(s.perf, unix.SIGINT)
+			} else if s.command != 0 {
+				unix.Kill(s.command, unix.SIGTERM)
+				remind = time.After(reminder)
+			}
+		case <-remind:
+			fmt.Fprintf(s.Stderr, "jitinject: %s has not ended after SIGTERM; to end it: kill -KILL %d\n", s.Command[0], s.command)
+		case <-poll.C:
+			if s.watch(processes.refresh()) {
+				changed = time.Now()
+			}
+			poll.Reset(fastPoll)
+			if time.Since(changed) > calm {
+				poll.Reset(slowPoll)
+			}
+		}
+	}
+}
+
+// watch looks for dumps of the command's processes, and traces those that have one. It reports whether
+// a process is new.
+func (s *Session) watch(pids []int) (isNew bool) {
+	now := time.Now()
+	for _, pid := range pids {
+		w := s.seen[pid]
+		if w == nil {
+			w, isNew = &watched{next: now, after: firstLook}, true
+			s.seen[pid] = w
+		}
+		if s.command == 0 && groupOf(pid) == ownGroup() && parentOf(pid) == s.perf {
+			s.command = pid
+		}
+		if w.hold || now.Before(w.next) {
+			continue
+		}
+		w.next, w.after = now.Add(w.after), min(2*w.after, lastLook)
+		if dumps, err := dumptail.Dumps(uint32(pid)); err == nil && len(dumps) > 0 {
+			w.hold = true
+			s.stops.hold(pid)
+		}
+	}
+	return isNew
+}
+
+// signaled handles a signal to jitinject. The terminal sends its signals to the command, too.
+func (s *Session) signaled(sig unix.Signal) {
+	switch {
+	case sig == unix.SIGTSTP: // traced processes stop when jitinject has passed the signal on
+		time.AfterFunc(grace/2, func() { unix.Kill(os.Getpid(), unix.SIGSTOP) })
+	case s.Command == nil:
+		unix.Kill(s.perf, unix.SIGINT) // perf then completes the recording
+	case (sig == unix.SIGINT || sig == unix.SIGQUIT) && isForeground():
+	default:
+		s.passOn(sig)
+	}
+}
+
+// passOn gives the command a signal that jitinject got, unless the sender sent it to both. If the
+// command is not traced, that is unknown. It gets the signal then if it still runs after some time.
+func (s *Session) passOn(sig unix.Signal) {
+	at := time.Now()
+	time.AfterFunc(grace, func() {
+		if s.command == 0 || !IsRunning(s.command) {
+			return
+		}
+		if got, _ := s.stops.got(s.command, sig, at.Add(-grace)); !got {
+			unix.Kill(s.command, sig)
+		}
+	})
+}
+
+// isForeground reports whether a terminal sends its signals to jitinject's process group.
+func isForeground() bool {
+	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+	return err == nil && group == ownGroup()
+}
