@@ -22,6 +22,7 @@
 // its memory and its descriptors are still there. Then no more is written, and the bytes can be
 // appended to the dump itself.
 //
-// The layouts are those of 64-bit little-endian programs, and were tried on x86-64 and arm64 only. For
-// other processes, Tail fails with [ErrMachine].
+// The layouts are those of 64-bit little-endian programs on x86-64 and arm64. For other processes, Tail
+// fails with [ErrMachine] if something is missing. glibc and musl have one declaration of FILE for all machines;
+// only x86-64 was tried.
 package dumptail
