@@ -94,7 +94,7 @@ func TestAppend_NodeAtExitStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The signal may come in the middle of a record. Its beginning is then the end of the dump.
-		if end := endingOf(bytes.NewReader(b), int64(len(b))); end == endsUnknown || !fits(bytes.NewReader(nil), 0, b) {
+		if end := endingOf(bytes.NewReader(b), int64(len(b))); end == endsUnknown || !fits(nil, b) {
 			t.Errorf("got %d bytes with ending %d after %v; want whole records", len(b), end, signal)
 		}
 	}

@@ -71,7 +71,7 @@ func (d *Dump) tail(file *sys.File) (size int64, tail []byte, err error) {
 		}
 		return size, nil, err
 	}
-	r := &reader{dump: d, process: p, file: file}
+	r := &reader{dump: d, process: p, file: file, records: follower{disk: growing{file: file}}}
 	found, err := r.searchAll()
 	if !found {
 		return size, nil, err
@@ -118,8 +118,9 @@ type reader struct {
 	dump    *Dump
 	process *procmem.Process
 	file    *sys.File // the dump
-	tried   int       // number of places
-	busy    bool      // one of them was a FILE, without a consistent state
+	records follower
+	tried   int  // number of places
+	busy    bool // one of them was a FILE, without a consistent state
 
 	size int64  // of the file, in bytes
 	rest []byte // what follows
@@ -156,7 +157,7 @@ func (r *reader) read(addr uint64, lib *library) (bool, error) {
 			return false, nil // something else is there by now
 		default:
 			last = now
-			if rest, ok := last.unwritten(r.file); ok {
+			if rest, ok := last.unwritten(r.file, &r.records); ok {
 				r.size, r.rest = last.size, rest
 				return true, nil
 			}
@@ -178,6 +179,7 @@ func (r *reader) read(addr uint64, lib *library) (bool, error) {
 // A state is a FILE at one moment.
 type state struct {
 	buffer
+	lib  *library
 	held []byte // contents of the buffer
 	size int64  // of the file, in bytes
 }
@@ -197,7 +199,7 @@ func (r *reader) state(addr uint64, lib *library) (s *state, changing bool, err 
 	if err != nil {
 		return nil, false, err
 	}
-	s = &state{buffer: b, held: make([]byte, b.used), size: first.Size()}
+	s = &state{buffer: b, lib: lib, held: make([]byte, b.used), size: first.Size()}
 	if err := r.process.ReadCode(b.start, s.held); err != nil {
 		return nil, false, err
 	}
@@ -228,7 +230,7 @@ const (
 )
 
 // unwritten returns the bytes that follow the file, if that is beyond doubt.
-func (s *state) unwritten(file io.ReaderAt) (rest []byte, ok bool) {
+func (s *state) unwritten(file io.ReaderAt, records *follower) (rest []byte, ok bool) {
 	switch {
 	case s.offset >= 0 && s.offset != s.size:
 		return nil, false
@@ -236,8 +238,10 @@ func (s *state) unwritten(file io.ReaderAt) (rest []byte, ok bool) {
 		return nil, true
 	case s.offset >= 0:
 		return s.held, !s.isAtEnd(file, s.used)
+	case s.isOnDisk(file):
+		return nil, false
 	}
-	return s.held, !s.isOnDisk(file) && fits(file, s.size, s.held)
+	return s.held, s.used >= minRepeated && !s.lib.writesMore || records.fits(s.size, s.held)
 }
 
 // unfinished returns the bytes that follow the file of a process that stands still inside a write.
@@ -267,8 +271,8 @@ func (s *state) isAtEnd(file io.ReaderAt, n int) bool {
 
 // isOnDisk reports whether the end of the file has the bytes of the buffer.
 func (s *state) isOnDisk(file io.ReaderAt) bool {
-	if s.used < minRepeated {
-		return false
+	if !s.lib.writesMore || s.used < minRepeated {
+		return s.isAtEnd(file, s.used)
 	}
 	end := make([]byte, min(s.size, repeatedIn))
 	n, err := file.ReadAt(end, s.size-int64(len(end)))

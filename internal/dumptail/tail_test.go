@@ -94,13 +94,18 @@ func TestTail_DeletedDump(t *testing.T) {
 
 // Whatever the process does meanwhile, disk and tail fit together.
 func TestTail_BusyWriter(t *testing.T) {
+	t.Run("glibc", func(t *testing.T) { readWhileWriting(t, compile(t, gcc)) })
+	t.Run("musl", func(t *testing.T) { readWhileWriting(t, compile(t, []string{"musl-gcc"}, "-static")) })
+}
+
+func readWhileWriting(t *testing.T, program string) {
 	for _, mode := range []string{"stdio", "large", "append", "noted", "write"} {
 		t.Run(mode, func(t *testing.T) {
-			w := startWriter(t, compile(t, gcc), mode)
+			w := startWriter(t, program, mode)
 			w.do("w1")
 			dump := w.dump()
 			if mode == "write" {
-				fmt.Fprintln(w.in, "w100000000")
+				fmt.Fprintln(w.in, "w1000000")
 			} else {
 				fmt.Fprintln(w.in, "s")
 			}
@@ -116,7 +121,7 @@ func TestTail_BusyWriter(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if !fits(f, size, tail) {
+					if !(&follower{disk: growing{file: f}}).fits(size, tail) {
 						t.Errorf("got %d bytes after %d that do not go on with its records", len(tail), size)
 					}
 					f.Close()
