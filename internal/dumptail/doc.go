@@ -11,7 +11,8 @@
 //	dumps.go    the dumps of a process, from /proc/PID/fd
 //	layout.go   the FILE of glibc and of musl
 //	search.go   the search for it in the writable memory
-//	tail.go     a consistent state of the file and the buffer
+//	tail.go     the tries, until a state of the file and the buffer is consistent
+//	state.go    a state, and which of its bytes are not on the disk
 //	records.go  whether the two fit together, record by record
 //	append.go   what to do with the bytes: append them, or copy the dump
 //
