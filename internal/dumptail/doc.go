@@ -11,7 +11,8 @@
 //	dumps.go    the dumps of a process, from /proc/PID/fd
 //	layout.go   the FILE of glibc and of musl
 //	search.go   the search for it in the writable memory
-//	tail.go     a consistent state of the file and the buffer
+//	tail.go     the tries, until a state of the file and the buffer is consistent
+//	state.go    a state, and which of its bytes are not on the disk
 //	records.go  whether the two fit together, record by record
 //	append.go   what to do with the bytes: append them, or copy the dump
 //
@@ -22,6 +23,7 @@
 // its memory and its descriptors are still there. Then no more is written, and the bytes can be
 // appended to the dump itself.
 //
-// The layouts are those of 64-bit little-endian programs, and were tried on x86-64 and arm64 only. For
-// other processes, Tail fails with [ErrMachine].
+// The layouts are those of 64-bit little-endian programs on x86-64 and arm64. For other processes, Tail
+// fails with [ErrMachine] if something is missing. glibc and musl have one declaration of FILE for all machines;
+// only x86-64 was tried.
 package dumptail

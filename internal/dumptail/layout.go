@@ -25,6 +25,8 @@ const (
 type library struct {
 	// fdAt is the offset of the descriptor.
 	fdAt int
+	// writesMore says that it writes the buffer together with what does not fit into it.
+	writesMore bool
 	// parse returns the buffer of the FILE at an address, or false if file, its first fileSize
 	// bytes, is none that could be written to. The descriptor is not checked.
 	parse func(file []byte, addr uint64) (buffer, bool)
@@ -34,7 +36,7 @@ var libraries = []*library{
 	// glibc: libio/bits/types/struct_FILE.h. The fields are unchanged since 1999.
 	{fdAt: 0x70, parse: parseGlibc},
 	// musl: src/internal/stdio_impl.h
-	{fdAt: 0x78, parse: parseMusl},
+	{fdAt: 0x78, parse: parseMusl, writesMore: true},
 }
 
 // descriptor returns the descriptor of what may be a FILE.

@@ -1,13 +1,16 @@
 package dumptail
 
 import (
+	"debug/elf"
 	"encoding/binary"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/procmem"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // words returns the first bytes of a FILE with words of 64 bits at offsets.
@@ -73,6 +76,29 @@ func TestParse_Layouts(t *testing.T) {
 	for addr, want := range map[uint64]bool{0x5000 - 0xf0: true, 0x4000: false, 0x5001: false} {
 		if got, ok := parseMusl(words(fresh), addr); ok != want || ok && got != (buffer{0x5000, 0, -1}) {
 			t.Errorf("musl before the first write, %#x: got %+v, %v; want a FILE: %v", addr, got, ok, want)
+		}
+	}
+}
+
+// glibc's header has the offsets of parseGlibc.
+func TestParseGlibc_HeaderOffsets(t *testing.T) {
+	testrec.Run(t, ".", testrec.Tool(t, gcc...), "-fsyntax-only", "-Wall", "-Werror", filepath.Join("testdata", "layout.c"))
+}
+
+func TestIsSupported_Machines(t *testing.T) {
+	for _, c := range []struct {
+		p    procmem.Process
+		want bool
+	}{
+		{procmem.Process{Class: elf.ELFCLASS64, Order: binary.LittleEndian, Machine: elf.EM_X86_64}, true},
+		{procmem.Process{Class: elf.ELFCLASS64, Order: binary.LittleEndian, Machine: elf.EM_AARCH64}, true},
+		{procmem.Process{Class: elf.ELFCLASS64, Order: binary.BigEndian, Machine: elf.EM_AARCH64}, false},
+		{procmem.Process{Class: elf.ELFCLASS32, Order: binary.LittleEndian, Machine: elf.EM_X86_64}, false}, // x32
+		{procmem.Process{Class: elf.ELFCLASS32, Order: binary.LittleEndian, Machine: elf.EM_386}, false},
+		{procmem.Process{Class: elf.ELFCLASS64, Order: binary.BigEndian, Machine: elf.EM_S390}, false},
+	} {
+		if got := isSupported(&c.p); got != c.want {
+			t.Errorf("got %v for %v, %v, %v; want %v", got, c.p.Class, c.p.Order, c.p.Machine, c.want)
 		}
 	}
 }

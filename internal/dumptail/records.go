@@ -90,24 +90,38 @@ func endingOf(file io.ReaderAt, size int64) ending {
 	return end
 }
 
-// fits reports whether bytes can be what follows the first size bytes of a dump: all records go on.
+// A follower reads the records of a dump as far as it is on the disk, each once while it grows.
+type follower struct {
+	disk    growing // without a tail
+	records *jitdump.Reader
+	unsure  bool // the dump is damaged, or has records of unknown types
+}
+
+// fits reports whether bytes can be what follows the first size bytes of the dump: all records go on.
 // Bytes that are on the disk already do not fit, as a rule: records would begin anywhere in them. It
-// proves nothing for a dump that is damaged, or that has records of unknown types.
-func fits(file io.ReaderAt, size int64, tail []byte) bool {
-	src := &growing{file: file, size: size}
-	r, err := jitdump.NewReader(src)
-	if err != nil { // the header is not whole on the disk
-		src.tail = tail
-		if r, err = jitdump.NewReader(src); err != nil {
-			return size+int64(len(tail)) < headerSize
+// proves nothing for a dump that is damaged, or that has records of unknown types. size must not
+// decrease.
+func (f *follower) fits(size int64, tail []byte) bool {
+	f.disk.size = size
+	whole := &growing{file: f.disk.file, size: size, tail: tail}
+	last := &spliced{src: whole}
+	var err error
+	if f.records == nil {
+		f.records, err = jitdump.NewReader(&f.disk)
+	}
+	if err == nil {
+		end := walk(f.records, func(id jitdump.RecordID) { f.unsure = f.unsure || !isKnown(id) })
+		if f.unsure = f.unsure || end == endsUnknown; f.unsure {
+			return true
 		}
+		last.head, last.from = f.records.Header().Size(), f.records.Offset()
+	} else {
+		f.records = nil // the header is not whole on the disk
 	}
-	strange := false
-	note := func(id jitdump.RecordID) { strange = strange || !isKnown(id) }
-	if walk(r, note) == endsUnknown || strange {
-		return true
+	r, err := jitdump.NewReader(last)
+	if err != nil {
+		return size+int64(len(tail)) < headerSize
 	}
-	src.tail = tail
 	for {
 		raw, err := r.Next()
 		switch {
@@ -115,11 +129,28 @@ func fits(file io.ReaderAt, size int64, tail []byte) bool {
 		case errors.Is(err, io.EOF):
 			return true
 		case errors.Is(err, jitdump.ErrCut):
-			return mayBegin(src, r)
+			return mayBegin(last, r)
 		default:
 			return false
 		}
 	}
+}
+
+// A spliced is a dump without some of its first records: the header, and what is at from and after it.
+type spliced struct {
+	src        io.ReaderAt
+	head, from int64 // size of the header and offset of the first record, in bytes; 0 for all records
+}
+
+// ReadAt reads from the header, and then from the records.
+func (s *spliced) ReadAt(b []byte, off int64) (n int, err error) {
+	if off < s.head {
+		if n, err = s.src.ReadAt(b[:min(int64(len(b)), s.head-off)], off); err != nil || n == len(b) {
+			return n, err
+		}
+	}
+	more, err := s.src.ReadAt(b[n:], off+int64(n)-s.head+s.from)
+	return n + more, err
 }
 
 // mayBegin reports whether the bytes where a reader stands can be the beginning of a record.

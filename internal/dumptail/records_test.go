@@ -42,19 +42,31 @@ func TestEndingOf_Cuts(t *testing.T) {
 	}
 }
 
+// fits reports whether bytes can follow those of a file.
+func fits(disk, tail []byte) bool {
+	f := &follower{disk: growing{file: bytes.NewReader(disk)}}
+	return f.fits(int64(len(disk)), tail)
+}
+
 // A tail goes on where the file ends, at each place. One that is on the disk already does not.
 func TestFits_EachCut(t *testing.T) {
 	dump := dumpOf(t, 20)
-	for size := 0; size <= len(dump); size += 7 {
-		for end := size; end <= len(dump); end += 11 {
-			if !fits(bytes.NewReader(dump[:size]), int64(size), dump[size:end]) {
+	for size := 0; size <= len(dump); size += 13 {
+		for end := size; end <= len(dump); end += 29 {
+			if !fits(dump[:size], dump[size:end]) {
 				t.Fatalf("bytes %d to %d: got that they do not fit; want that they do", size, end)
 			}
 		}
 	}
+	f := &follower{disk: growing{file: bytes.NewReader(dump)}} // while the file grows
+	for size := 0; size <= len(dump); size += 7 {
+		if !f.fits(int64(size), dump[size:]) {
+			t.Fatalf("after %d bytes of a growing file: got that the rest does not fit; want that it does", size)
+		}
+	}
 	wrong := 0
 	for size := 800; size < len(dump); size++ {
-		if fits(bytes.NewReader(dump[:size]), int64(size), dump[size-700:size]) {
+		if fits(dump[:size], dump[size-700:size]) {
 			wrong++
 		}
 	}
@@ -85,14 +97,13 @@ func TestState_MomentsOfAWrite(t *testing.T) {
 		{"noted", at + n, at + n, n, false, 0, 0},
 		{"done", at + n, at + n, 0, true, 0, 0},
 		{"written, unknown place", at + n, -1, n, false, 0, 0},
-		{"written with more, unknown place", at + n + 300, -1, n, false, 0, 0},
 		{"done, unknown place", at + n, -1, 0, true, 0, 0},
 		{"another file", at, 40, n, false, 0, -1},
 		{"another file, longer", at, at + 1, n, false, 0, -1},
 	} {
-		s := &state{buffer: buffer{used: c.used, offset: c.offset}, held: held[:c.used], size: int64(c.size)}
+		s := &state{buffer: buffer{used: c.used, offset: c.offset}, lib: libraries[0], held: held[:c.used], size: int64(c.size)}
 		file := bytes.NewReader(dump[:c.size])
-		rest, ok := s.unwritten(file)
+		rest, ok := s.unwritten(file, &follower{disk: growing{file: file}})
 		if ok != c.sure || ok && !bytes.Equal(rest, held[:c.unwritten]) {
 			t.Errorf("%s: got %d bytes, sure: %v; want %d, %v", c.name, len(rest), ok, c.unwritten, c.sure)
 		}
@@ -102,6 +113,27 @@ func TestState_MomentsOfAWrite(t *testing.T) {
 		rest, ok = s.unfinished(file)
 		if ok != (c.unfinished >= 0) || ok && !bytes.Equal(rest, held[n-c.unfinished:]) {
 			t.Errorf("%s, standing still: got %d bytes, %v; want %d", c.name, len(rest), ok, c.unfinished)
+		}
+	}
+}
+
+// musl writes the buffer and what follows it in one call, and the FILE does not note the place.
+func TestState_WrittenWithMore(t *testing.T) {
+	dump := dumpOf(t, 20)
+	const at = 900
+	for _, n := range []int{500, 100} {
+		held := dump[at:][:n]
+		s := &state{buffer: buffer{used: n, offset: -1}, lib: libraries[1], held: held}
+		for _, more := range []int{-1, 0, 300, 1000} { // bytes on the disk after those of the buffer; -1: nor these
+			s.size = int64(at + n + more)
+			if more < 0 {
+				s.size = at
+			}
+			file := bytes.NewReader(dump[:s.size])
+			rest, ok := s.unwritten(file, &follower{disk: growing{file: file}})
+			if want := more < 0; ok != want || ok && !bytes.Equal(rest, held) {
+				t.Errorf("buffer of %d bytes, %d bytes more on the disk: got %d bytes, sure: %v; want sure: %v", n, more, len(rest), ok, want)
+			}
 		}
 	}
 }

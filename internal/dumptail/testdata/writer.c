@@ -114,6 +114,8 @@ int main(int argc, char **argv)
 				load();
 				if (count % 64 == 0)
 					fflush(file);
+				if (count % 64 == 32)
+					usleep(500);
 			}
 		case 'e':
 			exit(0);
