@@ -262,6 +262,9 @@ func (o *recordOptions) finish(session *record.Session, self string, stdout *os.
 	}
 	code := runInject(args, os.Stdin, stdout, stderr)
 	writeCollected(stderr, collected, o.quiet)
+	if programs, stacks := session.NeedCopies(); len(programs) > 0 && !o.quiet && slices.Contains(o.perfOptions(), "-g") {
+		fmt.Fprintf(stderr, "stacks of %s end early without copies; with them: jitinject record --call-graph %s ...\n", strings.Join(programs, ", "), stacks)
+	}
 	if err := place.Finish(); err != nil {
 		printError(stderr, err)
 	}
@@ -303,7 +306,7 @@ func writeHottest(w io.Writer, perf, result string) {
 // went well and there is no result.
 func endLike(ending record.Ending, own int) int {
 	switch {
-	case ending.Timed && ending.Signal == syscall.SIGTERM:
+	case ending.Ended:
 		ending = record.Ending{}
 	case slices.Contains([]syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, ending.Signal):
 		signal.Reset(ending.Signal) // a shell's loop then ends, as it would with the command alone

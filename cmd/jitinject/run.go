@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/stdio"
 )
@@ -56,6 +58,9 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	}
 	if o.version {
 		return printText(stdout, stderr, versionText())
+	}
+	if dir := record.FilesOf(o.output); dir != "" && !slices.Contains(o.dumpDirs, dir) { // inject the recording of jitinject record again
+		o.dumpDirs = append(o.dumpDirs, dir)
 	}
 	progress := new(engine.Progress)
 	ctx, stop := interruptible(signalled{

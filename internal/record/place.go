@@ -44,6 +44,14 @@ const listFile = scaffold + "/made.json"
 // earlier recordings and results.
 const oldFiles = ".old"
 
+// FilesOf returns the directory of files that belongs to a result, if record made it, or else "".
+func FilesOf(result string) string {
+	if p := PlaceOf(result); isOurs(p.Files) {
+		return p.Files
+	}
+	return ""
+}
+
 // ErrNotOurs says that something else has the name of the directory for files.
 var ErrNotOurs = errors.New("exists, and jitinject record did not make it")
 
@@ -166,9 +174,9 @@ func madeIn(dir string) (made []identity) {
 	return made
 }
 
-// Made returns all that jitinject record made with a result: the recording and the result, unless
-// other files have their names by now, and the directory of files. ok is false if record did not make
-// the result.
+// Made returns all that jitinject record made with a result: the recordings, unless other files have
+// their names by now, the result, which needs the files, and the directory of files. ok is false if
+// record did not make the directory.
 func Made(result string) (paths []string, ok bool) {
 	p := PlaceOf(result)
 	if !isOurs(p.Files) {
@@ -178,11 +186,11 @@ func Made(result string) (paths []string, ok bool) {
 		path := filepath.Join(filepath.Dir(result), filepath.Base(want.Path))
 		got, err := identify(path)
 		got.Path = want.Path
-		if err == nil && got == want {
+		if err == nil && got == want && path != filepath.Clean(result) {
 			paths = append(paths, path)
 		}
 	}
-	return append(paths, p.Files), true
+	return append(paths, result, p.Files), true
 }
 
 // Remove removes a path that Made returned.

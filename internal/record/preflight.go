@@ -136,19 +136,22 @@ func Stacks(command []string) string {
 	if err != nil {
 		return ""
 	}
-	switch name := interpreter(path); {
-	case phpProgram.MatchString(name):
+	return stacksOf(interpreter(path))
+}
+
+// stacksOf returns the value of --call-graph that a program needs, or "".
+func stacksOf(program string) string {
+	if phpProgram.MatchString(program) {
 		return phpStacks
-	case pythonProgram.MatchString(name):
-		// Before 3.13 there is no dump, so copies of stacks would show no more.
-		if m := pythonProgram.FindStringSubmatch(name); m[1] != "" {
-			if minor, err := strconv.Atoi(m[1]); err == nil && minor < 13 {
-				return ""
-			}
-		}
-		return pythonStacks
 	}
-	return ""
+	m := pythonProgram.FindStringSubmatch(program)
+	if m == nil {
+		return ""
+	}
+	if minor, err := strconv.Atoi(m[1]); err == nil && minor < 13 {
+		return "" // it writes no dump, so copies of stacks show no more
+	}
+	return pythonStacks
 }
 
 // javaPrograms start a VM.

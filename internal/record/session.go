@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -40,7 +41,7 @@ type Session struct {
 type watched struct {
 	next  time.Time // when to look for dumps
 	after time.Duration
-	hold  bool // it has a dump
+	dump  string // name of its program, once it has a dump
 }
 
 // An Ending says how perf record ended. It ends as the command did.
@@ -48,7 +49,7 @@ type Ending struct {
 	Code     int         // exit code
 	Signal   unix.Signal // or the signal that ended it
 	Recorded bool        // there is a recording
-	Timed    bool        // Session.Duration ended it
+	Ended    bool        // the recording was ended as it should be: by Session.Duration, or without a command by a signal
 }
 
 const (
@@ -125,9 +126,10 @@ func (s *Session) Run() (Ending, error) {
 	go func() { ended <- cmd.Wait() }()
 	timed, err := s.await(ended, signals)
 	s.stops.wait(lateExits)
-	ending := Ending{Code: cmd.ProcessState.ExitCode(), Timed: timed}
+	ending := Ending{Code: cmd.ProcessState.ExitCode()}
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		ending.Code, ending.Signal = 128+int(status.Signal()), status.Signal()
+		ending.Ended = s.Command == nil && ending.Signal == unix.SIGINT || timed && ending.Signal == unix.SIGTERM
 	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return ending, err
@@ -204,16 +206,33 @@ func (s *Session) watch(pids []int) (isNew bool) {
 		if s.command == 0 && groupOf(pid) == ownGroup() && parentOf(pid) == s.perf {
 			s.command = pid
 		}
-		if w.hold || now.Before(w.next) {
+		if w.dump != "" || now.Before(w.next) {
 			continue
 		}
 		w.next, w.after = now.Add(w.after), min(2*w.after, lastLook)
 		if dumps, err := dumptail.Dumps(uint32(pid)); err == nil && len(dumps) > 0 {
-			w.hold = true
+			w.dump = programOf(pid)
 			s.stops.hold(pid)
 		}
 	}
 	return isNew
+}
+
+// NeedCopies returns programs that wrote a dump and whose stacks need copies, with the value of
+// --call-graph for all of them.
+func (s *Session) NeedCopies() (programs []string, stacks string) {
+	for _, w := range s.seen {
+		if need := stacksOf(w.dump); need != "" {
+			if !slices.Contains(programs, w.dump) {
+				programs = append(programs, w.dump)
+			}
+			if stacks != pythonStacks {
+				stacks = need
+			}
+		}
+	}
+	slices.Sort(programs)
+	return programs, stacks
 }
 
 // signaled handles a signal to jitinject. The terminal sends its signals to the command, too.

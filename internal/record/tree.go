@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -90,6 +91,15 @@ func statOf(pid int) [][]byte {
 func IsRunning(pid int) bool {
 	fields := statOf(pid)
 	return len(fields) > 0 && fields[0][0] != 'Z' && fields[0][0] != 'X'
+}
+
+// programOf returns the name of the program that a process runs. It is "?" if that is unknown.
+func programOf(pid int) string {
+	path, err := sys.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+	if err != nil {
+		return "?"
+	}
+	return filepath.Base(path)
 }
 
 // ownGroup is the process group of jitinject.
