@@ -280,7 +280,7 @@ func writeCollected(w io.Writer, c *record.Collected, quiet bool) {
 		printError(w, err)
 	}
 	if c.Refused != nil {
-		fmt.Fprintf(w, "jitinject: processes could not be traced (%v), so a dump may lack up to 4 KiB at its end; kernel.yama.ptrace_scope above 1 forbids it\n", c.Refused)
+		fmt.Fprintf(w, "jitinject: %v; a process that a signal ended may lack the end of its dump\n", c.Refused)
 	}
 	if quiet {
 		return

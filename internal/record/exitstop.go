@@ -2,6 +2,8 @@ package record
 
 import (
 	"errors"
+	"fmt"
+	"regexp"
 	"runtime"
 	"strconv"
 	"sync"
@@ -60,7 +62,7 @@ func (x *exitStops) trace(pid int) {
 	if err := ptrace(unix.PTRACE_SEIZE, pid, unix.PTRACE_O_TRACEEXIT); err != nil {
 		if !errors.Is(err, unix.ESRCH) {
 			x.mu.Lock()
-			x.refused = err
+			x.refused = notTraced(pid, err)
 			x.mu.Unlock()
 		}
 		return
@@ -80,6 +82,21 @@ func (x *exitStops) trace(pid int) {
 		}
 	}
 }
+
+// notTraced words why a process cannot be traced (ptrace(2), "Ptrace access mode checking").
+func notTraced(pid int, err error) error {
+	status, _ := sys.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if tracer := tracerLine.FindSubmatch(status); tracer != nil {
+		return fmt.Errorf("process %d is traced by process %s already, a debugger or strace", pid, tracer[1])
+	}
+	if scope, _ := sys.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); len(scope) > 0 && scope[0] > '1' {
+		return fmt.Errorf("process %d cannot be traced while kernel.yama.ptrace_scope is %c: %s", pid, scope[0], sudo("sysctl kernel.yama.ptrace_scope=1"))
+	}
+	return fmt.Errorf("process %d cannot be traced: %w", pid, err)
+}
+
+// tracerLine matches the tracer of a process that has one.
+var tracerLine = regexp.MustCompile(`(?m)^TracerPid:\s+([1-9]\d*)$`)
 
 // stopped handles a stop. It returns the request that continues the process, and its signal.
 func (x *exitStops) stopped(pid int, status unix.WaitStatus) (request int, signal unix.Signal) {
