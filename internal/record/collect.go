@@ -68,8 +68,7 @@ func (s *Session) Collect() (*Collected, error) {
 			}
 		}
 	}
-	c.Appended, c.Bytes, c.Refused = s.stops.appended, s.stops.bytes, s.stops.refused
-	c.Failed = append(c.Failed, s.stops.failed...)
+	s.stops.report(c)
 	if !slices.ContainsFunc(s.living(), IsRunning) {
 		s.removeLink()
 	}
