@@ -120,9 +120,11 @@ var allowed = map[string][]string{
 	"internal/nearest":       {},
 	"internal/stdio":         {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/terminal":      {"golang.org/x/sys/unix"},
+	"internal/words":         {},
+	"internal/summary":       {"inject", "internal/quote", "internal/words"},
 	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
-	"cmd/jitinject": {"inject", "internal/completion", "internal/debuginfod", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/quote", "internal/record", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/terminal", "internal/verify", "internal/watcher", "internal/watcher/crash", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"cmd/jitinject": {"inject", "internal/completion", "internal/debuginfod", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/quote", "internal/record", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/watcher", "internal/watcher/crash", "internal/words", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format
