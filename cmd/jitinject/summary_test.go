@@ -38,7 +38,7 @@ read 35 kB, `, dir, dir)
 		t.Error(stderr)
 	}
 	code, _, stderr = command(t, dir)
-	if code != exitIncomplete || !strings.Contains(stderr, "ends inside a record") || !strings.Contains(stderr, "and 151 of 151 samples are in code that it does not describe; its process was killed, or the disk was full; record again with enough room, and let it end by itself") {
+	if code != exitIncomplete || !strings.Contains(stderr, "ends inside a record") || !strings.Contains(stderr, "and 151 of 151 samples are in code that it does not describe; process 10085 ended before it wrote the rest, or the disk was full; to keep the rest next time: jitinject record -- COMMAND") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
