@@ -247,7 +247,7 @@ func (o *recordOptions) finish(session *record.Session, self string, stdout *os.
 	if code := prepare(stderr); code != exitOK {
 		return code
 	}
-	args := []string{"-i", place.Recording, "-o", place.Result, "--bundle", "--objects", place.Files, "--dump-dir", place.Files}
+	args := []string{"-i", place.Recording, "-o", place.Result, "--bundle", "--objects", place.Files, "--dump-dir", place.Files, "--sources", filepath.Join(place.Files, "sources")}
 	for range o.verbose {
 		args = append(args, "-v")
 	}
