@@ -79,8 +79,8 @@ for (;;) total += last(10000);
 		if len(sum.Dumps) == 1 && sum.Dumps[0].Cut < 0 {
 			testrec.Skip(t, "node has written whole records: %s", asJSON(sum))
 		}
-		if len(sum.Problems) != 1 || sum.Problems[0].Advice != c.want {
-			t.Errorf("got problems %v; want advice %q", sum.Problems, c.want)
+		if len(sum.Dumps) != 1 || sum.Dumps[0].CutAdvice() != c.want {
+			t.Errorf("got %s, %q; want one dump, advice %q", asJSON(sum), sum.Dumps[0].CutAdvice(), c.want)
 		}
 	}
 	// The same recording, made on another machine.
@@ -92,7 +92,7 @@ for (;;) total += last(10000);
 	b := strings.ReplaceAll(string(read(t, name)), host+"\x00", strings.Repeat("x", len(host))+"\x00")
 	put(t, name, []byte(b))
 	sum, err := inject.Run(t.Context(), inject.Options{Input: name, Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
-	if err != nil || len(sum.Problems) != 1 || strings.Contains(sum.Problems[0].String(), "process") {
-		t.Errorf("of another machine: got %s, %v; want one problem without a word of the process", asJSON(sum), err)
+	if err != nil || len(sum.Dumps) != 1 || strings.Contains(sum.Dumps[0].CutAdvice(), "process") {
+		t.Errorf("of another machine: got %s, %v; want one dump, and no word of its process", asJSON(sum), err)
 	}
 }

@@ -66,7 +66,7 @@ func TestDotnet_Stopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum, err := inject.Run(t.Context(), w.opts)
-		if err != nil || sum.Dumps[0].Cut != int64(at) || sum.Dumps[0].CutName != "" || !strings.Contains(sum.Problems[0].String(), "inject again when it has ended") {
+		if err != nil || sum.Dumps[0].Cut != int64(at) || sum.Dumps[0].CutName != "" || !strings.Contains(sum.Problems[0].String(), "the rest was not written, or not copied") {
 			t.Errorf("%d bytes: %+v, %v", left, sum, err)
 		}
 	}

@@ -133,7 +133,7 @@ func TestLocate_TwoFilesFit(t *testing.T) {
 		w.dump("jit-100.dump", x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)))
 		recs := []timed{load(2000, 100, 1, 0x10000, "alpha", code(64, 1))}
 		if !copied {
-			recs = append(recs, load(2001, 100, 2, 0x20000, "beta", code(64, 1)))
+			recs = []timed{load(1999, 100, 1, 0x10000, "alpha", code(64, 1)), load(2001, 100, 2, 0x20000, "beta", code(64, 1))}
 		}
 		w.dump("dumps/jit-100.dump", x86(100), recs...)
 		sum := w.check()

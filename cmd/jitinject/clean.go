@@ -15,6 +15,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/stdio"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // cleanOptions are what the command line of jitinject clean says.
@@ -130,15 +131,15 @@ func writeCleanSummary(w io.Writer, s *engine.CleanSummary, o *cleanOptions) {
 	if o.dryRun {
 		what, freed = "would be removed", "would be freed"
 	}
-	fmt.Fprintf(w, "%s: %s of %s %s, %s %s", quote.Printable(s.Input), number(int64(s.Removed)), count(int64(s.Objects), "object"), what, size(s.Bytes), freed)
+	fmt.Fprintf(w, "%s: %s of %s %s, %s %s", quote.Printable(s.Input), words.Number(int64(s.Removed)), words.Count(int64(s.Objects), "object"), what, words.Size(s.Bytes), freed)
 	if s.Missing > 0 {
-		fmt.Fprintf(w, "; %s not there", were(s.Missing, "was", "were"))
+		fmt.Fprintf(w, "; %s not there", words.Plural(s.Missing, "was", "were"))
 	}
 	if n := len(s.Kept); n > 0 {
-		fmt.Fprintf(w, "; %s left alone", were(n, "was", "were"))
+		fmt.Fprintf(w, "; %s left alone", words.Plural(n, "was", "were"))
 	}
 	fmt.Fprintln(w)
 	if o.cache != "" {
-		fmt.Fprintf(w, "%s: %s of these objects %s, %s %s\n", quote.Printable(o.cache), were(s.Cached, "entry", "entries"), what, size(s.CachedBytes), freed)
+		fmt.Fprintf(w, "%s: %s of these objects %s, %s %s\n", quote.Printable(o.cache), words.Plural(s.Cached, "entry", "entries"), what, words.Size(s.CachedBytes), freed)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/fetch"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/stdio"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // fetchOptions are what the command line of jitinject fetch says.
@@ -151,7 +152,7 @@ func (o *fetchOptions) write(w io.Writer, s *fetch.Summary, servers []debuginfod
 		switch {
 		case o.dryRun || i > maxMissing && o.verbose == 0:
 		case i == maxMissing && o.verbose == 0:
-			fmt.Fprintf(w, "jitinject: %s; -v names them\n", were(len(s.Missing)-i, "more is missing", "more are missing"))
+			fmt.Fprintf(w, "jitinject: %s; -v names them\n", words.Plural(len(s.Missing)-i, "more is missing", "more are missing"))
 		case m.BuildID == "":
 			fmt.Fprintf(w, "jitinject: %s: %s\n", quote.Printable(m.Path), quote.Printable(m.Reason))
 		default:
@@ -178,19 +179,19 @@ func (o *fetchOptions) write(w io.Writer, s *fetch.Summary, servers []debuginfod
 		fmt.Fprintln(w, "no objects of jitted functions are mapped in it; nothing to fetch")
 		return
 	case o.dryRun:
-		fmt.Fprintf(w, "%s of %s are needed, %s missing\n", number(int64(s.Wanted)), count(int64(s.Objects), "object"), were(len(s.Missing), "is", "are"))
+		fmt.Fprintf(w, "%s of %s are needed, %s missing\n", words.Number(int64(s.Wanted)), words.Count(int64(s.Objects), "object"), words.Plural(len(s.Missing), "is", "are"))
 		return
 	}
-	fmt.Fprintf(w, "%s of %s are needed: %s fetched", number(int64(s.Wanted)), count(int64(s.Objects), "object"), number(int64(s.Fetched)))
+	fmt.Fprintf(w, "%s of %s are needed: %s fetched", words.Number(int64(s.Wanted)), words.Count(int64(s.Objects), "object"), words.Number(int64(s.Fetched)))
 	if s.Fetched > 0 {
-		fmt.Fprintf(w, " (%s in %s)", size(s.Bytes), duration(s.Time))
+		fmt.Fprintf(w, " (%s in %s)", words.Size(s.Bytes), words.Duration(s.Time))
 	}
 	for _, other := range []struct {
 		n    int
 		text string
 	}{{s.There, "there already"}, {s.Copied, "from debuginfod's cache"}, {len(s.Missing), "missing"}} {
 		if other.n > 0 {
-			fmt.Fprintf(w, ", %s %s", number(int64(other.n)), other.text)
+			fmt.Fprintf(w, ", %s %s", words.Number(int64(other.n)), other.text)
 		}
 	}
 	fmt.Fprintln(w)

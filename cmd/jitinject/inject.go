@@ -9,6 +9,7 @@ import (
 
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/summary"
 )
 
 // inject does the main job and says what came of it.
@@ -91,7 +92,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 			return exitIncomplete
 		}
 	case !o.quiet:
-		writeSummary(stderr, sum, o.sources, o.verbose > 0)
+		summary.Write(stderr, sum, summary.Options{Sources: o.sources, All: o.verbose > 0})
 		writeSlowness(stderr, sum.MostMappings, o)
 	}
 	if !sum.Complete() {

@@ -13,6 +13,7 @@ import (
 
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/terminal"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 const (
@@ -193,18 +194,18 @@ func (g *gauge) update(s engine.ProgressState, now time.Time) {
 
 // text says what is done, and how far, how fast and how long.
 func (g *gauge) text(s engine.ProgressState) (left, right string) {
-	speed := size(int64(g.rate)) + "/s"
+	speed := words.Size(int64(g.rate)) + "/s"
 	switch s.Phase {
 	case engine.PhaseObjects:
-		speed = number(int64(g.rate)) + " functions/s"
+		speed = words.Number(int64(g.rate)) + " functions/s"
 	case engine.PhaseUndo:
-		speed = number(int64(g.rate)) + " files/s"
+		speed = words.Number(int64(g.rate)) + " files/s"
 	}
 	if !s.Phase.IsCounted() {
 		return s.Phase.String(), ""
 	}
 	if s.Total <= 0 {
-		return s.Phase.String(), fmt.Sprintf("%s, %s", size(s.Done), speed)
+		return s.Phase.String(), fmt.Sprintf("%s, %s", words.Size(s.Done), speed)
 	}
 	right = fmt.Sprintf("%3d%%", min(100, int64(100*float64(s.Done)/float64(s.Total))))
 	if g.rate >= 1 { // what matters most comes first: narrow terminals cut the rest off

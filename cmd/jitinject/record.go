@@ -19,6 +19,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/terminal"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // exitNoCommand is the exit code if the command does not exist, as that of env(1) and timeout(1).
@@ -246,7 +247,7 @@ func (o *recordOptions) finish(session *record.Session, self string, stdout *os.
 	if code := prepare(stderr); code != exitOK {
 		return code
 	}
-	args := []string{"-i", place.Recording, "-o", place.Result, "--bundle", "--objects", place.Files, "--dump-dir", place.Files}
+	args := []string{"-i", place.Recording, "-o", place.Result, "--bundle", "--objects", place.Files, "--dump-dir", place.Files, "--sources", filepath.Join(place.Files, "sources")}
 	for range o.verbose {
 		args = append(args, "-v")
 	}
@@ -286,7 +287,7 @@ func writeCollected(w io.Writer, c *record.Collected, quiet bool) {
 		return
 	}
 	if n := len(c.Running); n > 0 {
-		fmt.Fprintf(w, "%s; the files have what their dumps had at the end of the recording\n", were(n, "recorded process still runs", "recorded processes still run"))
+		fmt.Fprintf(w, "%s; the files have what their dumps had at the end of the recording\n", words.Plural(n, "recorded process still runs", "recorded processes still run"))
 	}
 }
 

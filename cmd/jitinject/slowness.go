@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // slowMappings is the least number of mappings of one process that a perf takes seconds to read.
@@ -17,6 +19,6 @@ func writeSlowness(w io.Writer, n int, o *options) {
 		option = "--sampled"
 	}
 	if n >= slowMappings && !(o.bundle && o.sampled) {
-		fmt.Fprintf(w, "perf 6.12 and 7.2 take long to read %s mappings of one process: inject with %s\n", number(int64(n)), option)
+		fmt.Fprintf(w, "perf 6.12 and 7.2 take long to read %s mappings of one process: inject with %s\n", words.Number(int64(n)), option)
 	}
 }

@@ -41,12 +41,3 @@ func TestCommand_CompressedOrEmptyFile(t *testing.T) {
 		}
 	}
 }
-
-// A recording from a pipe has the name of the stream in messages.
-func TestStreamName_ForInputAndOutput(t *testing.T) {
-	for path, want := range map[string]string{"-": "standard input", "./-": "./-", "a\x1b.data": `a\x1b.data`} {
-		if got := streamName(path, "standard input"); got != want {
-			t.Errorf("got %s for %q; want %s", got, path, want)
-		}
-	}
-}

@@ -17,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // verifyOptions are what the command line of jitinject verify says.
@@ -223,7 +224,7 @@ func (o *verifyOutput) result(file string, r *verify.Result) {
 	}
 	verdict := "no problems found"
 	if r.Errors+r.Warnings+r.Notes > 0 {
-		verdict = fmt.Sprintf("%s, %s, %s", count(int64(r.Errors), "error"), count(int64(r.Warnings), "warning"), count(int64(r.Notes), "note"))
+		verdict = fmt.Sprintf("%s, %s, %s", words.Count(int64(r.Errors), "error"), words.Count(int64(r.Warnings), "warning"), words.Count(int64(r.Notes), "note"))
 	}
 	if r.Complete {
 		verdict += "; nothing is missing that perf could show"

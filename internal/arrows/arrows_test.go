@@ -69,7 +69,7 @@ var allowed = map[string][]string{
 	"internal/perfsample":                {"perfdata"},
 	"internal/samplerefs":                {"internal/perfsample", "internal/recording", "internal/report", "perfdata"},
 	"internal/known":                     {"internal/quote", "internal/recording"},
-	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/quote", "internal/safefile/sys", "perfdata"},
+	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/quote", "internal/safefile/sys", "perfdata"},
 	"internal/model":                     {"golang.org/x/sys/unix", "internal/addrs", "internal/jitobj", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
 	"internal/procmem":                   {"golang.org/x/sys/unix", "internal/elfcore", "internal/safefile/sys"},
 	"internal/dumptail":                  {"golang.org/x/sys/unix", "internal/elfcore", "internal/procmem", "internal/safefile", "internal/safefile/sys", "jitdump"},
@@ -120,9 +120,11 @@ var allowed = map[string][]string{
 	"internal/nearest":       {},
 	"internal/stdio":         {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/terminal":      {"golang.org/x/sys/unix"},
+	"internal/words":         {},
+	"internal/summary":       {"inject", "internal/quote", "internal/words"},
 	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
-	"cmd/jitinject": {"inject", "internal/completion", "internal/debuginfod", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/quote", "internal/record", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/terminal", "internal/verify", "internal/watcher", "internal/watcher/crash", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"cmd/jitinject": {"inject", "internal/completion", "internal/debuginfod", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/quote", "internal/record", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/watcher", "internal/watcher/crash", "internal/words", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/dumptail"
+	"github.com/jitinject/jitinject/internal/format/v8log"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -25,11 +26,8 @@ type Collected struct {
 	Failed   []error  // of files that are not in the directory, or not whole
 }
 
-// dumpName matches names of jitdumps; logName those of V8's logs. Both have a pid.
-var (
-	dumpName = regexp.MustCompile(`^jit-(?:\d+-)?(\d+)\.dump$`)
-	logName  = regexp.MustCompile(`^isolate-?(?:0x)?[0-9a-f]+-(\d+)-.*\.log$`)
-)
+// dumpName matches names of jitdumps.
+var dumpName = regexp.MustCompile(`^jit-(?:\d+-)?\d+\.dump$`)
 
 // Collect brings dumps and logs of the recorded processes into the directory for files. Files of the
 // command's processes are moved, others are copied.
@@ -59,17 +57,12 @@ func (s *Session) Collect() (*Collected, error) {
 			continue // of a container, or removed by the program
 		}
 		for _, e := range entries {
-			m := logName.FindStringSubmatch(e.Name())
-			if m == nil || !e.Type().IsRegular() {
-				continue
-			}
-			if pid, err := strconv.ParseUint(m[1], 10, 32); err == nil && owners[uint32(pid)] {
-				s.keep(c, filepath.Join(dir, e.Name()), uint32(pid))
+			if pid, ok := v8log.ProcessOf(e.Name()); ok && owners[pid] && e.Type().IsRegular() {
+				s.keep(c, filepath.Join(dir, e.Name()), pid)
 			}
 		}
 	}
-	c.Appended, c.Bytes, c.Refused = s.stops.appended, s.stops.bytes, s.stops.refused
-	c.Failed = append(c.Failed, s.stops.failed...)
+	s.stops.report(c)
 	if !slices.ContainsFunc(s.living(), IsRunning) {
 		s.removeLink()
 	}

@@ -1,6 +1,6 @@
 // Package record runs perf record for a command whose runtimes write dumps, and keeps the dumps.
 //
-// The package knows nothing of the formats of dumps. It goes through these steps:
+// The package knows the names of dumps and logs, and nothing of their formats. It goes through these steps:
 //
 //   - [Syntax.Split] separates perf record's options from the command. The installed perf lists
 //     its options, so those of other versions are understood.

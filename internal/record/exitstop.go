@@ -155,12 +155,20 @@ func hasOtherThreads(pid int) bool {
 	return err == nil && len(threads) > 1
 }
 
-// got reports whether a process got a signal since a time, and whether that can be known.
-func (x *exitStops) got(pid int, signal unix.Signal, since time.Time) (got, known bool) {
+// got reports whether a traced process got a signal since a time.
+func (x *exitStops) got(pid int, signal unix.Signal, since time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	d := x.delivered[pid]
-	return d.signal == signal && d.at.After(since), x.held[pid]
+	return d.signal == signal && d.at.After(since)
+}
+
+// report adds what became of the dumps.
+func (x *exitStops) report(c *Collected) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	c.Appended, c.Bytes, c.Refused = x.appended, x.bytes, x.refused
+	c.Failed = append(c.Failed, x.failed...)
 }
 
 // wait waits until all traced processes have ended, or for a time. A process that goes on stays

@@ -35,10 +35,19 @@ type Session struct {
 	stops   *exitStops
 	before  identity // of an earlier recording
 	command int      // pid, 0 if it is unknown
+	polls   int
+	pending []pendingSignal
+}
+
+// A pendingSignal is one that jitinject got, and that the command may not have got.
+type pendingSignal struct {
+	signal unix.Signal
+	at     time.Time
 }
 
 // A watched process is a descendant of the command, or the command.
 type watched struct {
+	poll  int       // the latest one that saw it
 	next  time.Time // when to look for dumps
 	after time.Duration
 	dump  string // name of its program, once it has a dump
@@ -185,6 +194,7 @@ func (s *Session) await(ended <-chan error, signals <-chan os.Signal) (timed boo
 			if s.watch(processes.refresh()) {
 				changed = time.Now()
 			}
+			s.passOn()
 			poll.Reset(fastPoll)
 			if time.Since(changed) > calm {
 				poll.Reset(slowPoll)
@@ -197,12 +207,14 @@ func (s *Session) await(ended <-chan error, signals <-chan os.Signal) (timed boo
 // a process is new.
 func (s *Session) watch(pids []int) (isNew bool) {
 	now := time.Now()
+	s.polls++
 	for _, pid := range pids {
 		w := s.seen[pid]
-		if w == nil {
+		if w == nil || w.poll < s.polls-1 { // or another process has the pid by now
 			w, isNew = &watched{next: now, after: firstLook}, true
 			s.seen[pid] = w
 		}
+		w.poll = s.polls
 		if s.command == 0 && groupOf(pid) == ownGroup() && parentOf(pid) == s.perf {
 			s.command = pid
 		}
@@ -238,27 +250,28 @@ func (s *Session) NeedCopies() (programs []string, stacks string) {
 // signaled handles a signal to jitinject. The terminal sends its signals to the command, too.
 func (s *Session) signaled(sig unix.Signal) {
 	switch {
-	case sig == unix.SIGTSTP: // traced processes stop when jitinject has passed the signal on
-		time.AfterFunc(grace/2, func() { unix.Kill(os.Getpid(), unix.SIGSTOP) })
-	case s.Command == nil:
+	case s.Command == nil && sig != unix.SIGTSTP:
 		unix.Kill(s.perf, unix.SIGINT) // perf then completes the recording
 	case (sig == unix.SIGINT || sig == unix.SIGQUIT) && isForeground():
 	default:
-		s.passOn(sig)
+		s.pending = append(s.pending, pendingSignal{sig, time.Now()})
 	}
 }
 
-// passOn gives the command a signal that jitinject got, unless the sender sent it to both. If the
-// command is not traced, that is unknown. It gets the signal then if it still runs after some time.
-func (s *Session) passOn(sig unix.Signal) {
-	at := time.Now()
-	time.AfterFunc(grace, func() {
-		if s.command == 0 || !IsRunning(s.command) {
-			return
+// passOn gives the command the signals that jitinject got, unless the sender sent them to both. If the
+// command is not traced, that is unknown. It gets a signal then if it still runs after some time.
+func (s *Session) passOn() {
+	now := time.Now()
+	s.pending = slices.DeleteFunc(s.pending, func(p pendingSignal) bool {
+		switch {
+		case now.Sub(p.at) < grace:
+			return false
+		case p.signal == unix.SIGTSTP: // traced processes stop while jitinject runs, which passes the signal on
+			unix.Kill(os.Getpid(), unix.SIGSTOP)
+		case s.command != 0 && IsRunning(s.command) && !s.stops.got(s.command, p.signal, p.at.Add(-grace)):
+			unix.Kill(s.command, p.signal)
 		}
-		if got, _ := s.stops.got(s.command, sig, at.Add(-grace)); !got {
-			unix.Kill(s.command, sig)
-		}
+		return true
 	})
 }
 

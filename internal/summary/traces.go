@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // writeTraces says what came of logs of calls.
 func writeTraces(w io.Writer, s *engine.Summary) {
 	for i := range s.Traces {
 		t := &s.Traces[i]
-		fmt.Fprintf(w, "%d %s: %s in %s, %s of their own time (waiting included), in event %s, from %s\n", t.PID, quote.Printable(t.Command), count(t.Calls, "call"), count(t.Threads, "thread"),
+		fmt.Fprintf(w, "%d %s: %s in %s, %s of their own time (waiting included), in event %s, from %s\n", t.PID, quote.Printable(t.Command), words.Count(t.Calls, "call"), words.Count(t.Threads, "thread"),
 			precise(t.Traced), t.Event, quote.Printable(t.Path))
 		for _, n := range traceNotes(t) {
 			fmt.Fprintf(w, "    %s\n", n)
@@ -37,7 +38,7 @@ const badClock = 500_000
 func traceNotes(t *engine.TraceSummary) (notes []string) {
 	note := func(n int64, one, many string) {
 		if n > 0 {
-			notes = append(notes, were(int(n), one, many))
+			notes = append(notes, words.Plural(int(n), one, many))
 		}
 	}
 	if text := clockText(t.Clock); text != "" {
@@ -51,10 +52,10 @@ func traceNotes(t *engine.TraceSummary) (notes []string) {
 		notes = append(notes, fmt.Sprintf("its clock counted %.3f MHz, by the times in it; it %s", x.Frequency/1e6, claimed))
 	}
 	if x := t.XRay; x != nil && t.Clock.Error > badClock {
-		notes = append(notes, fmt.Sprintf("its times are accurate to %s only, from the starts of its %s", precise(uint64(t.Clock.Error)), count(int64(x.Anchors), "buffer")))
+		notes = append(notes, fmt.Sprintf("its times are accurate to %s only, from the starts of its %s", precise(uint64(t.Clock.Error)), words.Count(int64(x.Anchors), "buffer")))
 	}
 	if x := t.XRay; x != nil && x.More > 0 {
-		notes = append(notes, fmt.Sprintf("with %s of the same process", count(int64(x.More), "more file")))
+		notes = append(notes, fmt.Sprintf("with %s of the same process", words.Count(int64(x.More), "more file")))
 	}
 	if x := t.XRay; x != nil && x.Unchecked {
 		notes = append(notes, fmt.Sprintf("names are from %s; the recording has no build id of the program, so it is unknown whether this build was recorded", quote.Printable(x.Program)))
@@ -71,7 +72,7 @@ func traceNotes(t *engine.TraceSummary) (notes []string) {
 	note(int64(t.Unknown), "thread has a synthetic number, from 4194305 on: its number in the recording is unknown; a core dump has it (--code-from)",
 		"threads have synthetic numbers, from 4194305 on: their numbers in the recording are unknown; a core dump has them (--code-from)")
 	if outside := t.Early + t.Late; outside > 0 {
-		notes = append(notes, fmt.Sprintf("%s before the first record of the recording, %s after the last", number(t.Early), number(t.Late)))
+		notes = append(notes, fmt.Sprintf("%s before the first record of the recording, %s after the last", words.Number(t.Early), words.Number(t.Late)))
 	}
 	return notes
 }

@@ -1,0 +1,54 @@
+package summary
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/words"
+)
+
+// writeAdvice says once what several dumps lack, and which option or flag adds it.
+func writeAdvice(w io.Writer, s *engine.Summary) {
+	wants := func(kind string) bool {
+		return slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return d.Kind == kind && wantsCode(d) })
+	}
+	if wants(engine.KindMono) {
+		fmt.Fprintln(w, "Mono's logs hold no code, so perf annotate shows none: see jitinject help mono for sources of code")
+	}
+	if wants(engine.KindJ9) {
+		fmt.Fprintln(w, "these captures hold no code, so perf annotate shows none: see jitinject help openj9 for sources of code")
+	}
+	unlogged := 0
+	for _, d := range s.Dumps {
+		if d.Logs == nil {
+			unlogged += d.Unlogged
+		}
+	}
+	if unlogged > 0 {
+		advice := "add V8's flags --log-code --log-source-code"
+		if asksForLog(s.Cmdline) {
+			advice = "the recorded command has V8's flags for it, but no isolate-*-PID-v8.log is used; name its directory with --dump-dir"
+		}
+		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: %s; see jitinject help v8log\n", words.Count(int64(unlogged), "function"), advice)
+	}
+}
+
+// wantsCode reports whether samples are in functions with unknown code, because
+// no option names its place.
+func wantsCode(d engine.DumpSummary) bool {
+	return d.CodeFiles == 0 && d.WithoutCode > (d.Functions-d.Empty-d.InImages-d.Unreferenced)/2 && (d.Samples == nil || d.Samples.InJIT > 0)
+}
+
+// asksForLog reports whether a command line has the flags with which V8 writes its log.
+func asksForLog(cmdline []string) bool {
+	has := func(flag string) bool {
+		return slices.ContainsFunc(cmdline, func(word string) bool {
+			_, after, ok := strings.Cut(strings.ReplaceAll(word, "_", "-"), flag)
+			return ok && !strings.HasPrefix(after, "-")
+		})
+	}
+	return has("--log-code") && has("--log-source-code")
+}

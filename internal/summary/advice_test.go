@@ -1,0 +1,78 @@
+package summary
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	engine "github.com/jitinject/jitinject/inject"
+)
+
+// Where code is missing, it is said once, and not that a core is needed where there was one.
+func TestSummary_CodeMissing(t *testing.T) {
+	for _, x := range []struct {
+		change func(d *engine.DumpSummary)
+		want   string
+		no     string
+		times  int
+	}{
+		{func(d *engine.DumpSummary) {}, "Mono's logs hold no code", "in no file of", 1},
+		{func(d *engine.DumpSummary) { d.Samples.InJIT = 0 }, "", "code", 0}, // nobody looks for any
+		{func(d *engine.DumpSummary) { d.CodeFiles = 1 }, "the code of 900 of its functions is in no file of --code-from; the memory of others was reused", "hold no code", 3},
+		{func(d *engine.DumpSummary) { d.CodeFiles, d.Late = 1, 800 }, "in no file of --code-from; 800 functions were loaded after the core dump was made: make the core dump later", "hold no code", 3},
+		{func(d *engine.DumpSummary) { d.CodeFiles, d.WithoutCode, d.Late = 1, 100, 80 }, "", "code", 0}, // said with -v
+		{func(d *engine.DumpSummary) { d.Kind, d.WithoutCode = engine.KindJ9, 1 }, "its captures have no code of 1 of its functions", "hold no code", 3},
+		{func(d *engine.DumpSummary) { d.Kind, d.WithoutCode = engine.KindJ9, 0 }, "", "no code", 0},
+	} {
+		s := dumps(3)
+		for i := range s.Dumps {
+			d := &s.Dumps[i]
+			d.Samples = &engine.JitSamples{InJIT: 100, Resolved: 100}
+			d.Kind, d.Functions, d.WithoutCode = engine.KindMono, 1000, 900
+			x.change(d)
+		}
+		var out bytes.Buffer
+		Write(&out, s, Options{})
+		if text := out.String(); x.times > 0 && strings.Count(text, x.want) != x.times || strings.Contains(text, x.no) {
+			t.Errorf("not %d times %q, or %q in\n%s", x.times, x.want, x.no, text)
+		}
+	}
+}
+
+// One line says how much a log of V8 would add to several dumps.
+func TestSummary_Unlogged(t *testing.T) {
+	const about = "V8's log would add"
+	for unlogged, want := range map[int]string{
+		0:   "",
+		400: about + " inlined calls and exact lines to 1,200 functions: add V8's flags --log-code --log-source-code; see jitinject help v8log\n",
+	} {
+		s := dumps(3)
+		for i := range s.Dumps {
+			s.Dumps[i].Unlogged = unlogged
+		}
+		var out bytes.Buffer
+		Write(&out, s, Options{})
+		if text := out.String(); strings.Count(text, about) != min(unlogged, 1) || !strings.Contains(text, want) {
+			t.Errorf("%d functions a dump: got %q; want %q once", unlogged, text, want)
+		}
+	}
+}
+
+// If the recorded command asks for V8's log, that was not found.
+func TestSummary_UnloggedAsked(t *testing.T) {
+	for line, asked := range map[string]bool{
+		"node --perf-prof --log-code --log-source-code app.js":           true,
+		"deno run --v8-flags=--perf_prof,--log_code,--log-source-code a": true,
+		"node --perf-prof --log-code app.js":                             false,
+		"node --perf-prof --log-source-code app.js":                      false,
+		"node --log-code-disassemble --log-source-code app.js":           false,
+	} {
+		s := dumps(1)
+		s.Dumps[0].Unlogged, s.Cmdline = 4, strings.Fields("perf record "+line)
+		var out bytes.Buffer
+		Write(&out, s, Options{})
+		if text := out.String(); strings.Contains(text, "no isolate-*-PID-v8.log is used; name its directory with --dump-dir") != asked || strings.Contains(text, "add V8's flags") == asked {
+			t.Errorf("%s: got %q; want the flags only if they are missing", line, text)
+		}
+	}
+}

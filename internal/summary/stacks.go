@@ -1,0 +1,31 @@
+package summary
+
+import (
+	"fmt"
+
+	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/words"
+)
+
+// Sizes for --call-graph dwarf, in bytes: one that is enough for most programs, and perf's
+// maximum (builtin-record.c: round_down(USHRT_MAX, 8)).
+const (
+	largeStack = 32768
+	maxStack   = 65528
+)
+
+// stackText returns a message that copies of stacks are too small, or "" if at most half of
+// them are full, or if larger ones would not help.
+func stackText(s *engine.StackSummary) string {
+	if s == nil || s.Own || s.Samples < fewSamples || 2*s.Full <= s.Samples {
+		return ""
+	}
+	text := fmt.Sprintf("%s of its %s have full copies of the stack (%s bytes)", words.Number(s.Full), words.Count(s.Samples, "sample"), words.Number(int64(s.Room)))
+	switch {
+	case s.Room < largeStack:
+		return fmt.Sprintf("%s: if perf report lacks outer callers, record with --call-graph dwarf,%d", text, largeStack)
+	case s.Room < maxStack-4096: // perf copies less if the sample would be too large
+		return fmt.Sprintf("%s: if perf report lacks outer callers, record with --call-graph dwarf,%d", text, maxStack)
+	}
+	return text + ": outer callers may be missing, and copies cannot be larger"
+}
