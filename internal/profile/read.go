@@ -1,0 +1,78 @@
+package profile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// Options say what to read.
+type Options struct {
+	Perf  string // the perf program; "" for perf
+	Path  string // of the recording: a file or a directory
+	Force bool   // read the recording of another user, too
+
+	// NativeLines adds lines and inlined calls of native code. It runs addr2line for each file, which
+	// takes seconds for large ones.
+	NativeLines bool
+}
+
+// Read reads the samples of a recording that jitinject or perf record wrote.
+//
+// It runs perf script, which decides about symbols and callers, and reads the recording for all else.
+// It fails if perf is missing or fails, if the recording cannot be read, and with the context's error
+// if that ends. Objects that are missing are no error: their frames have no lines, and a warning says
+// so.
+func Read(ctx context.Context, opts Options) (*Profile, error) {
+	rec, err := readRecording(ctx, &opts)
+	if err != nil {
+		return nil, err
+	}
+	t := newTables(rec)
+	perf := cmp.Or(opts.Perf, "perf")
+	if err := t.readScript(ctx, perf, &opts); err != nil {
+		return nil, err
+	}
+	if err := t.expandJIT(ctx); err != nil {
+		return nil, err
+	}
+	if opts.NativeLines {
+		if err := t.expandNative(ctx); err != nil {
+			return nil, err
+		}
+	}
+	t.build()
+	p := &t.profile
+	p.Recording = rec.about
+	p.Recording.Path = opts.Path
+	p.Recording.Date = rec.date(p.Samples)
+	p.Recording.Warnings = t.warnings()
+	return p, nil
+}
+
+// warnings returns what is missing in the profile.
+func (t *tables) warnings() (texts []string) {
+	if n := len(t.profile.Samples); uint64(n) != t.rec.samples {
+		texts = append(texts, fmt.Sprintf("perf script shows %d samples; the recording has %d", n, t.rec.samples))
+	}
+	if t.unreadable > 0 {
+		texts = append(texts, fmt.Sprintf("%d lines of perf script could not be read", t.unreadable))
+	}
+	return append(texts, t.faults...)
+}
+
+// date returns when the first sample was taken, as perf prints dates: in local time. Without perf
+// record's clock data (option -k), it is the time of the last change of the file, as in perf's header.
+func (rec *recorded) date(samples []Sample) string {
+	at := rec.changed
+	if c := rec.clock; c != (perfdata.ClockData{}) && len(samples) > 0 {
+		at = time.Unix(0, int64(c.Wall-c.Clock+samples[0].Time))
+	}
+	if at.IsZero() {
+		return ""
+	}
+	return at.Local().Format(time.ANSIC)
+}

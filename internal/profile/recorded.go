@@ -1,0 +1,203 @@
+package profile
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"strings"
+	"time"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A recorded is what the recording itself says: all that perf script does not print, or prints
+// ambiguously.
+type recorded struct {
+	about   Recording
+	clock   perfdata.ClockData
+	changed time.Time // of the file
+	events  []string  // names of the events, without those that only perf uses
+	samples uint64
+	fields  perfdata.SampleType // that the samples of all events have
+	threads threadNames
+	spaces  spaces
+	kernel  map[string]bool // names of mappings of the kernel and its modules
+
+	buildIDs map[string]string // of files, as bytes
+}
+
+// readRecording walks a recording once.
+func readRecording(ctx context.Context, opts *Options) (*recorded, error) {
+	in, err := recording.Open(&config.Options{Input: opts.Path, Force: opts.Force})
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	rec := &recorded{fields: perfdata.AllFields, changed: in.Info.ModTime(), kernel: make(map[string]bool), buildIDs: make(map[string]string)}
+	layouts := perfdata.NoLayouts(in.Order)
+	var attrs []perfdata.Attr
+	addAttrs := func(added []perfdata.Attr) error {
+		attrs = append(attrs, added...)
+		for i := range added {
+			rec.addAttr(&added[i], in.Order)
+		}
+		layouts, err = perfdata.NewLayouts(in.Order, attrs)
+		return err
+	}
+	if f := in.File; f != nil {
+		if err := addAttrs(f.Attrs); err != nil {
+			return nil, recording.Error(in.Path, err)
+		}
+		for i := range f.Features {
+			if !isRead(f.Features[i].ID) {
+				continue
+			}
+			content, err := f.Features[i].Bytes()
+			if err != nil {
+				return nil, recording.Error(in.Path, err)
+			}
+			rec.addFeature(in.Order, f.Features[i].ID, content)
+		}
+	}
+	blocks, err := in.Blocks()
+	if err != nil {
+		return nil, recording.Error(in.Path, err)
+	}
+	walked := 0
+	for r, err := range perfdata.Records(blocks) {
+		if err != nil {
+			return nil, recording.Error(in.Path, err)
+		}
+		if walked++; walked%(1<<16) == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		switch r.Type {
+		case perfdata.RecordHeaderAttr:
+			a, err := perfdata.HeaderAttr(in.Order, r)
+			if err == nil {
+				err = addAttrs([]perfdata.Attr{a})
+			}
+			if err != nil {
+				return nil, recording.Error(in.Path, err)
+			}
+		case perfdata.RecordHeaderFeature:
+			if id, content, ok := perfdata.HeaderFeature(in.Order, r); ok && isRead(id) {
+				rec.addFeature(in.Order, id, content)
+			}
+		case perfdata.RecordHeaderBuildID:
+			rec.addFeature(in.Order, perfdata.FeatureBuildID, perfdata.AppendBuildIDRecord(nil, in.Order, r))
+		default:
+			rec.add(layouts, r)
+		}
+	}
+	return rec, nil
+}
+
+// flagFreq is the bit freq of perf_event_attr: sample_freq has the number of samples per second, and
+// not the period [perf_event.h].
+const flagFreq perfdata.AttrFlag = 10
+
+// addAttr notes what an event says about all samples.
+func (rec *recorded) addAttr(a *perfdata.Attr, order binary.ByteOrder) {
+	rec.fields &= a.SampleType()
+	isDummy := a.Type() == perfdata.TypeSoftware && a.Config() == perfdata.ConfigDummy
+	if rec.about.Frequency == 0 && !isDummy && a.Has(flagFreq) && len(a.Raw) >= 24 {
+		rec.about.Frequency = order.Uint64(a.Raw[16:]) // sample_freq
+	}
+}
+
+// isRead reports whether addFeature knows a feature. The others may be large.
+func isRead(id perfdata.FeatureID) bool {
+	switch id {
+	case perfdata.FeatureHostname, perfdata.FeatureOSRelease, perfdata.FeatureVersion, perfdata.FeatureArch,
+		perfdata.FeatureCPUDesc, perfdata.FeatureCmdline, perfdata.FeatureEventDesc, perfdata.FeatureClockData, perfdata.FeatureBuildID:
+		return true
+	}
+	return false
+}
+
+func (rec *recorded) addFeature(order binary.ByteOrder, id perfdata.FeatureID, content []byte) {
+	about := &rec.about
+	switch id {
+	case perfdata.FeatureHostname:
+		about.Host = perfdata.Text(order, content)
+	case perfdata.FeatureOSRelease:
+		about.Kernel = perfdata.Text(order, content)
+	case perfdata.FeatureVersion:
+		about.Perf = perfdata.Text(order, content)
+	case perfdata.FeatureArch:
+		about.Arch = perfdata.Text(order, content)
+	case perfdata.FeatureCPUDesc:
+		about.CPU = perfdata.Text(order, content)
+	case perfdata.FeatureCmdline:
+		var words []string
+		for _, arg := range perfdata.Cmdline(order, content) {
+			words = append(words, quote.ShellWord(arg))
+		}
+		about.Command = strings.Join(words, " ")
+	case perfdata.FeatureClockData:
+		rec.clock, _ = perfdata.ReadClockData(order, content)
+	case perfdata.FeatureBuildID:
+		for e, err := range perfdata.BuildIDs(order, content) {
+			if err == nil { // perf script reads the table, too, and reports what is wrong
+				rec.setBuildID(e.Filename, e.BuildID)
+			}
+		}
+	case perfdata.FeatureEventDesc:
+		named, _ := perfdata.EventDesc(order, content) // of a damaged list, perf script has the names
+		for i := range named {
+			rec.events = append(rec.events, named[i].Name)
+		}
+	}
+}
+
+// add adds a record. Damaged ones are left out: perf script shows what perf can do with them.
+func (rec *recorded) add(layouts *perfdata.Layouts, r perfdata.Record) {
+	time, _ := layouts.Time(r)
+	switch r.Type {
+	case perfdata.RecordSample:
+		rec.samples++
+	case perfdata.RecordLost: // u64 id, lost
+		if len(r.Data) >= 24 {
+			rec.about.Lost += layouts.Order().Uint64(r.Data[16:])
+		}
+	case perfdata.RecordLostSamples: // u64 lost
+		if len(r.Data) >= 16 {
+			rec.about.Lost += layouts.Order().Uint64(r.Data[8:])
+		}
+	case perfdata.RecordComm:
+		if c, err := layouts.Comm(r); err == nil {
+			rec.threads.name(threadID{c.PID, c.TID}, time, string(c.Name))
+		}
+	case perfdata.RecordFork:
+		if t, err := layouts.Task(r); err == nil {
+			rec.threads.fork(threadID{t.PID, t.TID}, threadID{t.ParentPID, t.ParentTID}, t.Time)
+			if t.PID != t.ParentPID {
+				rec.spaces.fork(t.PID, t.ParentPID)
+			}
+		}
+	case perfdata.RecordMmap, perfdata.RecordMmap2:
+		m, err := layouts.Mmap(r)
+		if err != nil {
+			return
+		}
+		if m.OfKernel() {
+			rec.kernel[string(m.Filename)] = true
+		}
+		rec.setBuildID(m.Filename, m.BuildID)
+		rec.spaces.add(&m, time)
+	}
+}
+
+// setBuildID notes the build id of a file, without the padding of ids that are shorter than 20 bytes.
+func (rec *recorded) setBuildID(file, id []byte) {
+	if id = bytes.TrimRight(id, "\x00"); len(id) > 1 {
+		rec.buildIDs[string(file)] = string(id)
+	}
+}
+
+// A threadID names a thread.
+type threadID struct{ pid, tid uint32 }

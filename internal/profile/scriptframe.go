@@ -1,0 +1,93 @@
+package profile
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// A scriptFrame is a frame as perf script prints it: "ADDRESS SYMBOL+0xDISTANCE (FILE+0xPLACE)".
+type scriptFrame struct {
+	ip       uint64
+	symbol   []byte // [unknown] if perf knows none
+	file     []byte
+	place    uint64 // in the file, if hasPlace
+	hasPlace bool
+}
+
+// unknownSymbol is what perf script prints in place of a symbol or a file that it does not know.
+const unknownSymbol = "[unknown]"
+
+// parseFrame parses a frame. It begins at the right end, because symbols contain spaces, parentheses and
+// signs. Files may do so, too: isFile reports whether a text is the name of a file that was mapped.
+func parseFrame(text []byte, places bool, isFile func(name []byte) bool) (f scriptFrame, ok bool) {
+	digits, rest := cutHex(text)
+	if digits == nil || len(rest) < 2 || rest[0] != ' ' || rest[len(rest)-1] != ')' {
+		return f, false
+	}
+	ip, err := strconv.ParseUint(string(digits), 16, 64)
+	if err != nil {
+		return f, false
+	}
+	rest = rest[1 : len(rest)-1]
+	rank := 0
+	for end := len(rest); rank < certain; {
+		at := bytes.LastIndex(rest[:end], []byte(" ("))
+		if at < 0 || len(rest)-at > maxFile {
+			break
+		}
+		end = at
+		divided, r := divideFrame(rest[:at], rest[at+2:], places, isFile)
+		if r > rank || r == rank && rank == 1 && !isBalanced(f.file) {
+			f, rank = divided, r
+		}
+	}
+	f.ip = ip
+	return f, rank > 0
+}
+
+// Frames are divided at the parentheses of the highest rank.
+const (
+	certain = 4       // a symbol with a distance, or [unknown], and a mapped file
+	maxFile = 8 << 10 // bytes of a file with its place: the kernel's names are shorter than 4 KB
+)
+
+// divideFrame reads the text before and in a pair of parentheses. The rank is how likely this is the
+// right pair, from 1.
+func divideFrame(before, inside []byte, places bool, isFile func(name []byte) bool) (f scriptFrame, rank int) {
+	rank = 1
+	f.symbol, f.file = before, inside
+	if string(before) == unknownSymbol {
+		rank++
+	} else if symbol, _, ok := cutOffset(before); ok {
+		f.symbol = symbol
+		rank++
+	}
+	if places {
+		if name, place, ok := cutOffset(inside); ok && (isFile(name) || !isFile(inside)) {
+			f.file, f.place, f.hasPlace = name, place, true
+		}
+	}
+	if isFile(f.file) {
+		rank += 2
+	}
+	return f, rank
+}
+
+// cutOffset cuts +0xNUMBER from the end of a text.
+func cutOffset(text []byte) (before []byte, n uint64, ok bool) {
+	at := bytes.LastIndexByte(text, '+')
+	if at < 0 {
+		return text, 0, false
+	}
+	digits, found := bytes.CutPrefix(text[at+1:], []byte("0x"))
+	if hex, rest := cutHex(digits); !found || hex == nil || len(rest) > 0 {
+		return text, 0, false
+	}
+	n, err := strconv.ParseUint(string(digits), 16, 64)
+	return text[:at], n, err == nil
+}
+
+// isBalanced reports whether a text has as many closing parentheses as opening ones.
+func isBalanced(text []byte) bool {
+	return bytes.Count(text, []byte("(")) == bytes.Count(text, []byte(")"))
+}

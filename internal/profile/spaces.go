@@ -1,0 +1,78 @@
+package profile
+
+import "github.com/jitinject/jitinject/perfdata"
+
+// spaces are the mappings of files in processes. They tell which texts of perf script are names of
+// files, and convert between addresses and places in files: perf 5.18 to 6.2 print an address only for
+// samples without callers, and a place only for callers.
+type spaces struct {
+	names map[string]bool
+	of    map[uint32]*space // by pid
+}
+
+// A space has the mappings of one process, by file. Those of the process that it was forked from count
+// as well: files do not move, except those of jitted code.
+type space struct {
+	parent uint32
+	files  map[string][]mapping
+}
+
+// A mapping is a part of a file in memory.
+type mapping struct {
+	time, addr, size uint64
+	offset           uint64 // in the file
+}
+
+// space returns the space of a process, and makes it if there is none.
+func (s *spaces) space(pid uint32) *space {
+	if s.of == nil {
+		s.of, s.names = make(map[uint32]*space), make(map[string]bool)
+	}
+	if s.of[pid] == nil {
+		s.of[pid] = &space{parent: pid, files: make(map[string][]mapping)}
+	}
+	return s.of[pid]
+}
+
+func (s *spaces) add(m *perfdata.Mmap, time uint64) {
+	sp := s.space(m.PID)
+	name := string(m.Filename)
+	s.names[name] = true
+	sp.files[name] = append(sp.files[name], mapping{time, m.Addr, m.Len, m.PgOff})
+}
+
+// fork notes the process that another one comes from.
+func (s *spaces) fork(pid, parent uint32) { s.space(pid).parent = parent }
+
+// find returns the latest mapping of a file that is not later than time and satisfies a condition.
+func (s *spaces) find(pid uint32, time uint64, file string, fits func(m *mapping) bool) (found mapping, ok bool) {
+	for range maxAncestors {
+		sp := s.of[pid]
+		if sp == nil {
+			return found, false
+		}
+		for i := range sp.files[file] {
+			m := &sp.files[file][i]
+			if m.time <= time && (!ok || m.time >= found.time) && fits(m) {
+				found, ok = *m, true
+			}
+		}
+		if ok || sp.parent == pid {
+			return found, ok
+		}
+		pid = sp.parent
+	}
+	return found, false
+}
+
+// offset returns the place in a file of an address in a process.
+func (s *spaces) offset(pid uint32, time uint64, file string, addr uint64) (offset uint64, ok bool) {
+	m, ok := s.find(pid, time, file, func(m *mapping) bool { return addr-m.addr < m.size })
+	return addr - m.addr + m.offset, ok
+}
+
+// addr returns the address in a process of a place in a file.
+func (s *spaces) addr(pid uint32, time uint64, file string, offset uint64) (addr uint64, ok bool) {
+	m, ok := s.find(pid, time, file, func(m *mapping) bool { return offset-m.offset < m.size })
+	return offset - m.offset + m.addr, ok
+}
