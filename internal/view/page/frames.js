@@ -1,0 +1,96 @@
+// Drawing frames on the canvas.
+const rowHeight = 20;
+const narrowest = 0.5; // pixels; narrower frames, and all below them, are not drawn
+const matchWidth = 3; // of a match that is narrower
+const widths = new Map(); // of labels, in pixels
+
+// drawFrames draws what is in view, and returns the drawn frames for finding them by place.
+function drawFrames(context, tree, view) {
+  const { width, height, top, palette, groups, match } = view;
+  const scale = width / (tree.value[view.node] || 1);
+  const origin = tree.left[view.node];
+  const lastLevel = Math.floor((top + height) / rowHeight);
+  const drawn = [];
+  context.globalAlpha = 1;
+  context.fillStyle = palette.background;
+  context.fillRect(0, 0, width, height);
+  context.textBaseline = "middle";
+  for (let i = 0; i < tree.size;) {
+    const left = (tree.left[i] - origin) * scale;
+    const wide = tree.value[i] * scale;
+    const isTiny = wide < narrowest;
+    if (left >= width || left + wide <= 0 || tree.level[i] > lastLevel || (isTiny && !(match && view.matchBelow[i]))) {
+      i = tree.end[i];
+      continue;
+    }
+    const y = tree.level[i] * rowHeight - top;
+    if (y + rowHeight > 0) drawFrame(i, Math.max(left, 0), Math.min(left + wide, width), y);
+    i++;
+  }
+  outline(view.hover, palette.ink, 1);
+  if (view.hasFocus) outline(view.cursor, palette.focus, 2);
+  return drawn;
+
+  function drawFrame(i, x, end, y) {
+    const isMatch = match && i > 0 && match[tree.group[i]];
+    if (isMatch && end - x < matchWidth) {
+      drawn.push({ i, x, y, width: matchWidth });
+      context.globalAlpha = 1;
+      context.fillStyle = palette.accent;
+      context.fillRect(x, y + 1, matchWidth, rowHeight - 1);
+      return;
+    }
+    if (end - x < narrowest) return;
+    drawn.push({ i, x, y, width: end - x });
+    // An inlined call has no code of its own: no line divides it from its caller, and it is paler.
+    const isInlined = tree.inlined[i];
+    const isContext = tree.level[i] < tree.level[view.node];
+    context.globalAlpha = (match && !isMatch ? 0.3 : 1) * (isInlined ? 0.62 : 1) * (isContext ? 0.55 : 1);
+    context.fillStyle = colourOf(i);
+    const gap = isInlined && !view.reversed ? 0 : 1;
+    const more = view.reversed && isInlined ? 1 : 0;
+    context.fillRect(x, y + gap, Math.max(end - x - 1, narrowest), rowHeight - gap + more);
+    context.globalAlpha = match && !isMatch ? 0.55 : 1;
+    if (isMatch) {
+      context.fillStyle = palette.accent;
+      context.fillRect(x, y + rowHeight - 3, Math.max(end - x - 1, narrowest), 3);
+    }
+    if (end - x < 28) return;
+    const label = fitted(labelOf(i), end - x - 9);
+    if (!label) return;
+    context.fillStyle = palette.ink;
+    context.fillText(label, x + 5, y + rowHeight / 2 + 1);
+  }
+
+  function colourOf(i) {
+    if (view.compare) return changeColour(palette, differenceOf(tree, i), view.largest);
+    return i ? palette.kinds[groups[tree.group[i]].kind] : palette.root;
+  }
+
+  function labelOf(i) {
+    if (!i) return "all";
+    return (tree.inlined[i] ? "↳ " : "") + shortened(groups[tree.group[i]].name, 300);
+  }
+
+  function fitted(label, room) {
+    let wide = widths.get(label);
+    if (wide === undefined) widths.set(label, (wide = context.measureText(label).width));
+    if (wide <= room) return label;
+    const length = Math.floor((label.length * room) / wide) - 1;
+    return length < 2 ? "" : label.slice(0, length) + "…";
+  }
+
+  function outline(node, colour, thick) {
+    const frame = node >= 0 && drawn.find((frame) => frame.i === node);
+    if (!frame) return;
+    context.globalAlpha = 1;
+    context.strokeStyle = colour;
+    context.lineWidth = thick;
+    context.strokeRect(frame.x + thick / 2, frame.y + thick / 2 + 0.5, Math.max(frame.width - thick - 1, 1), rowHeight - thick);
+  }
+}
+
+// differenceOf is how much a frame's share grew since the other run.
+function differenceOf(tree, i) {
+  return tree.weight[0][i] / tree.runs[0].scale - tree.weight[1][i] / tree.runs[1].scale;
+}
