@@ -5,14 +5,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,30 +26,31 @@ type browser struct {
 	session string // URL
 }
 
-// driver is the ChromeDriver of all tests. It ends with them, see TestMain.
-var driver struct {
-	sync.Mutex
-	process *exec.Cmd
-	url     string
+// shared is the browser of all tests: starting one takes seconds. It ends with them, see TestMain.
+var shared struct {
+	process *exec.Cmd // chromedriver
+	session string
+	profile string // directory
 }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if driver.process != nil {
-		driver.process.Process.Kill()
-		driver.process.Wait()
+	if shared.session != "" {
+		if request, err := http.NewRequest("DELETE", shared.session, nil); err == nil {
+			http.DefaultClient.Do(request)
+		}
+	}
+	if shared.process != nil {
+		shared.process.Process.Kill()
+		shared.process.Wait()
+		os.RemoveAll(shared.profile)
 	}
 	os.Exit(code)
 }
 
+// startDriver starts ChromeDriver, and returns the URL for sessions.
 func startDriver(t *testing.T) string {
 	t.Helper()
-	driver.Lock()
-	defer driver.Unlock()
-	if driver.url != "" {
-		return driver.url
-	}
-	testrec.Tool(t, "chromium", "chromium-browser", "google-chrome")
 	process := exec.Command(testrec.Tool(t, "chromedriver"), "--port=0")
 	out, err := process.StdoutPipe()
 	if err != nil {
@@ -60,58 +59,92 @@ func startDriver(t *testing.T) string {
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	driver.process = process
+	shared.process = process
 	started := regexp.MustCompile(`successfully on port (\d+)`)
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if m := started.FindStringSubmatch(lines.Text()); m != nil {
-			driver.url = "http://127.0.0.1:" + m[1]
 			go io.Copy(io.Discard, out)
-			return driver.url
+			return "http://127.0.0.1:" + m[1] + "/session"
 		}
 	}
 	t.Fatalf("got no port from chromedriver: %v", lines.Err())
 	return ""
 }
 
-// open writes the page of p and opens it from its file, in a window of the given size.
-func open(t *testing.T, p *profile.Profile, o view.Options, width, height int) *browser {
+// start returns the browser, for a test.
+func start(t *testing.T) *browser {
 	t.Helper()
 	if testing.Short() {
 		testrec.Skip(t, "browsers are slow")
 	}
-	url := startDriver(t)
-	var page bytes.Buffer
-	if err := view.Write(&page, p, o); err != nil {
+	if shared.session != "" {
+		return &browser{t: t, session: shared.session}
+	}
+	program := testrec.Tool(t, "chromium", "chromium-browser", "google-chrome")
+	b := &browser{t: t, session: startDriver(t)}
+	var err error
+	if shared.profile, err = os.MkdirTemp("", "view-browser-"); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	b := &browser{t: t, session: url + "/session"}
 	var made struct {
 		SessionID string `json:"sessionId"`
 	}
 	b.call("POST", "", map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
-		"unhandledPromptBehavior": "ignore",
-		"goog:loggingPrefs":       map[string]string{"browser": "ALL"},
+		"goog:loggingPrefs": map[string]string{"browser": "ALL"},
 		"goog:chromeOptions": map[string]any{
-			"binary": testrec.Tool(t, "chromium", "chromium-browser", "google-chrome"),
+			"binary": program,
 			"args": []string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-				"--disable-background-networking", "--disable-component-update", "--disable-sync",
-				"--user-data-dir=" + t.TempDir(), fmt.Sprintf("--window-size=%d,%d", width, height)},
+				"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir=" + shared.profile},
 		},
 	}}}, &made)
 	b.session += "/" + made.SessionID
-	t.Cleanup(func() { b.call("DELETE", "", nil, nil) })
-	b.call("POST", "/url", map[string]string{"url": "file://" + path}, nil)
+	shared.session = b.session
+	return b
+}
+
+// open writes the page of p and opens it from its file, in a window of the given size.
+func open(t *testing.T, p *profile.Profile, o view.Options, width, height int) *browser {
+	t.Helper()
+	b := start(t)
+	var page bytes.Buffer
+	if err := view.Write(&page, p, o); err != nil {
+		t.Fatal(err)
+	}
+	b.size(width, height)
+	b.media("prefers-color-scheme", "light")
+	b.show(page.String())
 	t.Cleanup(func() {
 		if t.Failed() {
 			b.picture(filepath.Join(os.TempDir(), "view-"+t.Name()+".png"))
 		}
 	})
 	return b
+}
+
+// show opens a page from a file.
+func (b *browser) show(page string) {
+	b.t.Helper()
+	path := filepath.Join(b.t.TempDir(), "page.html")
+	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+	b.call("POST", "/url", map[string]string{"url": "about:blank"}, nil)
+	b.problems() // of pages before
+	b.call("POST", "/url", map[string]string{"url": "file://" + path}, nil)
+}
+
+// size sets the size of the page's part of the window.
+func (b *browser) size(width, height int) {
+	b.t.Helper()
+	b.devtools("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false})
+}
+
+// devtools sends a command of Chromium's own protocol.
+func (b *browser) devtools(command string, parameters any) (answer map[string]any) {
+	b.t.Helper()
+	b.call("POST", "/goog/cdp/execute", map[string]any{"cmd": command, "params": parameters}, &answer)
+	return answer
 }
 
 // call sends a command of the protocol, and decodes its value into answer unless that is nil.
@@ -238,8 +271,7 @@ func (b *browser) pointAt(across float64, row int, isClick bool) {
 // media sets features of the screen, such as a dark one.
 func (b *browser) media(name, value string) {
 	b.t.Helper()
-	b.call("POST", "/goog/cdp/execute", map[string]any{"cmd": "Emulation.setEmulatedMedia",
-		"params": map[string]any{"features": []any{map[string]string{"name": name, "value": value}}}}, nil)
+	b.devtools("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]string{"name": name, "value": value}}})
 }
 
 // problems returns what the browser logged: errors of scripts, violations of the policy.

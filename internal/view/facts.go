@@ -39,7 +39,7 @@ func facts(p *profile.Profile) []fact {
 	add("Recorder", prefixed("perf ", r.Perf))
 	frequency := ""
 	if r.Frequency > 0 {
-		frequency = grouped(r.Frequency) + " samples a second and CPU, at most"
+		frequency = "at most " + grouped(r.Frequency) + " samples a second on each CPU"
 	}
 	add(plural(len(p.Events), "Event", "Events"), append(append([]string{}, p.Events...), frequency)...)
 	add("Samples", samplesOf(p))

@@ -17,7 +17,7 @@ function fillControls(run, state, change) {
   state.event = String(run.events.reduce((best, _, i) => ((events[i] || 0) > (events[best] || 0) ? i : best), 0));
   select("events", "event", run.events.map((name, i) => option(String(i), `${shortened(name, 40)} (${grouped(events[i] || 0)})`)));
   select("threads", "thread", threadChoices(run, option));
-  select("measure", "measure", [option("samples", "samples"), option("period", "event's counts")]);
+  select("measure", "measure", [option("samples", "by samples"), option("period", "by event counts")]);
   for (const name of ["reversed", "merged", "compare"]) {
     const button = $(name);
     button.setAttribute("aria-pressed", String(state[name]));

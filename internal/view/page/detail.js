@@ -8,7 +8,7 @@ function showDetail(runs, groups, id, select, close) {
   const group = groups[id];
   const calls = relatives(runs, groups, id);
   const heading = make("div", { className: "title" },
-    make("h2", { tabIndex: -1 }, make("span", { className: "chip kind-" + kinds[group.kind].toLowerCase(), "aria-hidden": "true" }), shortened(group.name, 1000)),
+    make("h2", { tabIndex: -1 }, make("span", { className: "chip kind-" + kinds[group.kind].toLowerCase(), "aria-hidden": "true" }), ...breakable(shortened(group.name, 1000))),
     make("button", { type: "button", className: "close", title: "Close", "aria-label": "Close", onclick: close }, "×"));
   clear(detail, heading, aboutGroup(runs, group),
     make("div", { className: "calls" }, callList("Callers", calls.callers, select), callList("Callees", calls.callees, select)),

@@ -1,7 +1,7 @@
 // Drawing frames on the canvas.
 const rowHeight = 20;
 const narrowest = 0.5; // pixels; narrower frames, and all below them, are not drawn
-const matchWidth = 3; // of a match that is narrower
+const matchWidth = 2; // of a match that is narrower
 const widths = new Map(); // of labels, in pixels
 
 // drawFrames draws what is in view, and returns the drawn frames for finding them by place.
@@ -15,15 +15,29 @@ function drawFrames(context, tree, view) {
   context.fillStyle = palette.background;
   context.fillRect(0, 0, width, height);
   context.textBaseline = "middle";
+  let lastParent = -1; // whose narrow children are drawn as one
   for (let i = 0; i < tree.size;) {
     const left = (tree.left[i] - origin) * scale;
     const wide = tree.value[i] * scale;
-    const isTiny = wide < narrowest;
-    if (left >= width || left + wide <= 0 || tree.level[i] > lastLevel || (isTiny && !(match && view.matchBelow[i]))) {
+    if (left >= width || left + wide <= 0 || tree.level[i] > lastLevel) {
       i = tree.end[i];
       continue;
     }
     const y = tree.level[i] * rowHeight - top;
+    if (wide < narrowest) {
+      // All that follow below the same caller are as narrow: they are drawn as one.
+      const parent = tree.parent[i];
+      if (parent !== lastParent) drawNarrow(Math.max(left, 0), Math.min((tree.right[parent] - origin) * scale, width), y);
+      lastParent = parent;
+      if (!match) {
+        i = tree.end[parent];
+        continue;
+      }
+      if (!view.matchBelow[i]) {
+        i = tree.end[i];
+        continue;
+      }
+    }
     if (y + rowHeight > 0) drawFrame(i, Math.max(left, 0), Math.min(left + wide, width), y);
     i++;
   }
@@ -31,9 +45,17 @@ function drawFrames(context, tree, view) {
   if (view.hasFocus) outline(view.cursor, palette.focus, 2);
   return drawn;
 
+  function drawNarrow(x, end, y) {
+    if (end - x < narrowest) return;
+    context.globalAlpha = 0.45;
+    context.fillStyle = palette.kinds[0];
+    context.fillRect(x, y + 1, end - x, rowHeight - 1);
+  }
+
   function drawFrame(i, x, end, y) {
     const isMatch = match && i > 0 && match[tree.group[i]];
     if (isMatch && end - x < matchWidth) {
+      x = Math.min(x, width - matchWidth);
       drawn.push({ i, x, y, width: matchWidth });
       context.globalAlpha = 1;
       context.fillStyle = palette.accent;
@@ -45,12 +67,13 @@ function drawFrames(context, tree, view) {
     // An inlined call has no code of its own: no line divides it from its caller, and it is paler.
     const isInlined = tree.inlined[i];
     const isContext = tree.level[i] < tree.level[view.node];
-    context.globalAlpha = (match && !isMatch ? 0.3 : 1) * (isInlined ? 0.62 : 1) * (isContext ? 0.55 : 1);
+    const isDim = view.dims && match && !isMatch;
+    context.globalAlpha = (isDim ? 0.3 : 1) * (isInlined ? 0.62 : 1) * (isContext ? 0.55 : 1);
     context.fillStyle = colourOf(i);
     const gap = isInlined && !view.reversed ? 0 : 1;
     const more = view.reversed && isInlined ? 1 : 0;
     context.fillRect(x, y + gap, Math.max(end - x - 1, narrowest), rowHeight - gap + more);
-    context.globalAlpha = match && !isMatch ? 0.55 : 1;
+    context.globalAlpha = isDim ? 0.55 : 1;
     if (isMatch) {
       context.fillStyle = palette.accent;
       context.fillRect(x, y + rowHeight - 3, Math.max(end - x - 1, narrowest), 3);
@@ -76,8 +99,11 @@ function drawFrames(context, tree, view) {
     let wide = widths.get(label);
     if (wide === undefined) widths.set(label, (wide = context.measureText(label).width));
     if (wide <= room) return label;
-    const length = Math.floor((label.length * room) / wide) - 1;
-    return length < 2 ? "" : label.slice(0, length) + "…";
+    for (let length = Math.floor((label.length * room) / wide); length > 1; length -= 1 + (length >> 4)) {
+      const cut = label.slice(0, length - 1) + "…";
+      if (context.measureText(cut).width <= room) return cut;
+    }
+    return "";
   }
 
   function outline(node, colour, thick) {

@@ -39,9 +39,10 @@ class Graph {
   }
 
   // mark shows where groups are; match has a byte for each, or is null. It returns their share.
-  mark(match) {
+  // What does not match is dimmed if that is asked for.
+  mark(match, dims) {
     const { tree, view } = this;
-    view.match = match;
+    Object.assign(view, { match, dims });
     let share = 0;
     if (match) {
       view.matchBelow = new Uint8Array(tree.size);

@@ -1,4 +1,5 @@
 // The page: what is chosen, and what follows from it.
+performance.mark("begin");
 const runs = data.runs.map((columns) => new Run(columns));
 const state = {
   thread: "", event: "0", measure: "samples", reversed: false, merged: false, compare: runs.length > 1,
@@ -50,8 +51,8 @@ function search() {
   const match = matchGroups(groups, state.query);
   const isFound = match && match.includes(1);
   const marked = match || (state.selected >= 0 ? Uint8Array.from(groups, (group) => (group.id === state.selected ? 1 : 0)) : null);
-  const share = graph.mark(marked);
-  $("matches").textContent = !match ? "" : isFound ? `${percent(share)} in ${grouped(sum([...match]))} matches` : "no match";
+  const share = graph.mark(marked, match !== null);
+  $("matches").textContent = !match ? "" : isFound ? `${percent(share)} in ${grouped(sum([...match]))} ${sum([...match]) === 1 ? "function" : "functions"}` : "no match";
   table.show(groups, { compare: state.compare, match, selected: state.selected });
 }
 
@@ -61,7 +62,7 @@ function select(group, isFound) {
   openTab($("tab-functions"));
   showDetail(shownRuns(), groups, group, (other) => select(other, true), close);
   table.mark(group);
-  if (!state.query) graph.mark(group < 0 ? null : Uint8Array.from(groups, (g) => (g.id === group ? 1 : 0)));
+  if (!state.query) graph.mark(group < 0 ? null : Uint8Array.from(groups, (g) => (g.id === group ? 1 : 0)), false);
   if (isFound && group >= 0) graph.reveal(group);
 }
 

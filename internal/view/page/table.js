@@ -9,6 +9,7 @@ class Table {
 
   // show lists the groups that have samples and pass the filter.
   show(groups, { compare, match, selected }) {
+    $("table").className = compare ? "compared" : "";
     Object.assign(this, { groups, compare, match, selected, rows: rowsAtOnce });
     const gained = (key) => (group) => group[key][0] - group[key][1];
     this.columns = [
@@ -70,7 +71,7 @@ class Table {
       const kind = column.text === change ? (value > 0.0005 ? " more" : value < -0.0005 ? " less" : "") : "";
       return make("td", { className: "number" + kind }, column.text(value));
     }));
-    if (group.id === this.selected) row.setAttribute("aria-selected", "true");
+    if (group.id === this.selected) row.setAttribute("aria-current", "true");
     row.addEventListener("click", () => this.select(group.id));
     return row;
   }
@@ -90,8 +91,8 @@ class Table {
     this.selected = selected;
     [...$("table").tBodies[0].rows].forEach((row, i) => {
       const isSelected = this.listed[i].id === selected;
-      if (isSelected) row.setAttribute("aria-selected", "true");
-      else row.removeAttribute("aria-selected");
+      if (isSelected) row.setAttribute("aria-current", "true");
+      else row.removeAttribute("aria-current");
       if (isSelected) row.scrollIntoView({ block: "nearest" });
     });
   }
@@ -100,5 +101,5 @@ class Table {
 // functionButton has a group's colour and name. A click on it bubbles to what has it.
 function functionButton(group) {
   const chip = make("span", { className: "chip kind-" + kinds[group.kind].toLowerCase(), "aria-hidden": "true" });
-  return make("button", { type: "button", className: "function", title: shortened(group.name, 1000) }, chip, shortened(group.name, 200));
+  return make("button", { type: "button", className: "function", title: shortened(group.name, 1000) }, chip, make("span", {}, ...breakable(shortened(group.name, 200))));
 }

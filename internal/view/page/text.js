@@ -36,6 +36,11 @@ function change(difference) {
 
 const shortened = (s, most) => (s.length > most ? s.slice(0, most - 1) + "…" : s);
 
+// breakable is a name that lines break in where people would.
+function breakable(name) {
+  return name.split(/(?<=[.:(,<\/])(?![:])/).flatMap((part) => [part, make("wbr")]);
+}
+
 // place is FILE:LINE without directories, or "".
 function place(file, line) {
   return file && file.slice(file.lastIndexOf("/") + 1) + (line ? ":" + line : "");

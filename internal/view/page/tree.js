@@ -62,7 +62,7 @@ function inPreorder(from, runs, groups) {
     size, depth: 0, runs,
     group: new Int32Array(size), inlined: new Uint8Array(size), level: new Int32Array(size),
     parent: new Int32Array(size).fill(-1), end: new Int32Array(size),
-    value: new Float64Array(size), left: new Float64Array(size),
+    value: new Float64Array(size), left: new Float64Array(size), right: new Float64Array(size),
     weight: runs.map(() => new Float64Array(size)),
   };
   const place = new Int32Array(size);
@@ -84,12 +84,12 @@ function inPreorder(from, runs, groups) {
     below.sort(byWidth);
     for (let c = below.length - 1; c >= 0; c--) waiting.push(below[c]);
   }
-  // end is the first frame after those below; left begins where the sibling before ended.
-  const next = new Float64Array(size);
+  // left is where the sibling before ended, right where the last child does; end is the first frame
+  // after all those below.
   for (let i = 1; i < size; i++) {
     const parent = tree.parent[i];
-    tree.left[i] = next[i] = next[parent];
-    next[parent] += tree.value[i];
+    tree.left[i] = tree.right[i] = tree.right[parent];
+    tree.right[parent] += tree.value[i];
   }
   for (let i = size - 1; i >= 0; i--) {
     tree.end[i] = Math.max(tree.end[i], i + 1);
