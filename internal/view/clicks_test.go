@@ -238,8 +238,8 @@ func TestPageSource_NoText(t *testing.T) {
 	b.clickText("#table .function", "compress")
 	b.want("#detail .message", "The page has no text of this file: file does not exist.")
 	b.want("#detail .source tbody", "20.0% 61")
-	b.click("#tab-recording")
-	b.want("#recording .notes", "The source of 1 file was not available.")
+	b.click("#about")
+	b.want("#notes li", "The source of 1 file was not available.")
 }
 
 func TestPageGraph_Reversed(t *testing.T) {
@@ -266,7 +266,7 @@ func TestPageThreads_Chosen(t *testing.T) {
 	b.clickText("#threads option", "worker 101 (20)")
 	b.want("#summary", "20 samples of cycles:u")
 	wantRows(t, b.rows(), "100% | 100% | adapter stub · server.js", "0% | 100% | worker_main native · node", "0% | 100% | compress baseline · server.js:60")
-	b.want("#legend", "native 0% baseline 0% stub 100% ↳inlined")
+	b.want("#legend", "native 0% baseline 0% stub 100% ↳ inlined")
 	b.clickText("#events option", "page-faults (20)")
 	b.want("#summary", "0 samples of page-faults")
 	b.want("#empty", "The chosen threads have no samples of this event.")
@@ -307,7 +307,7 @@ func TestPageCompare_WithBase(t *testing.T) {
 	b.pointAt(0.92, 1, false)
 	b.want("#tip", "worker_main native 20.0% · 20 samples before 0%, +20.0 points /usr/bin/node")
 	b.clickText("#table .function", "hash")
-	b.want("#detail .calls", "Callers −60.0 0% handleRequest +30.0 30.0% parseBody inlined Callees none")
+	b.want("#detail .calls", "Callers 0% −60.0 handleRequest 30.0% +30.0 parseBody inlined Callees none")
 	b.click("#compare")
 	b.want("#summary", "100 samples of cycles:u")
 	if got, want := b.rows()[0], "30.0% | 30.0% | hash optimized · server.js:40"; got != want {

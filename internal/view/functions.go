@@ -2,6 +2,7 @@ package view
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/profile"
 )
@@ -44,9 +45,9 @@ func mergeFunctions(p *profile.Profile) *mergedFunctions {
 // nameOf returns the name of f for people, never "".
 func nameOf(f profile.Function) string {
 	switch {
-	case f.Name != "" && (f.Kind != profile.Unknown || f.Name != "[unknown]"):
+	case strings.TrimSpace(f.Name) != "" && (f.Kind != profile.Unknown || f.Name != "[unknown]"):
 		return f.Name
-	case f.Symbol != "" && f.Symbol != "[unknown]":
+	case strings.TrimSpace(f.Symbol) != "" && f.Symbol != "[unknown]":
 		return f.Symbol
 	case f.Object != "" && f.Object != "[unknown]":
 		return "[unknown] in " + filepath.Base(f.Object)

@@ -8,7 +8,7 @@ function showDetail(runs, groups, id, select, close) {
   const group = groups[id];
   const calls = relatives(runs, groups, id);
   const heading = make("div", { className: "title" },
-    make("h2", { tabIndex: -1 }, make("span", { className: "chip kind-" + kinds[group.kind].toLowerCase(), "aria-hidden": "true" }), ...breakable(shortened(group.name, 1000))),
+    make("h2", { tabIndex: -1 }, chip(kindClass(group.kind)), ...breakable(shortened(group.name, 1000))),
     make("button", { type: "button", className: "close", title: "Close", "aria-label": "Close", onclick: close }, "×"));
   clear(detail, heading, aboutGroup(runs, group),
     make("div", { className: "calls" }, callList("Callers", calls.callers, select), callList("Callees", calls.callees, select)),
@@ -28,16 +28,14 @@ function callList(name, calls, select) {
   const list = make("ul", {});
   const fill = (most) => {
     clear(list, ...calls.slice(0, most).map((call) => {
-      const button = functionButton(call.group);
-      button.addEventListener("click", () => select(call.group.id));
-      const item = make("li", {}, make("span", { className: "number" }, percent(call.share[0])), button);
-      if (call.share.length > 1) item.prepend(make("span", { className: "number" }, change(call.share[0] - call.share[1])));
+      const button = functionButton(call.group, { onclick: () => select(call.group.id) });
+      const numbers = [percent(call.share[0])];
+      if (call.share.length > 1) numbers.push(change(call.share[0] - call.share[1]));
       if (call.inlined > 0) button.append(make("span", { className: "about" }, " inlined"));
-      return item;
+      return make("li", {}, ...numbers.map((text) => make("span", { className: "number" }, text)), button);
     }));
-    if (calls.length > most) {
-      list.append(make("li", {}, make("button", { type: "button", onclick: () => fill(calls.length) }, `${calls.length - most} more`)));
-    }
+    const more = { type: "button", onclick: () => fill(calls.length) };
+    if (calls.length > most) list.append(make("li", {}, make("button", more, `${calls.length - most} more`)));
   };
   fill(callsAtOnce);
   if (!calls.length) list.append(make("li", { className: "about" }, "none"));
@@ -46,20 +44,13 @@ function callList(name, calls, select) {
 
 // describeFrame is what a frame of the tree is, as elements for its tip and the line below the graph.
 function describeFrame(tree, groups, node, unit) {
+  const group = node ? groups[tree.group[node]] : { name: "all" };
   const shareOf = (r) => percent(tree.weight[r][node] / tree.runs[r].scale);
-  const amount = grouped(tree.weight[0][node]) + " " + unit;
-  const parts = [];
-  let name = "all";
-  if (node) {
-    const group = groups[tree.group[node]];
-    name = shortened(group.name, 300);
-    parts.push(kinds[group.kind] + (tree.inlined[node] ? ", inlined" : ""));
-  }
-  parts.push(`${shareOf(0)} · ${amount}`);
-  if (tree.runs.length > 1) parts.push(`before ${shareOf(1)}, ${change(differenceOf(tree, node))} points`);
-  if (node) {
-    const group = groups[tree.group[node]];
-    parts.push(place(group.file, group.line) || group.object);
-  }
-  return [make("strong", {}, name), ...parts.filter(Boolean).map((part) => make("span", {}, part))];
+  const parts = [
+    node && kinds[group.kind] + (tree.inlined[node] ? ", inlined" : ""),
+    `${shareOf(0)} · ${grouped(tree.weight[0][node])} ${unit}`,
+    tree.runs.length > 1 && `before ${shareOf(1)}, ${change(differenceOf(tree, node))} points`,
+    place(group.file, group.line) || group.object,
+  ];
+  return [make("strong", {}, shortened(group.name, 300)), ...parts.filter(Boolean).map((part) => make("span", {}, part))];
 }

@@ -11,9 +11,12 @@ function drawFrames(context, tree, view) {
   const origin = tree.left[view.node];
   const lastLevel = Math.floor((top + height) / rowHeight);
   const drawn = [];
-  context.globalAlpha = 1;
-  context.fillStyle = palette.background;
-  context.fillRect(0, 0, width, height);
+  const fill = (colour, alpha, x, y, wide, high) => {
+    context.globalAlpha = alpha;
+    context.fillStyle = colour;
+    context.fillRect(x, y, Math.max(wide, narrowest), high);
+  };
+  fill(palette.background, 1, 0, 0, width, height);
   context.textBaseline = "middle";
   let lastParent = -1; // whose narrow children are drawn as one
   for (let i = 0; i < tree.size;) {
@@ -27,14 +30,11 @@ function drawFrames(context, tree, view) {
     if (wide < narrowest) {
       // All that follow below the same caller are as narrow: they are drawn as one.
       const parent = tree.parent[i];
-      if (parent !== lastParent) drawNarrow(Math.max(left, 0), Math.min((tree.right[parent] - origin) * scale, width), y);
+      const x = Math.max(left, 0), all = Math.min((tree.right[parent] - origin) * scale, width) - x;
+      if (parent !== lastParent && all >= narrowest) fill(palette.kinds[0], 0.45, x, y + 1, all, rowHeight - 1);
       lastParent = parent;
-      if (!match) {
-        i = tree.end[parent];
-        continue;
-      }
-      if (!view.matchBelow[i]) {
-        i = tree.end[i];
+      if (!match || !view.matchBelow[i]) {
+        i = tree.end[match ? i : parent];
         continue;
       }
     }
@@ -45,21 +45,12 @@ function drawFrames(context, tree, view) {
   if (view.hasFocus) outline(view.cursor, palette.focus, 2);
   return drawn;
 
-  function drawNarrow(x, end, y) {
-    if (end - x < narrowest) return;
-    context.globalAlpha = 0.45;
-    context.fillStyle = palette.kinds[0];
-    context.fillRect(x, y + 1, end - x, rowHeight - 1);
-  }
-
   function drawFrame(i, x, end, y) {
     const isMatch = match && i > 0 && match[tree.group[i]];
     if (isMatch && end - x < matchWidth) {
       x = Math.min(x, width - matchWidth);
       drawn.push({ i, x, y, width: matchWidth });
-      context.globalAlpha = 1;
-      context.fillStyle = palette.accent;
-      context.fillRect(x, y + 1, matchWidth, rowHeight - 1);
+      fill(palette.accent, 1, x, y + 1, matchWidth, rowHeight - 1);
       return;
     }
     if (end - x < narrowest) return;
@@ -68,21 +59,14 @@ function drawFrames(context, tree, view) {
     const isInlined = tree.inlined[i];
     const isContext = tree.level[i] < tree.level[view.node];
     const isDim = view.dims && match && !isMatch;
-    context.globalAlpha = (isDim ? 0.3 : 1) * (isInlined ? 0.62 : 1) * (isContext ? 0.55 : 1);
-    context.fillStyle = colourOf(i);
-    const gap = isInlined && !view.reversed ? 0 : 1;
-    const more = view.reversed && isInlined ? 1 : 0;
-    context.fillRect(x, y + gap, Math.max(end - x - 1, narrowest), rowHeight - gap + more);
-    context.globalAlpha = isDim ? 0.55 : 1;
-    if (isMatch) {
-      context.fillStyle = palette.accent;
-      context.fillRect(x, y + rowHeight - 3, Math.max(end - x - 1, narrowest), 3);
-    }
+    const alpha = (isDim ? 0.3 : 1) * (isInlined ? 0.62 : 1) * (isContext ? 0.55 : 1);
+    const gap = isInlined && !view.reversed ? 0 : 1; // above; the line to a caller below is covered
+    fill(colourOf(i), alpha, x, y + gap, end - x - 1, rowHeight - gap + (view.reversed && isInlined ? 1 : 0));
+    if (isMatch) fill(palette.accent, 1, x, y + rowHeight - 3, end - x - 1, 3);
     if (end - x < 28) return;
-    const label = fitted(labelOf(i), end - x - 9);
-    if (!label) return;
+    context.globalAlpha = isDim ? 0.55 : 1;
     context.fillStyle = palette.ink;
-    context.fillText(label, x + 5, y + rowHeight / 2 + 1);
+    context.fillText(labelOf(i, end - x - 9), x + 5, y + rowHeight / 2 + 1);
   }
 
   function colourOf(i) {
@@ -90,14 +74,13 @@ function drawFrames(context, tree, view) {
     return i ? palette.kinds[groups[tree.group[i]].kind] : palette.root;
   }
 
-  function labelOf(i) {
-    if (!i) return "all";
-    return (tree.inlined[i] ? "↳ " : "") + shortened(groups[tree.group[i]].name, 300);
-  }
-
-  function fitted(label, room) {
-    let wide = widths.get(label);
-    if (wide === undefined) widths.set(label, (wide = context.measureText(label).width));
+  // labelOf is what fits of a name: all, without namespaces, or its beginning.
+  function labelOf(i, room) {
+    const mark = tree.inlined[i] ? "↳ " : "";
+    const name = i ? shortened(groups[tree.group[i]].name, 300) : "all";
+    if (widthOf(mark + name) <= room) return mark + name;
+    const label = mark + brief(name);
+    const wide = widthOf(label);
     if (wide <= room) return label;
     for (let length = Math.floor((label.length * room) / wide); length > 1; length -= 1 + (length >> 4)) {
       const cut = label.slice(0, length - 1) + "…";
@@ -106,8 +89,13 @@ function drawFrames(context, tree, view) {
     return "";
   }
 
+  function widthOf(label) {
+    if (!widths.has(label)) widths.set(label, context.measureText(label).width);
+    return widths.get(label);
+  }
+
   function outline(node, colour, thick) {
-    const frame = node >= 0 && drawn.find((frame) => frame.i === node);
+    const frame = drawn.find((frame) => frame.i === node);
     if (!frame) return;
     context.globalAlpha = 1;
     context.strokeStyle = colour;

@@ -1,51 +1,30 @@
-// What was recorded, and the colours' meaning.
-function showRecording(title) {
-  const list = make("dl", {});
-  for (const { label, text } of data.facts) list.append(make("dt", {}, label), make("dd", {}, text));
-  const section = (name, lines, className) => lines.length
-    ? [make("h2", {}, name), make("ul", { className }, ...lines.map((line) => make("li", {}, line)))] : [];
-  clear($("recording"), make("h2", {}, "What was recorded"), list,
-    ...section("Warnings", data.warnings, "warnings"), ...section("About this page", data.notes, "notes"),
-    make("h2", {}, "Keys"), keys());
-  if (data.warnings.length) {
-    $("tab-recording").append(make("span", { className: "count", title: "Warnings" }, String(data.warnings.length)));
+// What was recorded, and what colours mean.
+function showRecording() {
+  $("title").textContent = $("title").title = data.title;
+  $("facts").append(...data.facts.flatMap(({ label, text }) => [make("dt", {}, label), make("dd", {}, text)]));
+  for (const [id, lines] of [["warnings", data.warnings], ["notes", data.notes]]) {
+    $(id).hidden = !lines.length;
+    $(id).querySelector("ul").append(...lines.map((line) => make("li", {}, line)));
   }
-  $("title").textContent = title;
-}
-
-function keys() {
-  const list = make("dl", { className: "keys" });
-  const rows = [
-    ["/", "search; a text between slashes is a regular expression"], ["↑ ↓ ← →", "move in the graph"],
-    ["Enter", "zoom to the frame, show its function"], ["Escape", "zoom out, then clear the selection and the search"],
-  ];
-  for (const [key, text] of rows) list.append(make("dt", {}, make("kbd", {}, key)), make("dd", {}, text));
-  return list;
+  const count = data.warnings.length;
+  const title = "Warnings: " + count;
+  if (count) $("about").append(make("span", { className: "count", title, role: "img", "aria-label": title }, String(count)));
+  $("about").addEventListener("click", () => $("recording").showModal());
+  $("recording").querySelector(".close").addEventListener("click", () => $("recording").close());
 }
 
 // showLegend says what colours mean, with the share of samples taken in each kind.
 function showLegend(runs, groups, compare) {
-  const legend = clear($("legend"));
+  const entry = (...parts) => make("li", {}, ...parts);
   if (compare) {
-    for (const [name, className] of [["less than before", "less"], ["same", "same"], ["more than before", "more"]]) {
-      legend.append(make("li", {}, make("span", { className: "chip " + className, "aria-hidden": "true" }), name));
-    }
-    legend.append(make("li", { className: "about" }, "Widths are the mean of both recordings."));
+    clear($("legend"), entry(chip("less"), "less than before"), entry(chip("same"), "same"),
+      entry(chip("more"), "more than before"), entry("Widths are the mean of both recordings."));
     return;
   }
-  const shares = kinds.map(() => 0);
-  const isUsed = kinds.map(() => false);
+  const self = kinds.map(() => -1); // -1: no such function
   for (const group of groups) {
-    if (!(group.total[0] > 0)) continue;
-    shares[group.kind] += group.self[0];
-    isUsed[group.kind] = true;
+    if (group.total[0] > 0) self[group.kind] = Math.max(self[group.kind], 0) + group.self[0];
   }
-  kinds.forEach((kind, k) => {
-    if (!isUsed[k]) return;
-    legend.append(make("li", {}, make("span", { className: "chip kind-" + kind.toLowerCase(), "aria-hidden": "true" }),
-      kind + " ", make("span", { className: "number" }, percent(shares[k]))));
-  });
-  if (runs[0].inlined.includes(1)) {
-    legend.append(make("li", {}, make("span", { className: "chip inlined", "aria-hidden": "true" }, "↳"), "inlined"));
-  }
+  clear($("legend"), ...kinds.map((kind, k) => self[k] < 0 ? "" : entry(chip(kindClass(k)), kind + " " + percent(self[k]))));
+  if (runs[0].inlined.includes(1)) $("legend").append(entry("↳ ", "inlined"));
 }

@@ -2,33 +2,26 @@
 class Run {
   constructor(columns) {
     Object.assign(this, columns);
-    const size = (this.size = this.nodes.function.length);
-    this.function = new Int32Array(size);
-    this.inlined = new Uint8Array(size);
-    this.depth = new Int32Array(size);
-    this.parent = new Int32Array(size);
-    const path = [];
+    const { up, line } = this.nodes;
+    this.size = line.length;
+    this.line = line;
+    this.function = this.nodes.function.map((f) => f >> 1);
+    this.inlined = this.nodes.function.map((f) => f & 1);
     let depth = -1;
-    for (let i = 0; i < size; i++) {
-      depth += 1 - this.nodes.up[i];
+    this.depth = up.map((levels) => (depth += 1 - levels));
+    const path = [];
+    this.parent = this.depth.map((depth, i) => {
       path[depth] = i;
-      this.depth[i] = depth;
-      this.parent[i] = depth ? path[depth - 1] : -1;
-      this.function[i] = this.nodes.function[i] >> 1;
-      this.inlined[i] = this.nodes.function[i] & 1;
-    }
-    this.line = this.nodes.line;
+      return depth ? path[depth - 1] : -1;
+    });
     let node = 0;
     this.row = this.samples.node.map((difference) => (node += difference));
   }
 
-  // sum adds up the samples by index, such as their thread or their event.
-  sum(index) {
-    const sums = [];
-    this.samples.count.forEach((count, row) => {
-      const at = index(row);
-      sums[at] = (sums[at] || 0) + count;
-    });
+  // sum adds up the samples of each index of a column, such as their thread or their event.
+  sum(column, size) {
+    const sums = new Array(size).fill(0);
+    this.samples.count.forEach((count, row) => (sums[column[row]] += count));
     return sums;
   }
 
@@ -46,8 +39,7 @@ class Run {
     for (let i = this.size - 1; i >= 0; i--) {
       if (this.parent[i] >= 0) this.total[this.parent[i]] += this.total[i];
     }
-    // Shares are what is compared.
-    this.scale = this.all || 1;
+    this.scale = this.all || 1; // of shares
   }
 
   // walk calls enter and leave for the nodes that have weight, callers first.

@@ -1,5 +1,6 @@
 // The source of a function, with the share of each line and the calls inlined there.
 const sources = new Map(data.sources.map((source) => [source.file, source]));
+const near = 3; // lines shown around those with samples, where a function has many
 
 function sourceOf(run, groups, group, select) {
   const lines = linesOf(run, groups, group);
@@ -10,38 +11,28 @@ function sourceOf(run, groups, group, select) {
     const why = group.file ? "No sample has a line of this file." : "The recording has no source lines of this function.";
     return [heading, make("p", { className: "message" }, why)];
   }
-  const source = sources.get(group.fileText);
-  const body = make("tbody");
-  const row = (number, text) => body.append(sourceLine(number, text, lines.get(number), groups, select));
   const numbers = [...lines.keys()].sort((a, b) => a - b);
-  let note = "";
-  if (source?.parts) {
-    // From where the function begins, if that is near, to a few lines after its last one.
-    const around = 3;
-    const first = group.line && numbers[0] - group.line < 200 && group.line <= numbers[0] ? group.line : numbers[0] - around;
-    let last = 0;
-    const isNear = (n) => numbers.some((number) => Math.abs(number - n) <= around) || n === group.line;
-    for (const part of source.parts) {
-      part.lines.forEach((text, i) => {
-        const number = part.first + i;
-        if (number < first || number > numbers.at(-1) + around) return;
-        if (numbers.length > 50 && !isNear(number)) return;
-        if (last && number > last + 1) body.append(make("tr", { className: "gap" }, make("td", { colSpan: 4 }, "⋯")));
-        last = number;
-        row(number, text);
-      });
-    }
-    const unseen = numbers.filter((n) => !source.parts.some((part) => n >= part.first && n < part.first + part.lines.length));
-    if (unseen.length) note = "Lines with samples are missing in the file: it is not the one that was compiled.";
-  }
-  if (!body.rows.length) {
-    numbers.forEach((number) => row(number, ""));
-    note = "The page has no text of this file" + (source?.why ? ": " + source.why : "") + ".";
-  }
+  const source = sources.get(group.fileText);
+  const texts = new Map();
+  for (const part of source?.parts || []) part.lines.forEach((text, i) => texts.set(part.first + i, text));
+  let note = numbers.every((n) => texts.has(n)) ? "" : "Lines with samples are missing in the file: it is not the one that was compiled.";
+  if (!texts.size) note = "The page has no text of this file" + (source?.why ? ": " + source.why : "") + ".";
+  // From where the function begins, if that is near, to a few lines after its last one.
+  const isClose = group.line > 0 && group.line <= numbers[0] && texts.has(group.line) && numbers[0] - group.line < 200;
+  const first = isClose ? group.line : numbers[0] - near;
+  const last = numbers.at(-1) + near;
+  const isShown = (n) => lines.has(n) || (texts.has(n) && n >= first && n <= last &&
+    (numbers.length < 50 || numbers.some((number) => Math.abs(number - n) <= near)));
+  const shown = [...new Set([...texts.keys(), ...numbers])].filter(isShown).sort((a, b) => a - b);
+  const rows = shown.flatMap((n, i) => {
+    const row = sourceLine(n, texts.get(n) || "", lines.get(n), groups, select);
+    const isGap = texts.size && i && shown[i - 1] < n - 1;
+    return isGap ? [make("tr", { className: "gap" }, make("td", { colSpan: 4 }, "⋯")), row] : [row];
+  });
   const head = make("tr", {}, ...["Self", "Total", "Line", "Source"].map((name) => make("th", { scope: "col" }, name)));
-  const table = make("table", { className: "source" }, make("thead", {}, head), body);
+  const table = make("table", { className: "source" }, make("thead", {}, head), make("tbody", {}, ...rows));
   const box = make("div", { className: "code", tabIndex: 0, role: "region", "aria-label": "Source lines" }, table);
-  return [heading, ...(note ? [make("p", { className: "message" }, note)] : []), box];
+  return [heading, note && make("p", { className: "message" }, note), box];
 }
 
 function sourceLine(number, text, line, groups, select) {
@@ -52,12 +43,11 @@ function sourceLine(number, text, line, groups, select) {
   row.className = line.total >= 0.1 ? "hot" : line.total >= 0.01 ? "warm" : "used";
   const widest = [...line.inlined].sort((a, b) => b[1] - a[1]);
   for (const [id, value] of widest.slice(0, 5)) {
-    const group = groups[id];
-    const button = make("button", { type: "button", className: "inlined", title: "Inlined here: " + shortened(group.name, 300) },
-      "↳ " + shortened(group.name, 60) + " " + percent(value));
-    button.addEventListener("click", () => select(id));
-    code.append(button);
+    const name = groups[id].name;
+    code.append(make("button", {
+      type: "button", className: "inlined", title: "Inlined here: " + shortened(name, 300), onclick: () => select(id),
+    }, "↳ " + shortened(name, 60) + " " + percent(value)));
   }
-  if (widest.length > 5) code.append(make("span", { className: "about" }, " and " + (widest.length - 5) + " others"));
+  if (widest.length > 5) code.append(make("span", { className: "about" }, ` and ${widest.length - 5} others`));
   return row;
 }

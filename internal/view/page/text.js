@@ -19,10 +19,11 @@ function clear(element, ...children) {
   return element;
 }
 
+const chip = (className) => make("span", { className: "chip " + className, "aria-hidden": "true" });
 const grouped = (n) => Math.round(n).toLocaleString("en-US");
 
 function percent(share) {
-  const x = 100 * share;
+  const x = Math.round(1e9 * share) / 1e7; // without the faults of sums
   if (x > 0 && x < 0.01) return "<0.01%";
   if (x < 100 && x > 99.95) return ">99.9%";
   return (x === 0 || x >= 100 ? x.toFixed(0) : x < 0.1 ? x.toFixed(2) : x.toFixed(1)) + "%";
@@ -39,6 +40,13 @@ const shortened = (s, most) => (s.length > most ? s.slice(0, most - 1) + "…" :
 // breakable is a name that lines break in where people would.
 function breakable(name) {
   return name.split(/(?<=[.:(,<\/])(?![:])/).flatMap((part) => [part, make("wbr")]);
+}
+
+// brief is a name without namespaces and parameters, for narrow frames.
+function brief(name) {
+  const bare = name.replace(/(?<=[^\s(]{2})\(.*$/s, "");
+  if (/[\s/]/.test(bare)) return name;
+  return bare.includes("::") ? bare.split("::").slice(-2).join("::") : bare.split(".").slice(-2).join(".");
 }
 
 // place is FILE:LINE without directories, or "".

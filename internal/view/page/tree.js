@@ -55,16 +55,13 @@ function inPreorder(from, runs, groups) {
     const scale = runs.length > 1 ? runs[r].scale : 1;
     for (let i = 0; i < size; i++) value[i] += from.weight[r][i] / scale;
   }
-  const children = Array.from({ length: size }, () => null);
+  const children = [];
   for (let i = 1; i < size; i++) (children[from.parent[i]] ||= []).push(i);
   const byWidth = (a, b) => value[b] - value[a] || (groups[from.group[a]].name < groups[from.group[b]].name ? -1 : 1);
-  const tree = {
-    size, depth: 0, runs,
-    group: new Int32Array(size), inlined: new Uint8Array(size), level: new Int32Array(size),
-    parent: new Int32Array(size).fill(-1), end: new Int32Array(size),
-    value: new Float64Array(size), left: new Float64Array(size), right: new Float64Array(size),
-    weight: runs.map(() => new Float64Array(size)),
-  };
+  const tree = { size, depth: 0, runs, weight: runs.map(() => new Float64Array(size)) };
+  for (const name of ["group", "inlined", "level", "parent", "end"]) tree[name] = new Int32Array(size);
+  for (const name of ["value", "left", "right"]) tree[name] = new Float64Array(size);
+  tree.parent[0] = -1;
   const place = new Int32Array(size);
   const waiting = [0];
   for (let i = 0; i < size; i++) {
@@ -79,10 +76,7 @@ function inPreorder(from, runs, groups) {
       tree.level[i] = tree.level[parent] + 1;
       tree.depth = Math.max(tree.depth, tree.level[i]);
     }
-    const below = children[old];
-    if (!below) continue;
-    below.sort(byWidth);
-    for (let c = below.length - 1; c >= 0; c--) waiting.push(below[c]);
+    if (children[old]) waiting.push(...children[old].sort(byWidth).reverse());
   }
   // left is where the sibling before ended, right where the last child does; end is the first frame
   // after all those below.
@@ -92,8 +86,8 @@ function inPreorder(from, runs, groups) {
     tree.right[parent] += tree.value[i];
   }
   for (let i = size - 1; i >= 0; i--) {
-    tree.end[i] = Math.max(tree.end[i], i + 1);
-    if (i) tree.end[tree.parent[i]] = Math.max(tree.end[tree.parent[i]], tree.end[i]);
+    tree.end[i] ||= i + 1;
+    if (i) tree.end[tree.parent[i]] ||= tree.end[i]; // that of the last child
   }
   return tree;
 }
