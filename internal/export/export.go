@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/profile"
 )
@@ -53,7 +54,7 @@ func Write(w io.Writer, format string, p *profile.Profile, options Options) erro
 			return err
 		}
 		out := bufio.NewWriterSize(w, 1<<16)
-		if err := f.write(out, p, options); err != nil {
+		if err := f.write(out, withUnknownStack(p), options); err != nil {
 			return err
 		}
 		return out.Flush()
@@ -91,4 +92,25 @@ func check(p *profile.Profile) error {
 		}
 	}
 	return nil
+}
+
+// withUnknownStack returns the profile with one more stack, whose only frame is [unknown], if there
+// are samples without a stack: they get it. Some viewers count such samples, others leave them out of their sums.
+func withUnknownStack(p *profile.Profile) *profile.Profile {
+	if !slices.ContainsFunc(p.Samples, func(s profile.Sample) bool { return s.Stack < 0 }) {
+		return p
+	}
+	larger := *p
+	larger.Functions = append(slices.Clip(p.Functions), profile.Function{})
+	larger.Frames = append(slices.Clip(p.Frames), profile.Frame{Function: len(p.Functions)})
+	larger.Stacks = append(slices.Clip(p.Stacks), profile.Stack{Caller: -1, Frame: len(p.Frames)})
+	return &larger
+}
+
+// stackOf is the stack of a sample, in a profile of [withUnknownStack].
+func stackOf(p *profile.Profile, sample int) int {
+	if stack := p.Samples[sample].Stack; stack >= 0 {
+		return stack
+	}
+	return len(p.Stacks) - 1
 }

@@ -205,7 +205,7 @@ func (f *firefoxWriter) thread(s series, mains map[uint32]bool, several bool) {
 	f.raw(`{"processType":"default","processStartupTime":0,"processShutdownTime":null,"registerTime":0,"unregisterTime":null,"pausedRanges":[],"name":`)
 	f.quote(name)
 	f.raw(`,"processName":`)
-	f.quote(cmp.Or(thread.Process, thread.Name, fmt.Sprint(thread.PID)))
+	f.quote(text(cmp.Or(thread.Process, thread.Name, fmt.Sprint(thread.PID))))
 	fmt.Fprintf(f, `,"isMainThread":%t,"pid":"%d","tid":%d,`+"\n", main, thread.PID, thread.TID)
 	f.samples(s, event)
 	f.raw(",\n\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],\"length\":0},\n")
@@ -218,7 +218,7 @@ func (f *firefoxWriter) samples(s series, event string) {
 	f.local.reset()
 	stacks := make([]int, len(s.samples))
 	for i, sample := range s.samples {
-		stacks[i] = f.addStack(f.p.Samples[sample].Stack)
+		stacks[i] = f.addStack(stackOf(f.p, sample))
 	}
 	f.raw(`"samples":{"stack":`)
 	f.integers(stacks)

@@ -96,8 +96,7 @@ func position(known map[int]int, list *[]int, value int) int {
 	return at
 }
 
-// addStack returns the position of a stack in the thread's table, and -1 for none. Callers are
-// added before.
+// addStack returns the position of a stack in the thread's table. Callers are added before.
 func (f *firefoxWriter) addStack(stack int) int {
 	t := &f.local
 	t.path = t.path[:0]

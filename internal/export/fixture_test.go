@@ -27,7 +27,7 @@ const (
 //
 //	node 9/9   cpu-clock:u   main; run; add_[i]; add_[i]          2 samples, 2 ms
 //	node 9/9   cpu-clock:u   main; run (baseline)                 1 sample, 1 ms
-//	node 9/9   cpu-clock:u   no stack                             1 sample, 1 ms
+//	node 9/9   cpu-clock:u   [unknown]                            1 sample, 1 ms
 //	worker 9/11  cpu-clock:u main; read_[k]                       1 sample, 1 ms
 //	worker 9/11  cpu-clock:u main; [libc.so.6]                    1 sample, 1 ms
 //	helper 20/20 cpu-clock:u other                                1 sample, 1 ms

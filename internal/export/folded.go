@@ -23,7 +23,7 @@ func writeFolded(w *bufio.Writer, p *profile.Profile, _ Options) error {
 	sums := make(map[key]uint64)
 	for i := range p.Samples {
 		s := &p.Samples[i]
-		sums[key{s.Thread, s.Event, s.Stack}] += weight(s)
+		sums[key{s.Thread, s.Event, stackOf(p, i)}] += weight(s)
 	}
 	names := make([]string, len(p.Functions))
 	for i := range p.Functions {

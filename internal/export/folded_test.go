@@ -10,7 +10,7 @@ import (
 
 func TestFolded_Suffixes(t *testing.T) {
 	want := `helper;other 1000000
-node 1000000
+node;[unknown] 1000000
 node;main;run_[j] 1000000
 node;main;run_[j];add_[i];add_[i] 2000000
 node_worker;main;[libc.so.6] 1000000

@@ -78,7 +78,7 @@ func (b *pprofBuilder) addSamples() {
 	known := make(map[key]*pprof.Sample)
 	for i := range b.p.Samples {
 		s := &b.p.Samples[i]
-		k := key{s.Thread, s.Event, s.Stack}
+		k := key{s.Thread, s.Event, stackOf(b.p, i)}
 		sample := known[k]
 		if sample == nil {
 			thread := &b.p.Threads[s.Thread]
@@ -87,7 +87,7 @@ func (b *pprofBuilder) addSamples() {
 				Label:    map[string][]string{"comm": {threadName(thread)}, "event": {text(b.p.Events[s.Event])}},
 				NumLabel: map[string][]int64{"pid": {int64(thread.PID)}, "tid": {int64(thread.TID)}},
 			}
-			for stack := s.Stack; stack >= 0; {
+			for stack := k.stack; stack >= 0; {
 				group := b.group(stack)
 				sample.Location = append(sample.Location, group.location)
 				stack = group.caller

@@ -66,12 +66,12 @@ func (j *jsonWriter) speedscopeProfile(p *profile.Profile, merged symbols, s ser
 	var runs []run
 	total := uint64(0)
 	for _, i := range s.samples {
-		sample := &p.Samples[i]
-		if n := len(runs); n == 0 || runs[n-1].stack != sample.Stack {
-			runs = append(runs, run{stack: sample.Stack})
+		stack, counted := stackOf(p, i), weight(&p.Samples[i])
+		if n := len(runs); n == 0 || runs[n-1].stack != stack {
+			runs = append(runs, run{stack: stack})
 		}
-		runs[len(runs)-1].weight += weight(sample)
-		total += weight(sample)
+		runs[len(runs)-1].weight += counted
+		total += counted
 	}
 	thread, event := &p.Threads[s.thread], p.Events[s.event]
 	name := fmt.Sprintf("%s %d/%d", threadName(thread), thread.PID, thread.TID)
