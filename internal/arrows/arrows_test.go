@@ -69,6 +69,8 @@ var allowed = map[string][]string{
 	"internal/perfsample":                {"perfdata"},
 	"internal/samplerefs":                {"internal/perfsample", "internal/recording", "internal/report", "perfdata"},
 	"internal/known":                     {"internal/quote", "internal/recording"},
+	"internal/profile":                   {},
+	"internal/export":                    {"github.com/google/pprof/profile", "internal/profile"},
 	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/quote", "internal/safefile/sys", "perfdata"},
 	"internal/model":                     {"golang.org/x/sys/unix", "internal/addrs", "internal/jitobj", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
 	"internal/procmem":                   {"golang.org/x/sys/unix", "internal/elfcore", "internal/safefile/sys"},

@@ -27,7 +27,7 @@ func TestFormats_AreDifferent(t *testing.T) {
 }
 
 // The same profile gives the same bytes, although the writers use maps.
-func TestWrite_Twice(t *testing.T) {
+func TestWrite_SameBytesAgain(t *testing.T) {
 	for _, f := range Formats() {
 		for name, p := range map[string]*profile.Profile{"recorded": recorded(), "hostile": hostile()} {
 			var first bytes.Buffer

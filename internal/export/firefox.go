@@ -145,7 +145,7 @@ func (f *firefoxWriter) meta(all []series, options Options) {
 	f.raw(`,"startTime":`)
 	f.milliseconds(uint64(max(0, recordedAt(r))))
 	f.raw(`,"profilingStartTime":0,"profilingEndTime":`)
-	f.milliseconds(f.duration)
+	f.milliseconds(f.duration + f.interval) // a sample at the end itself would be outside
 	f.raw(`,"processType":0,"stackwalk":1,"debug":false,"symbolicated":true,"symbolicationNotSupported":true,` +
 		`"usesOnlyOneStackType":true,"sourceCodeIsNotOnSearchfox":true,"keepProfileThreadOrder":true,` +
 		`"markerSchema":[],"sampleUnits":{"time":"ms","eventDelay":"ms","threadCPUDelta":"ns"},`)
