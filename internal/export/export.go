@@ -41,7 +41,8 @@ func Formats() []Format {
 }
 
 // Write writes a profile in the format of a name. The same profile always gives the same bytes.
-// Memory depends on the number of distinct stacks, with 8 bytes for each sample.
+// The file is a stream, pprof's excepted: memory depends on the number of distinct stacks, with less
+// for a sample than the profile has.
 //
 // Write returns [ErrNoSamples] for a profile without samples, and an error for an unknown format,
 // for indices that lead nowhere, and for those of w. Then a part of the file may be written.

@@ -103,11 +103,12 @@ func (f *firefoxWriter) numberObjects() {
 	for _, jit := range []bool{false, true} {
 		for _, function := range f.merged.first {
 			symbol := &f.p.Functions[function]
-			if _, known := f.objects[symbol.Object]; known || symbol.Object == "" || (symbol.Kind == profile.JIT) != jit {
+			object := objectOf(symbol)
+			if _, known := f.objects[object]; known || object == "" || (symbol.Kind == profile.JIT) != jit {
 				continue
 			}
-			f.objects[symbol.Object] = len(f.libraries)
-			f.libraries = append(f.libraries, symbol.Object)
+			f.objects[object] = len(f.libraries)
+			f.libraries = append(f.libraries, object)
 		}
 	}
 }

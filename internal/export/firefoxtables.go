@@ -213,7 +213,7 @@ func (f *firefoxWriter) frameTable() {
 	})
 	f.column("nativeSymbol", n, func(row int) int {
 		symbol := t.frameList[row].symbol
-		if f.symbol(symbol).Object == "" {
+		if objectOf(f.symbol(symbol)) == "" {
 			return -1
 		}
 		return position(t.natives, &t.nativeOf, symbol)
@@ -252,7 +252,7 @@ func (f *firefoxWriter) funcTable() {
 		if row > 0 {
 			f.raw(",")
 		}
-		if object, ok := f.objects[function(row).Object]; ok {
+		if object, ok := f.objects[objectOf(function(row))]; ok {
 			f.integer(position(t.resources, &t.resourceOf, object))
 		} else {
 			f.raw("-1") // the format's sign for none

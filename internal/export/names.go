@@ -16,10 +16,18 @@ func functionName(f *profile.Function) string {
 	if f.Name != "" && f.Name != "[unknown]" {
 		return text(f.Name)
 	}
-	if f.Object == "" || f.Object == "[unknown]" {
+	if objectOf(f) == "" {
 		return "[unknown]"
 	}
 	return "[" + strings.Trim(objectName(f.Object), "[]") + "]"
+}
+
+// objectOf is the path of a function's object, "" if it is unknown: perf prints [unknown].
+func objectOf(f *profile.Function) string {
+	if f.Object == "[unknown]" {
+		return ""
+	}
+	return f.Object
 }
 
 // objectName is the last element of an object's path. Names such as [kernel.kallsyms] have no others.
@@ -36,7 +44,7 @@ func sourceOf(f *profile.Function) string {
 	if f.File != "" || f.Kind == profile.JIT {
 		return text(f.File)
 	}
-	return text(f.Object)
+	return text(objectOf(f))
 }
 
 // text is s as UTF-8: other bytes become U+FFFD.

@@ -125,7 +125,7 @@ func (b *pprofBuilder) group(stack int) pprofGroup {
 		location = &pprof.Location{
 			ID:      uint64(len(b.out.Location) + 1),
 			Address: frame.Addr,
-			Mapping: b.mappings.of(b.p.Functions[frame.Function].Object, frame.Addr),
+			Mapping: b.mappings.of(objectOf(&b.p.Functions[frame.Function]), frame.Addr),
 			Line:    lines,
 		}
 		b.locations[string(b.key)] = location

@@ -60,7 +60,7 @@ func (b *pprofBuilder) addMappings() {
 	}
 	for i := range b.p.Frames {
 		frame := &b.p.Frames[i]
-		if object := b.p.Functions[frame.Function].Object; object != "" {
+		if object := objectOf(&b.p.Functions[frame.Function]); object != "" {
 			places = append(places, place{frame.Addr, object})
 			if rank[object] == 0 {
 				rank[object] = len(rank) + 1

@@ -19,7 +19,7 @@ func mergeFunctions(p *profile.Profile) symbols {
 	known := make(map[key]int)
 	for i := range p.Functions {
 		f := &p.Functions[i]
-		k := key{functionName(f), f.File, f.Object, f.Line, f.Kind == profile.JIT}
+		k := key{functionName(f), f.File, objectOf(f), f.Line, f.Kind == profile.JIT}
 		if k.jit {
 			k.object = ""
 		}
