@@ -12,6 +12,7 @@ require (
 )
 
 require (
+	github.com/google/pprof v0.0.0-20261105003125-4bf881d7fb0b
 	github.com/klauspost/compress v1.20.3
 	github.com/vbauerster/mpb/v8 v8.9.3
 )

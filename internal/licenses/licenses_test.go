@@ -155,3 +155,25 @@ func TestModule_WithoutLicense(t *testing.T) {
 		t.Errorf(`got %s, %s, %v; want no error, subdir = "a", filepath.Base(file) = "COPYING"`, file, subdir, err)
 	}
 }
+
+// The Apache License does not say who holds the copyright: the files do.
+func TestHeaderNotices_OfApacheLicense(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.go":      "// Copyright 2018 B Inc. All Rights Reserved.\n//\n// Licensed …\n\npackage p\n// Copyright 1999 no header\n",
+		"b.go":      "// Copyright 2014 B Inc. All rights reserved.\npackage p\n",
+		"c.go":      "// Copyright 2018 B Inc. All Rights Reserved.\npackage p\n",
+		"a_test.go": "// Copyright 2020 not linked\npackage p\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := headerNotices(dir)
+	if err != nil || strings.Join(got, ";") != "2014 B Inc;2018 B Inc" {
+		t.Errorf("got %q, %v; want 2014 and 2018 B Inc", got, err)
+	}
+	if _, err := headerNotices(t.TempDir()); err == nil {
+		t.Error("got no error; want one for a package without a copyright")
+	}
+}

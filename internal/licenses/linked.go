@@ -49,7 +49,22 @@ func linked(program string) ([]use, error) {
 			if section != "" {
 				subdir = section
 			}
-			found[[2]string{p.module, subdir}] = use{p.module, p.version, subdir, n}
+			if len(n.copyright) == 0 {
+				n.copyright, err = headerNotices(p.dir)
+				if err != nil {
+					return nil, err
+				}
+			}
+			key := [2]string{p.module, subdir}
+			for _, c := range found[key].copyright {
+				if !slices.Contains(n.copyright, c) {
+					n.copyright = append(n.copyright, c)
+				}
+			}
+			if n.kind.spdx == "Apache-2.0" {
+				slices.Sort(n.copyright) // of several packages
+			}
+			found[key] = use{p.module, p.version, subdir, n}
 		}
 	}
 	return slices.SortedFunc(maps.Values(found), func(a, b use) int {

@@ -11,7 +11,7 @@ import (
 // A notice is what a license file says.
 type notice struct {
 	kind      kind
-	copyright []string // "2012 The Go Authors"; none in the Apache License
+	copyright []string // "2012 The Go Authors"; none in the Apache License: see headerNotices
 	text      string   // the terms, without the lines about copyright
 }
 
@@ -86,7 +86,7 @@ func parseNotice(text string) (notice, error) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\n")
 		if m := copyrightLine.FindStringSubmatch(line); m != nil {
-			n.copyright = append(n.copyright, strings.TrimSuffix(rights.ReplaceAllString(m[1], ""), "."))
+			n.copyright = append(n.copyright, holder(m[1]))
 			continue
 		}
 		terms.WriteString(line + "\n")
@@ -99,4 +99,9 @@ func parseNotice(text string) (notice, error) {
 		return n, errors.New("this license names no copyright holder")
 	}
 	return n, nil
+}
+
+// holder is the year and the holder of a copyright, without what else the line says.
+func holder(line string) string {
+	return strings.TrimSuffix(rights.ReplaceAllString(line, ""), ".")
 }

@@ -1,0 +1,117 @@
+package export
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/profile"
+)
+
+// A Format is a file format of a viewer.
+type Format struct {
+	Name   string // for [Write]
+	Suffix string // that a file of this format has, with its dot
+	Brief  string // its readers, in a line
+	write  func(w *bufio.Writer, p *profile.Profile, options Options) error
+}
+
+// Options are what a file says beside the samples.
+type Options struct {
+	Program string // that writes the file, such as "jitinject 1.2.3"; "" for none
+}
+
+// ErrNoSamples is returned for a profile without samples: some viewers refuse such a file, others
+// show an empty window.
+var ErrNoSamples = errors.New("the recording has no samples")
+
+// formats are all formats, in the order of [Formats].
+var formats = []Format{
+	{"pprof", ".pb.gz", "go tool pprof, Pyroscope, Parca", writePprof},
+	{"speedscope", ".speedscope.json", "www.speedscope.app", writeSpeedscope},
+	{"firefox", ".firefox.json.gz", "profiler.firefox.com", writeFirefox},
+	{"folded", ".folded", "FlameGraph and others: text, a line for each stack", writeFolded},
+}
+
+// Formats returns all formats. The slice is the caller's.
+func Formats() []Format {
+	return append([]Format(nil), formats...)
+}
+
+// Write writes a profile in the format of a name. The same profile always gives the same bytes.
+// The file is a stream, pprof's excepted: memory depends on the number of distinct stacks, with less
+// for a sample than the profile has.
+//
+// Write returns [ErrNoSamples] for a profile without samples, and an error for an unknown format,
+// for indices that lead nowhere, and for those of w. Then a part of the file may be written.
+func Write(w io.Writer, format string, p *profile.Profile, options Options) error {
+	for _, f := range formats {
+		if f.Name != format {
+			continue
+		}
+		if err := check(p); err != nil {
+			return err
+		}
+		out := bufio.NewWriterSize(w, 1<<16)
+		if err := f.write(out, withUnknownStack(p), options); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
+	return fmt.Errorf("unknown format %q", format)
+}
+
+// check returns an error if an index of the profile leads nowhere. Callers come before the stacks
+// that they call, so there are no circles.
+func check(p *profile.Profile) error {
+	if len(p.Samples) == 0 {
+		return ErrNoSamples
+	}
+	for i, s := range p.Samples {
+		switch {
+		case s.Stack < -1 || s.Stack >= len(p.Stacks):
+			return fmt.Errorf("sample %d has stack %d, of %d", i, s.Stack, len(p.Stacks))
+		case s.Thread < 0 || s.Thread >= len(p.Threads):
+			return fmt.Errorf("sample %d has thread %d, of %d", i, s.Thread, len(p.Threads))
+		case s.Event < 0 || s.Event >= len(p.Events):
+			return fmt.Errorf("sample %d has event %d, of %d", i, s.Event, len(p.Events))
+		}
+	}
+	for i, s := range p.Stacks {
+		switch {
+		case s.Caller < -1 || s.Caller >= i:
+			return fmt.Errorf("stack %d has caller %d, which does not come before it", i, s.Caller)
+		case s.Frame < 0 || s.Frame >= len(p.Frames):
+			return fmt.Errorf("stack %d has frame %d, of %d", i, s.Frame, len(p.Frames))
+		}
+	}
+	for i, f := range p.Frames {
+		if f.Function < 0 || f.Function >= len(p.Functions) {
+			return fmt.Errorf("frame %d has function %d, of %d", i, f.Function, len(p.Functions))
+		}
+	}
+	return nil
+}
+
+// withUnknownStack returns the profile with one more stack, whose only frame is [unknown], if there
+// are samples without a stack: they get it. Some viewers count such samples, others leave them out of their sums.
+func withUnknownStack(p *profile.Profile) *profile.Profile {
+	if !slices.ContainsFunc(p.Samples, func(s profile.Sample) bool { return s.Stack < 0 }) {
+		return p
+	}
+	larger := *p
+	larger.Functions = append(slices.Clip(p.Functions), profile.Function{})
+	larger.Frames = append(slices.Clip(p.Frames), profile.Frame{Function: len(p.Functions)})
+	larger.Stacks = append(slices.Clip(p.Stacks), profile.Stack{Caller: -1, Frame: len(p.Frames)})
+	return &larger
+}
+
+// stackOf is the stack of a sample, in a profile of [withUnknownStack].
+func stackOf(p *profile.Profile, sample int) int {
+	if stack := p.Samples[sample].Stack; stack >= 0 {
+		return stack
+	}
+	return len(p.Stacks) - 1
+}

@@ -1,0 +1,295 @@
+package export
+
+import "github.com/jitinject/jitinject/internal/profile"
+
+// firefoxCategories are the categories of code, by [profile.Kind]. The first grey one is the
+// default.
+var firefoxCategories = []struct{ name, color string }{
+	profile.Unknown: {"Other", "grey"},
+	profile.Kernel:  {"Kernel", "orange"},
+	profile.Native:  {"Native", "blue"},
+	profile.JIT:     {"JIT", "green"},
+}
+
+// firefoxTiers are the subcategories of each category, by [profile.Tier]. The first must be Other.
+var firefoxTiers = []string{
+	profile.NoTier:      "Other",
+	profile.Interpreter: "Interpreter",
+	profile.Baseline:    "Baseline",
+	profile.Middle:      "Middle tier",
+	profile.Optimized:   "Optimized",
+	profile.Stub:        "Stub",
+}
+
+// maxInlineDepth is the deepest inlined call that the profiler can note: it has a byte.
+const maxInlineDepth = 255
+
+// categories writes the categories, each with all tiers: natives may be a part of an interpreter.
+func (f *firefoxWriter) categories() {
+	f.raw(`"categories":[`)
+	for i, category := range firefoxCategories {
+		f.separate(i)
+		f.raw(`{"name":"` + category.name + `","color":"` + category.color + `","subcategories":[`)
+		for k, tier := range firefoxTiers {
+			f.separate(k)
+			f.quote(tier)
+		}
+		f.raw("]}")
+	}
+	f.raw("]")
+}
+
+// A firefoxFrame is a frame of a thread. The same frame may be at several depths of inlining, if a
+// function is inlined into itself.
+type firefoxFrame struct {
+	frame  int // index in the profile
+	depth  int // 0 for the function that has the code
+	symbol int // index in merged of the function that has the code
+}
+
+// localTables have what the samples of one thread need. Values are indices in the profile,
+// positions those in the file.
+type localTables struct {
+	stacks     map[int]int // stack in the profile: position
+	stackFrame []int       // position of the frame
+	prefix     []int       // position of the caller, -1 for none
+	frames     map[firefoxFrame]int
+	frameList  []firefoxFrame
+	functions  map[int]int // index in merged: position
+	functionOf []int
+	resources  map[int]int // library: position
+	resourceOf []int
+	natives    map[int]int // index in merged: position
+	nativeOf   []int
+	path       []int // a buffer
+}
+
+func newLocalTables(p *profile.Profile) localTables {
+	return localTables{
+		stacks:    make(map[int]int, len(p.Stacks)),
+		frames:    make(map[firefoxFrame]int),
+		functions: make(map[int]int),
+		resources: make(map[int]int),
+		natives:   make(map[int]int),
+	}
+}
+
+// reset empties the tables and keeps their memory.
+func (t *localTables) reset() {
+	clear(t.stacks)
+	clear(t.frames)
+	clear(t.functions)
+	clear(t.resources)
+	clear(t.natives)
+	t.stackFrame, t.prefix, t.frameList = t.stackFrame[:0], t.prefix[:0], t.frameList[:0]
+	t.functionOf, t.resourceOf, t.nativeOf = t.functionOf[:0], t.resourceOf[:0], t.nativeOf[:0]
+}
+
+// position is that of a value, which is added at the end if it is new.
+func position(known map[int]int, list *[]int, value int) int {
+	at, ok := known[value]
+	if !ok {
+		at = len(*list)
+		known[value] = at
+		*list = append(*list, value)
+	}
+	return at
+}
+
+// addStack returns the position of a stack in the thread's table. Callers are added before.
+func (f *firefoxWriter) addStack(stack int) int {
+	t := &f.local
+	t.path = t.path[:0]
+	for ; stack >= 0; stack = f.p.Stacks[stack].Caller {
+		if _, known := t.stacks[stack]; known {
+			break
+		}
+		t.path = append(t.path, stack)
+	}
+	at := -1
+	if stack >= 0 {
+		at = t.stacks[stack]
+	}
+	for i := len(t.path) - 1; i >= 0; i-- {
+		s := f.p.Stacks[t.path[i]]
+		frame := firefoxFrame{frame: s.Frame, symbol: f.merged.of[f.p.Frames[s.Frame].Function]}
+		if f.p.Frames[s.Frame].Inlined && at >= 0 {
+			caller := t.frameList[t.stackFrame[at]]
+			frame.depth, frame.symbol = min(caller.depth+1, maxInlineDepth), caller.symbol
+		}
+		t.stackFrame = append(t.stackFrame, f.addFrame(frame))
+		t.prefix = append(t.prefix, at)
+		at = len(t.prefix) - 1
+		t.stacks[t.path[i]] = at
+	}
+	return at
+}
+
+// addFrame returns the position of a frame in the thread's table.
+func (f *firefoxWriter) addFrame(frame firefoxFrame) int {
+	t := &f.local
+	at, ok := t.frames[frame]
+	if !ok {
+		at = len(t.frameList)
+		t.frames[frame] = at
+		t.frameList = append(t.frameList, frame)
+	}
+	return at
+}
+
+// tables writes the tables of a thread.
+func (f *firefoxWriter) tables() {
+	t := &f.local
+	f.raw(`"stackTable":{"frame":`)
+	f.integers(t.stackFrame)
+	f.raw(`,"prefix":`)
+	f.integers(t.prefix)
+	f.raw(`,"length":`)
+	f.integer(len(t.prefix))
+	f.raw("},\n")
+	f.frameTable()
+	f.raw(",\n")
+	f.funcTable()
+	f.raw(",\n")
+	f.resourceTable()
+	f.raw(",\n")
+	f.nativeSymbols()
+}
+
+// column writes a column of n whole numbers; those below 0 are null.
+func (f *firefoxWriter) column(name string, n int, value func(row int) int) {
+	f.raw(`"` + name + `":[`)
+	for row := range n {
+		if row > 0 {
+			f.raw(",")
+		}
+		if number := value(row); number < 0 {
+			f.raw("null")
+		} else {
+			f.integer(number)
+		}
+	}
+	f.raw("],")
+}
+
+// constant writes a column of n equal values.
+func (f *firefoxWriter) constant(name, value string, n int) {
+	f.raw(`"` + name + `":`)
+	f.repeat(value, n)
+	f.raw(",")
+}
+
+// length ends a table.
+func (f *firefoxWriter) length(n int) {
+	f.raw(`"length":`)
+	f.integer(n)
+	f.raw("}")
+}
+
+// frameTable writes frames without addresses: these would count from the beginning of an object in
+// memory, which is unknown.
+func (f *firefoxWriter) frameTable() {
+	t, n := &f.local, len(f.local.frameList)
+	function := func(row int) *profile.Function {
+		return &f.p.Functions[f.p.Frames[t.frameList[row].frame].Function]
+	}
+	f.raw(`"frameTable":{`)
+	f.constant("address", "-1", n)
+	f.column("inlineDepth", n, func(row int) int { return t.frameList[row].depth })
+	f.column("category", n, func(row int) int {
+		if kind := int(function(row).Kind); kind < len(firefoxCategories) {
+			return kind
+		}
+		return 0
+	})
+	f.column("subcategory", n, func(row int) int {
+		if tier := int(function(row).Tier); tier < len(firefoxTiers) {
+			return tier
+		}
+		return 0
+	})
+	f.column("func", n, func(row int) int {
+		return position(t.functions, &t.functionOf, f.merged.of[f.p.Frames[t.frameList[row].frame].Function])
+	})
+	f.column("nativeSymbol", n, func(row int) int {
+		symbol := t.frameList[row].symbol
+		if objectOf(f.symbol(symbol)) == "" {
+			return -1
+		}
+		return position(t.natives, &t.nativeOf, symbol)
+	})
+	f.constant("innerWindowID", "0", n)
+	f.column("line", n, func(row int) int { return lineOrNull(f.p.Frames[t.frameList[row].frame].Line) })
+	f.constant("column", "null", n)
+	f.length(n)
+}
+
+// symbol is the function that stands for a merged one.
+func (f *firefoxWriter) symbol(merged int) *profile.Function {
+	return &f.p.Functions[f.merged.first[merged]]
+}
+
+// lineOrNull is a line, or -1 if it is unknown.
+func lineOrNull(line int) int {
+	if line <= 0 {
+		return -1
+	}
+	return line
+}
+
+// funcTable writes the functions of the frames.
+func (f *firefoxWriter) funcTable() {
+	t, n := &f.local, len(f.local.functionOf)
+	function := func(row int) *profile.Function {
+		return f.symbol(t.functionOf[row])
+	}
+	f.raw(`"funcTable":{`)
+	f.column("name", n, func(row int) int { return f.index(functionName(function(row))) })
+	f.constant("isJS", "false", n)
+	f.constant("relevantForJS", "false", n)
+	f.raw(`"resource":[`)
+	for row := range n {
+		if row > 0 {
+			f.raw(",")
+		}
+		if object, ok := f.objects[objectOf(function(row))]; ok {
+			f.integer(position(t.resources, &t.resourceOf, object))
+		} else {
+			f.raw("-1") // the format's sign for none
+		}
+	}
+	f.raw("],")
+	f.column("fileName", n, func(row int) int {
+		if function(row).File == "" {
+			return -1
+		}
+		return f.index(text(function(row).File))
+	})
+	f.column("lineNumber", n, func(row int) int { return lineOrNull(function(row).Line) })
+	f.constant("columnNumber", "null", n)
+	f.length(n)
+}
+
+// resourceTable writes the objects of the functions.
+func (f *firefoxWriter) resourceTable() {
+	const library = "1" // the type of a resource
+	t, n := &f.local, len(f.local.resourceOf)
+	f.raw(`"resourceTable":{`)
+	f.column("lib", n, func(row int) int { return t.resourceOf[row] })
+	f.column("name", n, func(row int) int { return f.index(objectName(f.libraries[t.resourceOf[row]])) })
+	f.constant("host", "null", n)
+	f.constant("type", library, n)
+	f.length(n)
+}
+
+// nativeSymbols writes the functions that have code. With the depth of a frame, they say into what
+// it is inlined. Their addresses are unknown: numbers keep them apart.
+func (f *firefoxWriter) nativeSymbols() {
+	t, n := &f.local, len(f.local.nativeOf)
+	f.raw(`"nativeSymbols":{`)
+	f.column("libIndex", n, func(row int) int { return f.objects[f.symbol(t.nativeOf[row]).Object] })
+	f.column("address", n, func(row int) int { return t.nativeOf[row] })
+	f.column("name", n, func(row int) int { return f.index(functionName(f.symbol(t.nativeOf[row]))) })
+	f.constant("functionSize", "null", n)
+	f.length(n)
+}

@@ -1,0 +1,130 @@
+package export
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jitinject/jitinject/internal/profile"
+)
+
+// functionName is what viewers show for a function: its name, or its object's in brackets if it has
+// none. It is valid UTF-8 and not empty.
+func functionName(f *profile.Function) string {
+	if f.Name != "" && f.Name != "[unknown]" {
+		return text(f.Name)
+	}
+	if objectOf(f) == "" {
+		return "[unknown]"
+	}
+	return "[" + strings.Trim(objectName(f.Object), "[]") + "]"
+}
+
+// objectOf is the path of a function's object, "" if it is unknown: perf prints [unknown].
+func objectOf(f *profile.Function) string {
+	if f.Object == "[unknown]" {
+		return ""
+	}
+	return f.Object
+}
+
+// objectName is the last element of an object's path. Names such as [kernel.kallsyms] have no others.
+func objectName(object string) string {
+	if strings.HasPrefix(object, "[") {
+		return text(object)
+	}
+	return text(path.Base(object))
+}
+
+// sourceOf is the file that viewers show for a function: its source, or else the file with its
+// code. The objects of JIT code are left out, because there is one for each version of a function.
+func sourceOf(f *profile.Function) string {
+	if f.File != "" || f.Kind == profile.JIT {
+		return text(f.File)
+	}
+	return text(objectOf(f))
+}
+
+// text is s as UTF-8: other bytes become U+FFFD.
+func text(s string) string {
+	return strings.ToValidUTF8(s, string(utf8.RuneError))
+}
+
+// threadName is the name of a thread, or its number.
+func threadName(t *profile.Thread) string {
+	if t.Name == "" {
+		return fmt.Sprint(t.TID)
+	}
+	return text(t.Name)
+}
+
+// title names the recording: the command that was recorded, or the file.
+func title(r *profile.Recording) string {
+	switch {
+	case r.Command != "":
+		return text(r.Command)
+	case r.Path != "":
+		return text(path.Base(r.Path))
+	}
+	return "perf.data"
+}
+
+// recordedAt is the time of the recording, in nanoseconds since 1970, and 0 if it is unknown. perf
+// prints local time, so the time zone must be the one in which perf ran.
+func recordedAt(r *profile.Recording) int64 {
+	t, err := time.ParseInLocation(time.ANSIC, r.Date, time.Local)
+	if err != nil {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// isClock reports whether an event counts nanoseconds of processor time. Others count what their
+// name says.
+func isClock(event string) bool {
+	name, _, _ := strings.Cut(event, ":")
+	return name == "cpu-clock" || name == "task-clock"
+}
+
+// weight is what a sample counts, in the event's unit. A recording without periods has 1 for each.
+func weight(s *profile.Sample) uint64 {
+	if s.Period == 0 {
+		return 1
+	}
+	return s.Period
+}
+
+// A fact is something about the recording that a viewer shows as text.
+type fact struct {
+	label, text string
+}
+
+// factsOf is what is known about the recording, and a line for each warning.
+func factsOf(r *profile.Recording, options Options) (facts []fact) {
+	add := func(label, s string) {
+		if s != "" {
+			facts = append(facts, fact{label, text(s)})
+		}
+	}
+	add("file", r.Path)
+	add("command", r.Command)
+	add("date", r.Date)
+	add("host", r.Host)
+	add("cpu", r.CPU)
+	add("kernel", r.Kernel)
+	add("arch", r.Arch)
+	add("perf", r.Perf)
+	if r.Frequency > 0 {
+		add("frequency", fmt.Sprintf("%d Hz", r.Frequency))
+	}
+	if r.Lost > 0 {
+		add("lost samples", fmt.Sprint(r.Lost))
+	}
+	for _, w := range r.Warnings {
+		add("warning", w)
+	}
+	add("written by", options.Program)
+	return facts
+}

@@ -1,0 +1,161 @@
+package export
+
+import (
+	"bufio"
+
+	pprof "github.com/google/pprof/profile"
+
+	"github.com/jitinject/jitinject/internal/profile"
+)
+
+// writePprof writes the gzipped protocol buffer of pprof. See
+// https://github.com/google/pprof/blob/main/proto/profile.proto.
+//
+// Samples with the same stack, thread and event are one. Its values are their number, and the sum
+// of the periods of each event; the event with the most samples is shown first. Labels have the
+// thread and the event: go tool pprof -tagroot comm, -tagfocus.
+//
+// A location is an address with its inlined calls, innermost first.
+func writePprof(w *bufio.Writer, p *profile.Profile, options Options) error {
+	b := &pprofBuilder{
+		p:         p,
+		functions: make([]*pprof.Function, len(p.Functions)),
+		locations: make(map[string]*pprof.Location),
+		byStack:   make(map[int]pprofGroup),
+	}
+	first, last := span(p)
+	main := busiestEvent(p)
+	b.out.TimeNanos = recordedAt(&p.Recording)
+	b.out.DurationNanos = int64(last - first)
+	b.out.PeriodType = &pprof.ValueType{Type: text(p.Events[main]), Unit: unit(p.Events[main])}
+	if isClock(p.Events[main]) || p.Recording.Frequency == 0 {
+		b.out.Period = int64(usualPeriod(p, main))
+	}
+	b.out.DefaultSampleType = text(p.Events[main])
+	for _, fact := range factsOf(&p.Recording, options) {
+		b.out.Comments = append(b.out.Comments, fact.label+": "+fact.text)
+	}
+	b.addMappings()
+	b.addSamples()
+	return b.out.Write(w)
+}
+
+// unit is that of an event's periods.
+func unit(event string) string {
+	if isClock(event) {
+		return "nanoseconds"
+	}
+	return "count"
+}
+
+// A pprofBuilder makes the profile of pprof.
+type pprofBuilder struct {
+	p         *profile.Profile
+	out       pprof.Profile
+	mappings  pprofMappings
+	functions []*pprof.Function          // by index of the function; nil if not met yet
+	locations map[string]*pprof.Location // by the frames of the location
+	byStack   map[int]pprofGroup         // by the innermost stack of a location
+	key       []byte                     // a buffer
+}
+
+// A pprofGroup is a location and the stack that called it, -1 for none.
+type pprofGroup struct {
+	location *pprof.Location
+	caller   int
+}
+
+// addSamples adds the samples, in the order in which they are met.
+func (b *pprofBuilder) addSamples() {
+	events := usedEvents(b.p)
+	column := make(map[int]int, len(events))
+	b.out.SampleType = []*pprof.ValueType{{Type: "samples", Unit: "count"}}
+	for _, e := range events {
+		column[e] = len(b.out.SampleType)
+		b.out.SampleType = append(b.out.SampleType, &pprof.ValueType{Type: text(b.p.Events[e]), Unit: unit(b.p.Events[e])})
+	}
+	type key struct{ thread, event, stack int }
+	known := make(map[key]*pprof.Sample)
+	for i := range b.p.Samples {
+		s := &b.p.Samples[i]
+		k := key{s.Thread, s.Event, stackOf(b.p, i)}
+		sample := known[k]
+		if sample == nil {
+			thread := &b.p.Threads[s.Thread]
+			sample = &pprof.Sample{
+				Value:    make([]int64, len(b.out.SampleType)),
+				Label:    map[string][]string{"comm": {threadName(thread)}, "event": {text(b.p.Events[s.Event])}},
+				NumLabel: map[string][]int64{"pid": {int64(thread.PID)}, "tid": {int64(thread.TID)}},
+			}
+			for stack := k.stack; stack >= 0; {
+				group := b.group(stack)
+				sample.Location = append(sample.Location, group.location)
+				stack = group.caller
+			}
+			known[k] = sample
+			b.out.Sample = append(b.out.Sample, sample)
+		}
+		sample.Value[0]++
+		sample.Value[column[s.Event]] += int64(weight(s))
+	}
+}
+
+// group returns the location that a stack ends with: its innermost frame, and those that it was
+// inlined into.
+func (b *pprofBuilder) group(stack int) pprofGroup {
+	if group, ok := b.byStack[stack]; ok {
+		return group
+	}
+	b.key = b.key[:0]
+	var lines []pprof.Line
+	caller := stack
+	var frame *profile.Frame
+	for {
+		s := b.p.Stacks[caller]
+		frame = &b.p.Frames[s.Frame]
+		b.key = appendIndex(b.key, s.Frame)
+		lines = append(lines, pprof.Line{Function: b.function(frame.Function), Line: int64(max(0, frame.Line))})
+		caller = s.Caller
+		if !frame.Inlined || caller < 0 {
+			break
+		}
+	}
+	location := b.locations[string(b.key)]
+	if location == nil {
+		location = &pprof.Location{
+			ID:      uint64(len(b.out.Location) + 1),
+			Address: frame.Addr,
+			Mapping: b.mappings.of(objectOf(&b.p.Functions[frame.Function]), frame.Addr),
+			Line:    lines,
+		}
+		b.locations[string(b.key)] = location
+		b.out.Location = append(b.out.Location, location)
+	}
+	group := pprofGroup{location, caller}
+	b.byStack[stack] = group
+	return group
+}
+
+// appendIndex appends 8 bytes.
+func appendIndex(key []byte, index int) []byte {
+	for shift := 0; shift < 64; shift += 8 {
+		key = append(key, byte(index>>shift))
+	}
+	return key
+}
+
+// function returns a function of pprof, which is added if it is new.
+func (b *pprofBuilder) function(index int) *pprof.Function {
+	if b.functions[index] == nil {
+		f := &b.p.Functions[index]
+		b.functions[index] = &pprof.Function{
+			ID:         uint64(len(b.out.Function) + 1),
+			Name:       functionName(f),
+			SystemName: text(f.Symbol),
+			Filename:   text(f.File),
+			StartLine:  int64(max(0, f.Line)),
+		}
+		b.out.Function = append(b.out.Function, b.functions[index])
+	}
+	return b.functions[index]
+}

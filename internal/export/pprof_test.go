@@ -1,0 +1,238 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	pprof "github.com/google/pprof/profile"
+
+	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// parsePprof returns what pprof's own package reads.
+func parsePprof(t *testing.T, p *profile.Profile) *pprof.Profile {
+	t.Helper()
+	read, err := pprof.ParseData(write(t, "pprof", p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := read.CheckValid(); err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// toolPprof returns what go tool pprof prints about a profile.
+func toolPprof(t *testing.T, p *profile.Profile, options ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.pb.gz")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(file, "pprof", p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(testrec.Tool(t, "go"), append(append([]string{"tool", "pprof"}, options...), path)...)
+	cmd.Env = append(os.Environ(), "PPROF_TMPDIR="+t.TempDir(), "PPROF_BINARY_PATH="+t.TempDir())
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go tool pprof %s: %v\n%s", options, err, complaints.String())
+	}
+	return string(out)
+}
+
+func TestPprof_ToolTop(t *testing.T) {
+	top := toolPprof(t, recorded(), "-top", "-nodecount=100")
+	for _, want := range []string{
+		`(?m)^File: node$`,
+		`(?m)^Type: cpu-clock:u$`,
+		`Total samples = 7ms `,
+		`(?m)^ +2ms 28\.57% .* add \(inline\)$`,
+		`(?m)^ +1ms 14\.29% .* 3ms 42\.86%  run$`,
+		`(?m)^ +0 .* 5ms 71\.43%  main$`,
+		`(?m)^ +1ms 14\.29% .*  \[libc\.so\.6\]$`,
+		`(?m)^ +1ms 14\.29% .*  \[unknown\]$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(top) {
+			t.Errorf("got:\n%swant %s", top, want)
+		}
+	}
+	if samples := toolPprof(t, recorded(), "-top", "-sample_index=samples"); !regexp.MustCompile(`(?m)^ +2 28\.57% .* add \(inline\)$`).MatchString(samples) {
+		t.Errorf("got:\n%swant 2 samples in add", samples)
+	}
+}
+
+func TestPprof_ToolPeekAndLines(t *testing.T) {
+	peek := toolPprof(t, recorded(), "-peek", "^add$")
+	if !regexp.MustCompile(`2ms +100% \| +run \(inline\)`).MatchString(peek) {
+		t.Errorf("got:\n%swant run as the caller that add is inlined into", peek)
+	}
+	lines := toolPprof(t, recorded(), "-top", "-lines")
+	for _, want := range []string{"add /src/lib.js:2 (inline)", "run /src/x.js:5", "run /src/x.js:4"} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("got:\n%swant %s", lines, want)
+		}
+	}
+}
+
+func TestPprof_ToolLabels(t *testing.T) {
+	for label, want := range map[string]string{
+		"comm":  `(?m)^ .* 2ms 28\.57%  node worker$`,
+		"tid":   `(?m)^ .* 2ms 28\.57%  11$`,
+		"pid":   `(?m)^ .* 6ms 85\.71%  9$`,
+		"event": `(?m)^ .* 7ms   100%  cpu-clock:u$`,
+	} {
+		if top := toolPprof(t, recorded(), "-top", "-tagroot="+label); !regexp.MustCompile(want).MatchString(top) {
+			t.Errorf("-tagroot=%s: got:\n%swant %s", label, top, want)
+		}
+	}
+}
+
+func TestPprof_ToolRaw(t *testing.T) {
+	raw := toolPprof(t, recorded(), "-raw")
+	for _, want := range []string{
+		"0x7f0040 M=2 add /src/lib.js:2:0 s=1\n             add /src/lib.js:2:0 s=1\n             run /src/x.js:5:0 s=3(*run x.js:3)\n",
+		"Comment: command: /usr/bin/perf record -F 1000 -g -- node x.js\n",
+		"Comment: lost samples: 3\n",
+		"PeriodType: cpu-clock:u nanoseconds\nPeriod: 1000000\n",
+		"\n1: 0x0/0x0/0x0 /usr/bin/node  [FN][FL][LN][IN]\n",
+	} {
+		if !strings.Contains(raw, want) {
+			t.Errorf("got:\n%swant:\n%s", raw, want)
+		}
+	}
+	toolPprof(t, hostile(), "-raw")
+	toolPprof(t, hostile(), "-top")
+}
+
+// Each event has a column of its own, with its unit.
+func TestPprof_SeveralEvents(t *testing.T) {
+	p := recorded()
+	p.Events = []string{"unused", "cycles:u", "task-clock"}
+	for i := range p.Samples {
+		p.Samples[i].Event = 2
+	}
+	p.Samples[0].Event, p.Samples[0].Period = 1, 700
+	read := parsePprof(t, p)
+	var columns []string
+	sums := make([]int64, len(read.SampleType))
+	for _, c := range read.SampleType {
+		columns = append(columns, c.Type+" "+c.Unit)
+	}
+	for _, s := range read.Sample {
+		for i, v := range s.Value {
+			sums[i] += v
+		}
+	}
+	if want := []string{"samples count", "cycles:u count", "task-clock nanoseconds"}; !slices.Equal(columns, want) {
+		t.Errorf("got columns %q; want %q", columns, want)
+	}
+	if want := []int64{7, 700, 6e6}; !slices.Equal(sums, want) {
+		t.Errorf("got sums %d; want %d", sums, want)
+	}
+	if read.DefaultSampleType != "task-clock" || read.DurationNanos != 5e6 {
+		t.Errorf("got %s, %d ns; want that with the most samples, 5 ms", read.DefaultSampleType, read.DurationNanos)
+	}
+}
+
+// Ranges do not overlap, each location is in its mapping's, and the program is first.
+func TestPprof_Mappings(t *testing.T) {
+	p := &profile.Profile{
+		Recording: profile.Recording{Command: "perf record ./prog"},
+		Events:    []string{"cycles"},
+		Threads:   []profile.Thread{{PID: 1, TID: 1, Process: "sh", Name: "sh"}},
+	}
+	add := func(object string, kind profile.Kind, addr uint64) {
+		p.Functions = append(p.Functions, profile.Function{Name: object, Object: object, Kind: kind})
+		p.Frames = append(p.Frames, profile.Frame{Function: len(p.Functions) - 1, Addr: addr})
+		p.Stacks = append(p.Stacks, profile.Stack{Caller: len(p.Stacks) - 1, Frame: len(p.Frames) - 1})
+	}
+	for i := range uint64(100) { // libc in more ranges than are written, between those of JIT code
+		add("/lib/libc.so", profile.Native, 0x7000+0x100*i)
+		add(fmt.Sprintf("/tmp/jitted-%d.so", i), profile.JIT, 0x7080+0x100*i)
+	}
+	add("/usr/bin/prog", profile.Native, 0x400000)
+	add("/usr/bin/prog", profile.Native, 0x400800)
+	add("/tmp/jitted-0.so", profile.JIT, 0x400400) // divides the program's range
+	add("/lib/libc.so", profile.Native, 0x400c00)
+	add("/usr/bin/prog", profile.Native, 0x400c00) // another process
+	add("[kernel.kallsyms]", profile.Kernel, ^uint64(0))
+	p.Samples = []profile.Sample{{Stack: len(p.Stacks) - 1, Period: 1}}
+	read := parsePprof(t, p)
+	if read.Mapping[0].File != "/usr/bin/prog" {
+		t.Errorf("got %s as the first mapping; want the program", read.Mapping[0].File)
+	}
+	counts := make(map[string]int)
+	var placed []*pprof.Mapping
+	for _, m := range read.Mapping {
+		counts[m.File]++
+		if m.Limit > 0 {
+			placed = append(placed, m)
+		}
+	}
+	for i, a := range placed {
+		for _, b := range placed[i+1:] {
+			if a.Start < b.Limit && b.Start < a.Limit {
+				t.Errorf("got %#x-%#x of %s and %#x-%#x of %s; want ranges that do not overlap", a.Start, a.Limit, a.File, b.Start, b.Limit, b.File)
+			}
+		}
+	}
+	if counts["/lib/libc.so"] != 1 || counts["/usr/bin/prog"] != 3 || counts["/tmp/jitted-0.so"] != 2 || len(placed) != 2+101+1 {
+		t.Errorf("got %v mappings, %d with ranges; want one of libc, 2 ranges and a rest of the program, 101 of JIT code, the kernel's", counts, len(placed))
+	}
+	for _, l := range read.Location {
+		if name := l.Line[0].Function.Name; l.Mapping == nil || l.Mapping.File != name {
+			t.Errorf("got location %#x of %s in %v; want it in its object", l.Address, name, l.Mapping)
+		} else if m := l.Mapping; m.Limit > 0 && (l.Address < m.Start || l.Address > m.Limit) {
+			t.Errorf("got location %#x in %#x-%#x", l.Address, m.Start, m.Limit)
+		}
+	}
+}
+
+// The kernel keeps 15 bytes of a program's name.
+func TestMainObject_Names(t *testing.T) {
+	native := func(objects ...string) *profile.Profile {
+		p := recorded()
+		p.Functions = nil
+		for _, object := range objects {
+			p.Functions = append(p.Functions, profile.Function{Object: object, Kind: profile.Native})
+		}
+		return p
+	}
+	for _, c := range []struct {
+		name    string
+		process string
+		command string
+		objects []string
+		want    string
+	}{
+		{"process", "node", "perf record node", []string{"/lib/libc.so", "/usr/bin/node"}, "/usr/bin/node"},
+		{"cut name", "averyverylongpr", "", []string{"/lib/libc.so", "/bin/averyverylongprogram"}, "/bin/averyverylongprogram"},
+		{"renamed", "MainThread", "perf record -- /usr/bin/node x.js", []string{"/lib/libc.so", "/usr/bin/node"}, "/usr/bin/node"},
+		{"neither", "x", "", []string{"[vdso]", "/lib/libc.so"}, "/lib/libc.so"},
+		{"none", "x", "", nil, ""},
+	} {
+		p := native(c.objects...)
+		p.Recording.Command = c.command
+		for i := range p.Threads {
+			p.Threads[i].Process = c.process
+		}
+		if got := mainObject(p); got != c.want {
+			t.Errorf("%s: got %q; want %q", c.name, got, c.want)
+		}
+	}
+}
