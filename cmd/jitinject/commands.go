@@ -37,6 +37,10 @@ func commands() []subcommand {
 	return []subcommand{
 		{name: "inject", brief: "put jitted functions into a recording of perf", flags: flagsOf(newFlags), run: runInject},
 		{name: "record", args: "[perf record options] [--] COMMAND...", brief: "record a command with the dumps of its runtimes, and inject them", flags: flagsOf(newRecordFlags), run: noInput(runRecord)},
+		perfView("report", "[perf report options]", "show where a program spends its time, with perf"),
+		perfView("annotate", "[perf annotate options] [SYMBOL]", "show instructions of functions with their samples, with perf"),
+		perfView("script", "[perf script options]", "print samples, with perf"),
+		perfView("diff", "[perf diff options] [[OLD_FILE] NEW_FILE]", "compare two runs by function, with perf"),
 		{name: "dump", args: "FILE...", brief: "show what dumps, recordings and objects hold", flags: flagsOf(newDumpFlags), run: runDump},
 		{name: "verify", args: "FILE...", brief: "check dumps, recordings and objects", flags: flagsOf(newVerifyFlags), run: noInput(runVerify)},
 		{name: "fetch", args: "FILE...", brief: "get the objects of results from debuginfod servers", flags: flagsOf(newFetchFlags), run: noInput(runFetch)},

@@ -6,13 +6,18 @@ package main
 import (
 	"io"
 	"os"
+	"slices"
 
+	"github.com/jitinject/jitinject/internal/addr2line"
 	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/stdio"
 	"github.com/jitinject/jitinject/internal/watcher"
 )
 
 func main() {
+	if addr2line.IsFilter(os.Args) {
+		os.Exit(addr2line.Filter(os.Args))
+	}
 	os.Stderr = watcher.Stderr()
 	code := program()
 	if !stdio.Close(os.Stdout, os.Stderr) {
@@ -26,8 +31,8 @@ func program() int {
 	if watcher.Started() == watcher.After {
 		return afterCrash(os.Args, os.Stdout, os.Stderr)
 	}
-	if len(os.Args) > 1 && os.Args[1] == "record" {
-		return run(os.Args, os.Stdin, os.Stdout, os.Stderr) // the command that it starts gets the limits as they are
+	if len(os.Args) > 1 && slices.Contains([]string{"record", "report", "annotate", "script", "diff"}, os.Args[1]) {
+		return run(os.Args, os.Stdin, os.Stdout, os.Stderr) // the program that it starts gets the limits as they are
 	}
 	if code := prepare(os.Stderr); code != exitOK {
 		return code

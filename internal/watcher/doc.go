@@ -14,8 +14,9 @@
 //   - passes on signals that were sent to it alone, and SIGCONT;
 //   - takes the child with it when it is killed (PR_SET_PDEATHSIG).
 //
-// jitinject record runs without a watcher: it starts programs, passes signals to them itself, and is
-// the program that perf starts to become the recorded command.
+// The commands record, report, annotate, script and diff run without a watcher: they start programs,
+// pass signals to them themselves, and record is the program that perf starts to become the recorded
+// command. So does the filter addr2line, which perf starts hundreds of times.
 //
 // If the child has crashed, the watcher starts the program a second time, in mode [After]. That
 // names the resource that was short, from the output of the runtime and from the CPU time, and

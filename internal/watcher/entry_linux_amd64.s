@@ -39,14 +39,33 @@
 // entry is where the kernel starts the program. The stack has the arguments. System calls
 // change AX, CX and R11. BX is the address of state.
 TEXT ·entry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0-0
-	// jitinject record runs alone. argc is at 0(SP), argv[1] at 16(SP).
+	// Commands that start other programs run alone, and so does the filter addr2line, which perf starts
+	// hundreds of times. argc is at 0(SP), argv[1] at 16(SP). The bytes before argv[1] are the end of
+	// argv[0].
 	CMPQ 0(SP), $2
 	JLT  watched
 	MOVQ 16(SP), AX
+	MOVQ $0x656e696c32726464, CX // "ddr2line"
+	CMPQ -9(AX), CX
+	JEQ  runtime
 	MOVQ (AX), AX // environment and the program's name follow the arguments
+	MOVQ $0x657461746f6e6e61, CX // "annotate"
+	CMPQ AX, CX
+	JEQ  runtime
 	MOVQ $0x00ffffffffffffff, CX
 	ANDQ CX, AX
 	MOVQ $0x0064726f636572, CX // "record"
+	CMPQ AX, CX
+	JEQ  runtime
+	MOVQ $0x0074726f706572, CX // "report"
+	CMPQ AX, CX
+	JEQ  runtime
+	MOVQ $0x00747069726373, CX // "script"
+	CMPQ AX, CX
+	JEQ  runtime
+	MOVQ $0x000000ffffffffff, CX
+	ANDQ CX, AX
+	MOVQ $0x0066666964, CX // "diff"
 	CMPQ AX, CX
 	JEQ  runtime
 watched:

@@ -39,15 +39,34 @@
 // entry is where the kernel starts the program. The stack has the arguments. System calls
 // change R0. R20 is the address of state. See entry_linux_amd64.s: this is the same.
 TEXT ·entry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0-0
-	// jitinject record runs alone. argc is at 0(RSP), argv[1] at 16(RSP).
+	// Commands that start other programs run alone, and so does the filter addr2line, which perf starts
+	// hundreds of times. argc is at 0(RSP), argv[1] at 16(RSP). The bytes before argv[1] are the end of
+	// argv[0].
 	MOVD 0(RSP), R0
 	CMP  $2, R0
 	BLT  watched
-	MOVD 16(RSP), R0
-	MOVD (R0), R0 // environment and the program's name follow the arguments
+	MOVD 16(RSP), R1
+	MOVD -9(R1), R0
+	MOVD $0x656e696c32726464, R2 // "ddr2line"
+	CMP  R2, R0
+	BEQ  runtime
+	MOVD (R1), R0 // environment and the program's name follow the arguments
+	MOVD $0x657461746f6e6e61, R2 // "annotate"
+	CMP  R2, R0
+	BEQ  runtime
 	AND  $0x00ffffffffffffff, R0, R0
-	MOVD $0x0064726f636572, R1 // "record"
-	CMP  R1, R0
+	MOVD $0x0064726f636572, R2 // "record"
+	CMP  R2, R0
+	BEQ  runtime
+	MOVD $0x0074726f706572, R2 // "report"
+	CMP  R2, R0
+	BEQ  runtime
+	MOVD $0x00747069726373, R2 // "script"
+	CMP  R2, R0
+	BEQ  runtime
+	AND  $0x000000ffffffffff, R0, R0
+	MOVD $0x0066666964, R2 // "diff"
+	CMP  R2, R0
 	BEQ  runtime
 watched:
 	MOVD $·state(SB), R20

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jitinject/jitinject/internal/perfrun"
+	"github.com/jitinject/jitinject/internal/record"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/terminal"
+)
+
+// perfView returns the row of a command that is perf's of the same name, on a result.
+func perfView(name, args, brief string) subcommand {
+	return subcommand{name: name, args: args, brief: brief,
+		flags: func() *pflag.FlagSet { return newViewFlags(name) },
+		run:   noInput(func(args []string, stdout *os.File, stderr io.Writer) int { return runView(name, args, stdout, stderr) })}
+}
+
+// newViewFlags describes the options with a default that is not perf's. perf reads them.
+func newViewFlags(name string) *pflag.FlagSet {
+	fs := newFlagSet(name)
+	if name == "diff" {
+		fs.StringP("sort", "s", "sym", "compare by these `KEYS`, with commas")
+	} else {
+		fs.StringP("input", "i", defaultOutput, "show the recording `FILE`")
+	}
+	return fs
+}
+
+// runView is the commands report, annotate, script and diff. It returns only if perf was not started.
+func runView(name string, args []string, stdout *os.File, stderr io.Writer) int {
+	if len(args) > 0 && slices.Contains([]string{"-h", "--help"}, args[0]) {
+		return printText(stdout, stderr, commandHelp(findCommand(name), programName(stderr), terminal.Width(stdout)))
+	}
+	ending, err := startView(name, args, stderr)
+	if err != nil {
+		printError(stderr, err)
+		return exitFailed
+	}
+	ending.End()
+	return ending.Code
+}
+
+// startView runs perf until it ends.
+func startView(name string, args []string, stderr io.Writer) (perfrun.Ending, error) {
+	perf, err := record.FindPerf()
+	if err != nil {
+		return perfrun.Ending{}, err
+	}
+	view := perfrun.View{Perf: perf, Command: name, Typed: args}
+	words := view.Arguments(defaultOutput)
+	for _, file := range view.Defaults(defaultOutput) {
+		if _, err := sys.Stat(file); errors.Is(err, os.ErrNotExist) {
+			return perfrun.Ending{}, fmt.Errorf("there is no %s; to make it: jitinject record COMMAND, or jitinject after perf record -k mono", file)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return perfrun.Ending{}, err
+	}
+	return perfrun.Run(perf, self, words, stderr)
+}
