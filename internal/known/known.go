@@ -30,6 +30,9 @@ type Runtime struct {
 	stacks       string // options of perf record for stacks; "" for -g
 	note         string // further advice, or ""
 
+	recordable recordable // what jitinject record needs for a dump
+	deafening  string     // letters of options that make it ignore its variables; "" for none
+
 	ownStack bool // its code runs on a stack of its own
 
 	// other says whose code it may be that options do not name, and live how to get names for it.
@@ -55,11 +58,29 @@ func (r *Runtime) Env() string {
 }
 
 // Advice returns the command that makes the runtime write a dump, with further advice. It is made from
-// perf record's command line if that starts the runtime.
+// perf record's command line if that starts the runtime, or a program that may have started it. Where
+// jitinject record can do it, that comes first, and perf's command stands in a comment: it has the
+// options, which a service needs, and a machine without jitinject.
 func (r *Runtime) Advice(cmdline []string) string {
 	if r.options == "" && r.set == "" {
 		return r.note
 	}
+	text := r.byPerf(cmdline)
+	note := r.note
+	if strings.Contains(text, agent) {
+		note = "if that file is missing: sudo make install-agent, or the package jitinject-jvmti, which has it in /usr/lib/jitinject; " + note
+	}
+	if command := r.recorded(cmdline); command != "" {
+		text = command + "  # or: " + text
+	}
+	if note != "" {
+		text += "  # " + note
+	}
+	return text
+}
+
+// byPerf returns the command of perf that records the runtime with its options.
+func (r *Runtime) byPerf(cmdline []string) string {
 	stacks := r.stacks
 	if stacks == "" {
 		stacks = "-g"
@@ -69,18 +90,9 @@ func (r *Runtime) Advice(cmdline []string) string {
 		text += "env " + r.set + " "
 	}
 	if q := r.Request(cmdline); len(q.corrected) > 0 {
-		text += strings.Join(q.corrected, " ")
-	} else {
-		text += r.example()
+		return text + strings.Join(q.corrected, " ")
 	}
-	note := r.note
-	if strings.Contains(text, agent) {
-		note = "if that file is missing: sudo make install-agent, or the package jitinject-jvmti, which has it in /usr/lib/jitinject; " + note
-	}
-	if note != "" {
-		text += "  # " + note
-	}
-	return text
+	return text + r.example()
 }
 
 // example returns the command with a placeholder for the program.
