@@ -65,12 +65,19 @@ func (r *Runtime) Advice(cmdline []string) string {
 	if r.options == "" && r.set == "" {
 		return r.note
 	}
-	text := r.byPerf(cmdline)
+	stacks := r.stacks
+	if stacks == "" {
+		stacks = "-g"
+	}
+	text := "perf record -k mono " + stacks + " " + r.withOptions(r.Request(cmdline))
 	note := r.note
 	if strings.Contains(text, agent) {
 		note = "if that file is missing: sudo make install-agent, or the package jitinject-jvmti, which has it in /usr/lib/jitinject; " + note
 	}
-	if command := r.recorded(cmdline); command != "" {
+	switch command, again := r.recorded(cmdline); {
+	case again && command != "":
+		text = command
+	case command != "":
 		text = command + "  # or: " + text
 	}
 	if note != "" {
@@ -79,20 +86,16 @@ func (r *Runtime) Advice(cmdline []string) string {
 	return text
 }
 
-// byPerf returns the command of perf that records the runtime with its options.
-func (r *Runtime) byPerf(cmdline []string) string {
-	stacks := r.stacks
-	if stacks == "" {
-		stacks = "-g"
+// withOptions returns the runtime's command with what makes it write a dump.
+func (r *Runtime) withOptions(q Request) string {
+	command := strings.Join(q.corrected, " ")
+	if command == "" {
+		command = r.example()
 	}
-	text := "perf record -k mono " + stacks + " "
 	if r.set != "" {
-		text += "env " + r.set + " "
+		command = "env " + r.set + " " + command
 	}
-	if q := r.Request(cmdline); len(q.corrected) > 0 {
-		return text + strings.Join(q.corrected, " ")
-	}
-	return text + r.example()
+	return command
 }
 
 // example returns the command with a placeholder for the program.

@@ -1,7 +1,6 @@
 package known
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -16,23 +15,25 @@ const (
 )
 
 // recorded returns the command of jitinject record that makes the runtime write a dump, or "" if there
-// is none. If it made the recording, it is none either, unless options are missing: the runtime did not
-// get its variables, and would not get them again.
-func (r *Runtime) recorded(cmdline []string) string {
+// is none. It has the runtime's options only where variables do not suffice. again says that jitinject
+// record made the recording: the runtime did not get its variables, and would not get them again.
+func (r *Runtime) recorded(cmdline []string) (command string, again bool) {
 	words, again := workload(cmdline)
 	q := r.Request(cmdline)
 	switch {
-	case r.recordable == byNothing, r.recordable == byCommand && again:
-		return ""
-	case r.recordable == byCommand && q.Program != "" && !r.deaf(q.bare):
-		return "jitinject record " + strings.Join(q.bare, " ")
-	case r.recordable == byOptions, q.corrected != nil && r.deaf(words):
-		return "jitinject record " + cmp.Or(strings.Join(q.corrected, " "), r.example())
+	case r.recordable == byNothing:
+		return "", again
+	case again, r.recordable == byOptions:
+		return "jitinject record " + r.withOptions(q), again
+	case q.Program != "" && !r.deaf(q.bare):
+		return "jitinject record " + strings.Join(q.bare, " "), false
+	case q.corrected != nil && r.deaf(words):
+		return "jitinject record " + r.withOptions(q), false
 	case q.Started, len(words) > 0 && !hasTarget(cmdline):
-		return strings.Join(append([]string{"jitinject record"}, quoted(words)...), " ")
+		return strings.Join(append([]string{"jitinject record"}, quoted(words)...), " "), false
 	}
 	name, _, _ := strings.Cut(r.example(), " ")
-	return strings.Join(nonEmpty("jitinject record", name, r.program), " ")
+	return strings.Join(nonEmpty("jitinject record", name, r.program), " "), false
 }
 
 // deaf reports whether a command keeps the runtime from getting the variables of jitinject record, or
