@@ -46,7 +46,7 @@ func commands() []subcommand {
 		{name: "dump", args: "FILE...", brief: "show what dumps, recordings and objects hold", flags: flagsOf(newDumpFlags), run: runDump},
 		{name: "verify", args: "FILE...", brief: "check dumps, recordings and objects", flags: flagsOf(newVerifyFlags), run: noInput(runVerify)},
 		{name: "fetch", args: "FILE...", brief: "get the objects of results from debuginfod servers", flags: flagsOf(newFetchFlags), run: noInput(runFetch)},
-		{name: "clean", args: "[FILE...]", brief: "remove the objects that results refer to", flags: flagsOf(newCleanFlags), run: noInput(runClean)},
+		{name: "clean", args: "[FILE...]", brief: "remove the objects of results, and what record made", flags: flagsOf(newCleanFlags), run: noInput(runClean)},
 		{name: "help", args: "[COMMAND|TOPIC]", brief: "explain a command, or a topic", words: helpWords, run: noInput(runHelp)},
 		{name: "completion", args: "bash|zsh|fish", brief: "print a script that completes command lines in a shell", words: completion.Shells, run: noInput(runCompletion)},
 		{name: "man", args: "DIR", brief: "write the manual pages below a directory", run: noInput(runMan)},

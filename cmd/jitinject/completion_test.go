@@ -37,6 +37,16 @@ var completions = []struct{ line, want string }{
 	{"jitinject --xray-binary e/j", "e/jitted-7-1.so"},
 	{"jitinject dump e/", "e/app.mlpd e/perf.data e/xray-log.app.x"},
 	{"jitinject dump e/jit", "e/jitted-7-1.so"},
+	{"jitinject record --no-inl", "--no-inlines"},
+	{"jitinject record -F 99 --call-g", "--call-graph"}, // perf's
+	{"jitinject record --call-graph l", "lbr"},
+	{"jitinject record --runtime py", "python"},
+	{"jitinject record mkfif", "mkfifo ..."},
+	{"perf-jitinject record -g -e cycles -- mkfif", "mkfifo ..."},
+	{"jitinject record cat d/", "d/bundle d/jit-1.dump d/notes.txt d/perf.data"},
+	{"jitinject record -o x.data -e cycles:u -g -- cat -n d/n", "d/notes.txt"},
+	{"jitinject record cat --no-inl", ""}, // no option of ours
+	{"jitinject record d/", "d/bundle"},   // no command is there, and no file
 }
 
 // scriptOf returns the script of a shell.
@@ -214,6 +224,9 @@ func TestCompletion_Zsh(t *testing.T) {
 				"jitinject --code-from e/":   {"core.7"},
 				"jitinject --xray-binary e/": {"jitted-7-1.so"},
 				"jitinject dump e/":          {"app.mlpd", "perf.data", "xray-log.app.x"},
+
+				"jitinject record -g cat d/":                {"jit-1.dump", "notes.txt", "perf.data"},
+				"jitinject record -e cycles:u -- cat -n d/": {"jit-1.dump", "notes.txt", "perf.data"},
 			} {
 				raw := ask(line+"\x04\x18", "]]")
 				_, hits, _ := strings.Cut(raw, "[[")
@@ -223,8 +236,8 @@ func TestCompletion_Zsh(t *testing.T) {
 						t.Errorf("%q: %q, want %q", line, hits, w)
 					}
 				}
-				if strings.Contains(hits, "notes.txt") || strings.Contains(hits, ".so") && !strings.Contains(line, "--xray-binary") {
-					t.Errorf(`%q: got %q; want one without "notes.txt", one without ".so" or line with "--xray-binary"`, line, hits)
+				if strings.Contains(hits, "notes.txt") != strings.Contains(line, " cat ") || strings.Contains(hits, ".so") && !strings.Contains(line, "--xray-binary") {
+					t.Errorf(`%q: got %q; want "notes.txt" only as a file of cat, one without ".so" or line with "--xray-binary"`, line, hits)
 				}
 			}
 			if out, err := exec.Command(zsh, "-n", "-c", scriptOf(t, "zsh")).CombinedOutput(); err != nil {

@@ -165,7 +165,9 @@ func commandHelp(c *subcommand, program string, width int) string {
 func overview(program string, width int) string {
 	return "usage: " + program + " [inject] [options]\n       " + program + " COMMAND [options] [FILE...]\n\n" + manual.Text([]manual.Section{
 		{Blocks: []manual.Block{
-			{Text: "Puts the functions of JIT compilers into the recording that perf record -k mono made, so that perf report, annotate and script show them. It replaces perf inject --jit."},
+			{Text: "Records a program, and puts the functions of its JIT compilers into the recording, so that perf report, annotate and script show them:"},
+			{Kind: manual.Code, Text: "jitinject record node app.js\nperf report -i perf.jit.data"},
+			{Text: "Or, step by step, in place of perf inject --jit:"},
 			{Kind: manual.Code, Text: "perf record -k mono -g node --perf-prof app.js\njitinject\nperf report -i perf.jit.data"},
 		}},
 		{Title: "Commands (" + program + " help COMMAND):", Blocks: commandBlocks()},

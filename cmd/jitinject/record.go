@@ -181,7 +181,10 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		return exitFailed
 	}
 	if !ending.Recorded { // perf has said why
-		return endLike(ending, exitFailed)
+		if ending.Code != exitUsage {
+			return exitFailed
+		}
+		return exitUsage
 	}
 	return endLike(ending, o.finish(&session, self, stdout, stderr))
 }
@@ -195,6 +198,13 @@ func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (
 	dir := filepath.Dir(o.output)
 	if !record.CanWrite(dir) {
 		return exitFailed, fmt.Errorf("no files can be made in %s; name a result elsewhere: -o /tmp/%s", quote.Printable(dir), typed(filepath.Base(o.output)))
+	}
+	if pids := record.Find(o.options, "p", "pid"); pids != nil {
+		for pid := range strings.SplitSeq(pids.Value, ",") {
+			if n, err := strconv.Atoi(pid); err == nil && !record.IsRunning(n) {
+				return exitFailed, fmt.Errorf("there is no process %d", n)
+			}
+		}
 	}
 	if len(o.command) == 0 {
 		return exitOK, nil
@@ -228,6 +238,9 @@ func (o *recordOptions) perfOptions() (words []string) {
 			words = append(words, "-g")
 		} else {
 			words = append(words, "--call-graph", stacks)
+			if record.Find(o.options, "F", "freq", "c", "count") == nil {
+				words = append(words, "-F", record.Frequency(stacks))
+			}
 		}
 	}
 	for _, option := range o.options {

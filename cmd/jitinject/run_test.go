@@ -297,7 +297,7 @@ func TestExitCode_EveryOutcome(t *testing.T) {
 		t.Error("strict, and yet there is an output")
 	}
 	code, _, stderr = command(t, dir, "-i", "missing.data")
-	if code != exitFailed || stderr != "jitinject: missing.data: there is no such file; make one with perf record -k mono, or name it with -i\n" {
+	if code != exitFailed || stderr != "jitinject: missing.data: there is no such file; make one with jitinject record COMMAND, or name it with -i\n" {
 		t.Errorf("no input: exit code %d\n%s", code, stderr)
 	}
 }

@@ -37,6 +37,45 @@ _jitinject_dirs() {
 	COMPREPLY=($(compgen -d -- "$cur"))
 }
 
+# Words of a command line that begins after options, of which some have the next word as their value.
+# It fails while the word that is being typed is an option or a value.
+_jitinject_program() {
+	local i=2 ended= word
+	while (( i < COMP_CWORD )); do
+		word=${COMP_WORDS[i]}
+		if [[ $word == -- ]]; then
+			ended=1
+			(( i++ ))
+			break
+		elif [[ $word != -* ]]; then
+			break
+		elif [[ ${COMP_WORDS[i+1]} == "=" ]]; then
+			(( i += 2 ))
+		elif [[ " $1 " == *" $word "* ]]; then
+			(( i++ ))
+		fi
+		(( i++ ))
+	done
+	if (( i > COMP_CWORD )) || [[ $i -eq $COMP_CWORD && -z $ended && $cur == -* ]]; then
+		return 1
+	fi
+	local f IFS=$'\n'
+	for f in _comp_command_offset _command_offset; do # of bash-completion
+		if declare -F $f >/dev/null; then
+			IFS=$' \t\n'
+			$f $i
+			return 0
+		fi
+	done
+	compopt -o filenames 2>/dev/null
+	if (( i == COMP_CWORD )); then
+		COMPREPLY=($(compgen -c -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+	return 0
+}
+
 _jitinject() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev= command=inject options= i
 	COMPREPLY=()
@@ -50,8 +89,13 @@ _jitinject() {
 	if [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[1]} != -* ]]; then
 		command=${COMP_WORDS[1]}
 	fi
-	case $command:$prev in
 `)
+	for _, c := range commands {
+		if c.Args.Kind == Program {
+			fmt.Fprintf(&b, "\tif [[ $command == %s && $COMP_CWORD -gt 1 ]] && _jitinject_program %s; then\n\t\treturn\n\tfi\n", c.Name, quote(c.valued()))
+		}
+	}
+	b.WriteString("\tcase $command:$prev in\n")
 	for _, c := range commands {
 		for _, o := range c.Options {
 			if !o.Value.Kind.isWord() {

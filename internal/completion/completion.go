@@ -13,7 +13,7 @@ type Command struct {
 // An Option is one option of a command.
 type Option struct {
 	Short   string // its letter, or ""
-	Long    string // its name, without dashes
+	Long    string // its name, without dashes, or "" if it has a letter only
 	Text    string // its description, in one line
 	Repeats bool   // several on one command line add up
 	Value   Value
@@ -36,6 +36,7 @@ const (
 	Word                 // one of Words
 	File                 // a file with a name of one of Words; any file if there is none
 	Dir                  // a directory
+	Program              // only for arguments: a command line of another program, which ends the options
 )
 
 // Shells returns the shells that have a script.
@@ -58,11 +59,25 @@ func Script(shell string, commands []Command) (script string, ok bool) {
 func (k Kind) isWord() bool { return k != None && k != Optional }
 
 // spellings returns all the ways to write an option.
-func (o *Option) spellings() []string {
-	if o.Short == "" {
-		return []string{"--" + o.Long}
+func (o *Option) spellings() (all []string) {
+	if o.Short != "" {
+		all = append(all, "-"+o.Short)
 	}
-	return []string{"-" + o.Short, "--" + o.Long}
+	if o.Long != "" {
+		all = append(all, "--"+o.Long)
+	}
+	return all
+}
+
+// valued returns the spellings of the options whose value may be the next word, with spaces between.
+func (c *Command) valued() string {
+	var all []string
+	for _, o := range c.Options {
+		if o.Value.Kind.isWord() {
+			all = append(all, o.spellings()...)
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // quote returns a text as one word of a shell, between single quotes.

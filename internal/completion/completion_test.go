@@ -15,7 +15,8 @@ func table() []Command {
 		letter := string(rune('a' + i))
 		options = append(options, Option{Short: letter, Long: "long-" + letter, Text: `it's [a] "text": \ $(false) ` + "`false`", Value: v})
 	}
-	return []Command{{Name: "second", Brief: "isn't: first", Options: options, Args: Value{Kind: Dir}}, {Name: "first", Brief: "b", Options: options[:1]}}
+	return []Command{{Name: "second", Brief: "isn't: first", Options: options, Args: Value{Kind: Dir}}, {Name: "first", Brief: "b", Options: options[:1]},
+		{Name: "third", Brief: "b", Options: append(options, Option{Short: "s", Text: "a letter only"}), Args: Value{Kind: Program, Name: "COMMAND..."}}}
 }
 
 func TestScript_ShellsAcceptAnyText(t *testing.T) {
@@ -47,12 +48,18 @@ func TestBash_Completes(t *testing.T) {
 	const drive = `eval "$1"; shift
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _jitinject; printf '%s ' "${COMPREPLY[@]}"`
 	for line, want := range map[string]string{
-		"jitinject ":                   "first second ",
-		"jitinject second -d ":         "x y ",
-		"jitinject second --long-d = ": "x y ",
-		"jitinject second --long-c ":   " ",
-		"jitinject second --long-":     "--long-a --long-b --long-c --long-d --long-e --long-f --long-g ",
-		"jitinject first -":            "-a --long-a ",
+		"jitinject ":                        "first second third ",
+		"jitinject second -d ":              "x y ",
+		"jitinject second --long-d = ":      "x y ",
+		"jitinject second --long-c ":        " ",
+		"jitinject second --long-":          "--long-a --long-b --long-c --long-d --long-e --long-f --long-g ",
+		"jitinject first -":                 "-a --long-a ",
+		"jitinject third -s":                "-s ",
+		"jitinject third -s -d ":            "x y ",
+		"jitinject third -c -d env --long-": " ", // -d is the value of -c
+		"jitinject third --long-c = mkfif":  " ",
+		"jitinject third -- -s":             " ", // a command
+		"jitinject third env -d ":           " ", // an option of env, which takes a file
 	} {
 		cmd := testrec.Command(t, t.TempDir(), bash, append([]string{"--norc", "-c", drive, "bash", script}, strings.Split(line, " ")...)...)
 		if out, err := cmd.Output(); err != nil || string(out) != want {

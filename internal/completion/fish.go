@@ -24,6 +24,38 @@ function __jitinject_first
 	test (count (commandline -opc)) -eq 1
 end
 
+# The words of a command line that begins after options; it fails if there are none. The arguments are
+# options that have the next word as their value.
+function __jitinject_program
+	set -l words (commandline -opc)
+	set -e words[1..2]
+	while set -q words[1]
+		set -l word $words[1]
+		if test "$word" = --
+			set -e words[1]
+			break
+		else if not string match -q -- '-*' $word
+			break
+		else if contains -- $word $argv
+			set -e words[1]
+			set -q words[1]; or return 1
+		end
+		set -e words[1]
+	end
+	set -q words[1]; or return 1
+	string escape -- $words
+end
+
+# What fish offers for such a command line, or for its first word.
+function __jitinject_of_program
+	set -l token (commandline -ct)
+	if set -l words (__jitinject_program $argv)
+		complete -C "$words $token"
+	else if not string match -q -- '-*' $token
+		complete -C "$token"
+	end
+end
+
 function __jitinject_files
 	set -l token (commandline -ct | string replace -r '^-[^=]*=' '')
 	# What fish itself offers, which knows of ~, variables and quotes.
@@ -57,16 +89,26 @@ end
 			fmt.Fprintf(&b, "complete -c %s -n __jitinject_first -a %s -d %s\n", program, c.Name, quote(c.Brief))
 		}
 		for _, c := range commands {
-			is := fmt.Sprintf("complete -c %s -n '__jitinject_is %s'", program, c.Name)
+			is := "__jitinject_is " + c.Name
+			if c.Args.Kind == Program {
+				is += "; and not __jitinject_program " + c.valued() + " >/dev/null"
+			}
 			for _, o := range c.Options {
-				line := is
+				line := fmt.Sprintf("complete -c %s -n '%s'", program, is)
 				if o.Short != "" {
 					line += " -s " + o.Short
 				}
-				fmt.Fprintf(&b, "%s -l %s -d %s%s\n", line, o.Long, quote(o.Text), fishAction(o.Value, " -x"))
+				if o.Long != "" {
+					line += " -l " + o.Long
+				}
+				fmt.Fprintf(&b, "%s -d %s%s\n", line, quote(o.Text), fishAction(o.Value, " -x"))
 			}
-			if c.Args.Kind.isWord() {
-				fmt.Fprintf(&b, "%s; and not __jitinject_first'%s\n", strings.TrimSuffix(is, "'"), fishAction(c.Args, ""))
+			args := fmt.Sprintf("complete -c %s -n '__jitinject_is %s; and not __jitinject_first'", program, c.Name)
+			switch {
+			case c.Args.Kind == Program:
+				fmt.Fprintf(&b, "%s -a '(__jitinject_of_program %s)'\n", args, c.valued())
+			case c.Args.Kind.isWord():
+				fmt.Fprintf(&b, "%s%s\n", args, fishAction(c.Args, ""))
 			}
 		}
 	}

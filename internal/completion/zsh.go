@@ -36,14 +36,22 @@ _jitinject() {
 	case $command in
 `)
 	for _, c := range commands {
-		fmt.Fprintf(&b, "\t(%s)\n\t\t_arguments -s -S \\\n", c.Name)
+		before := ""
+		if c.Args.Kind == Program {
+			before = ` -A "-*"` // options end at the first argument
+		}
+		fmt.Fprintf(&b, "\t(%s)\n\t\t_arguments -s -S%s \\\n", c.Name, before)
 		for _, o := range c.Options {
 			for _, spec := range zshSpecs(&o) {
 				fmt.Fprintf(&b, "\t\t\t%s \\\n", quote(spec))
 			}
 		}
 		args := "*:: :_nothing"
-		if c.Args.Kind.isWord() {
+		switch {
+		case c.Args.Kind == Program:
+			fmt.Fprintf(&b, "\t\t\t%s \\\n", quote("(-)1:command: _command_names -e"))
+			args = "*::argument: _normal"
+		case c.Args.Kind.isWord():
 			name := strings.ReplaceAll(strings.ToLower(strings.Trim(cmp.Or(c.Args.Name, "file"), "[].")), "|", " or ")
 			args = "*:" + name + ":" + zshAction(c.Args)
 		}

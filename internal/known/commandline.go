@@ -29,7 +29,9 @@ type Request struct {
 	Flag    string // the option that makes the runtime write a dump, or ""
 	Program string // the program that has Flag as an argument; "" if the runtime has it
 
-	corrected []string // words of a command that makes the runtime write a dump, quoted for a shell
+	// Words of a command, quoted for a shell: one that makes the runtime write a dump, and that without
+	// options among the program's arguments; nil for none.
+	corrected, bare []string
 }
 
 // Request returns what perf record's command line says about the runtime's dump.
@@ -138,11 +140,12 @@ func (r *Runtime) read(c *command, words []string) Request {
 		}
 	}
 	add := func(words ...string) {
-		for _, w := range words {
-			q.corrected = append(q.corrected, quote.ShellWord(w))
-		}
+		q.corrected = append(q.corrected, quoted(words)...)
 	}
 	head, tail := words[1:first], words[first:min(program+1, len(words))]
+	if q.Program != "" {
+		q.bare = quoted(slices.Concat(words[:1], head, tail, kept))
+	}
 	if q.Flag == "" && c.options == "" {
 		head = c.without(head, strings.Fields(r.options+" "+r.ignored))
 	}
@@ -165,6 +168,14 @@ func (r *Runtime) read(c *command, words []string) Request {
 	add(tail...)
 	add(kept...)
 	return q
+}
+
+// quoted returns words as a shell needs them.
+func quoted(words []string) (result []string) {
+	for _, w := range words {
+		result = append(result, quote.ShellWord(w))
+	}
+	return result
 }
 
 // without returns words without the options that others replace, so that none is there twice.

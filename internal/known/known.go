@@ -30,6 +30,9 @@ type Runtime struct {
 	stacks       string // options of perf record for stacks; "" for -g
 	note         string // further advice, or ""
 
+	recordable recordable // what jitinject record needs for a dump
+	deafening  string     // letters of options that make it ignore its variables; "" for none
+
 	ownStack bool // its code runs on a stack of its own
 
 	// other says whose code it may be that options do not name, and live how to get names for it.
@@ -55,7 +58,9 @@ func (r *Runtime) Env() string {
 }
 
 // Advice returns the command that makes the runtime write a dump, with further advice. It is made from
-// perf record's command line if that starts the runtime.
+// perf record's command line if that starts the runtime, or a program that may have started it. Where
+// jitinject record can do it, that comes first, and perf's command stands in a comment: it has the
+// options, which a service needs, and a machine without jitinject.
 func (r *Runtime) Advice(cmdline []string) string {
 	if r.options == "" && r.set == "" {
 		return r.note
@@ -64,23 +69,33 @@ func (r *Runtime) Advice(cmdline []string) string {
 	if stacks == "" {
 		stacks = "-g"
 	}
-	text := "perf record -k mono " + stacks + " "
-	if r.set != "" {
-		text += "env " + r.set + " "
-	}
-	if q := r.Request(cmdline); len(q.corrected) > 0 {
-		text += strings.Join(q.corrected, " ")
-	} else {
-		text += r.example()
-	}
+	text := "perf record -k mono " + stacks + " " + r.withOptions(r.Request(cmdline))
 	note := r.note
 	if strings.Contains(text, agent) {
 		note = "if that file is missing: sudo make install-agent, or the package jitinject-jvmti, which has it in /usr/lib/jitinject; " + note
+	}
+	switch command, again := r.recorded(cmdline); {
+	case again && command != "":
+		text = command
+	case command != "":
+		text = command + "  # or: " + text
 	}
 	if note != "" {
 		text += "  # " + note
 	}
 	return text
+}
+
+// withOptions returns the runtime's command with what makes it write a dump.
+func (r *Runtime) withOptions(q Request) string {
+	command := strings.Join(q.corrected, " ")
+	if command == "" {
+		command = r.example()
+	}
+	if r.set != "" {
+		command = "env " + r.set + " " + command
+	}
+	return command
 }
 
 // example returns the command with a placeholder for the program.

@@ -31,6 +31,7 @@ func python(r Runtime, comm string, files []string) *Runtime {
 	case minor >= 13:
 		r.note = ""
 	case minor == 12:
+		r.recordable = byNothing // its variable would make a map
 		r.options, r.ignored, r.flags, r.env = "-X perf", "-X perf_jit", []string{"-X perf", "-Xperf", "PYTHONPERFSUPPORT"}, []string{"PYTHONPERFSUPPORT"}
 		r.note = "which writes /tmp/perf-PID.map: names, without lines and code; Python 3.13 has -X perf_jit"
 	case minor > 0:

@@ -81,7 +81,7 @@ var (
 	quoted  = regexp.MustCompile("`([A-Za-z]?[a-z]+ [a-z]+[^`]*)`")
 	fences  = regexp.MustCompile("(?s)```.*?```|<!--.*?-->")
 	option  = regexp.MustCompile(` --?[a-z-]+( [A-Z=]+)?`)
-	command = regexp.MustCompile(`^(jitinject|perf|node|apt|echo|systemctl|docker|cat|ulimit) `)
+	command = regexp.MustCompile(`^(sudo )?(jitinject|perf|node|apt|echo|systemctl|docker|cat|ulimit) `)
 )
 
 // The messages that the page about troubles quotes are those of the program.

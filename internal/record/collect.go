@@ -44,8 +44,11 @@ func (s *Session) Collect() (*Collected, error) {
 		dirs = append(dirs, filepath.Dir(d.path))
 		s.keep(c, d.path, d.pid)
 	}
-	for pid := range s.seen {
+	for pid, w := range s.seen {
 		owners[uint32(pid)] = true
+		for _, path := range w.paths { // perf has no marker of a dump that could not be mapped
+			s.keep(c, path, uint32(pid))
+		}
 	}
 	if dir, err := filepath.EvalSymlinks(s.Place.Files); err == nil { // that of the environment's
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return d == dir })

@@ -131,7 +131,7 @@ func (x *exitStops) complete(pid int) {
 		n, aerr := dumps[i].Append()
 		x.mu.Lock()
 		switch {
-		case aerr != nil:
+		case aerr != nil && dumps[i].Info.Size() > 0: // V8 leaves an empty file where it may not map it
 			err = aerr
 		case n > 0:
 			x.appended++

@@ -130,6 +130,15 @@ const (
 	pythonStacks = "dwarf,65528" // perf's most
 )
 
+// Frequency returns the samples per second, the value of -F, at which copies of stacks fill 16 MB a
+// second at most. perf's default of 4,000 would fill 256 MB with those of python.
+func Frequency(stacks string) string {
+	if stacks == pythonStacks {
+		return "199"
+	}
+	return "999"
+}
+
 // Stacks returns the value of --call-graph that a command needs, or "" for frame pointers.
 func Stacks(command []string) string {
 	path, err := exec.LookPath(command[0])

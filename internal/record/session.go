@@ -50,7 +50,8 @@ type watched struct {
 	poll  int       // the latest one that saw it
 	next  time.Time // when to look for dumps
 	after time.Duration
-	dump  string // name of its program, once it has a dump
+	dump  string   // name of its program, once it has a dump
+	paths []string // of its dumps
 }
 
 // An Ending says how perf record ended. It ends as the command did.
@@ -224,6 +225,9 @@ func (s *Session) watch(pids []int) (isNew bool) {
 		w.next, w.after = now.Add(w.after), min(2*w.after, lastLook)
 		if dumps, err := dumptail.Dumps(uint32(pid)); err == nil && len(dumps) > 0 {
 			w.dump = programOf(pid)
+			for i := range dumps {
+				w.paths = append(w.paths, dumps[i].Path)
+			}
 			s.stops.hold(pid)
 		}
 	}

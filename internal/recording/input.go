@@ -90,7 +90,7 @@ func absent(path string) error {
 		return fmt.Errorf("%s: there is no such file, and its directory cannot be read: %w", quote.Printable(path), safefile.WithoutPath(err))
 	}
 	if len(parts) == 0 {
-		return fmt.Errorf("%s: there is no such file; make one with perf record -k mono, or name it with %s", quote.Printable(path), report.Mentioned("Input", ""))
+		return fmt.Errorf("%s: there is no such file; make one with jitinject record COMMAND, or name it with %s", quote.Printable(path), report.Mentioned("Input", ""))
 	}
 	var names []string
 	for _, part := range parts[:min(len(parts), maxParts)] {

@@ -13,10 +13,10 @@ import (
 // foreign are the options of other programs that documents name in the middle of a
 // sentence, where nothing tells whose they are.
 var foreign = strings.Fields(`
-	--call-graph --threads --kcore --jit --build-ids --itrace --sched-stat --asm-raw --children --no-inline --objdump --buildid-dir --data-type --sort
+	--call-graph --threads --switch-output --kcore --jit --build-ids --itrace --sched-stat --asm-raw --children --no-inline --objdump --buildid-dir --data-type --sort
 	--perf-prof --perf-prof-delete-file --perf-prof-unwinding-info --perf-prof-annotate-wasm --perf-basic-prof --interpreted-frames-native-stack --detailed-line-info --no-enable-lazy-source-positions --single
 	--js-flags --v8-flags --no-sandbox --single-process --allow-write --jit-kind --jitmap --jitdump --profile --yjit --yjit-perf --zjit-perf --generate-perf-jitdump --generate-perf-events-symbols
-	--enable-jitspew --enable-experimental-jit --verify --warnings
+	--enable-jitspew --require --no-daemon --enable-experimental-jit --verify --warnings
 `)
 
 var (
@@ -32,7 +32,7 @@ func optionsOf(t *testing.T) map[string]bool {
 	program := filepath.Join(built(t), "jitinject")
 	known := make(map[string]bool)
 	for _, args := range [][]string{
-		{"help"}, {"help", "inject"}, {"--help"}, {"inject", "--help"}, {"clean", "--help"}, {"fetch", "--help"}, {"dump", "--help"}, {"verify", "--help"}, {"completion", "--help"},
+		{"help"}, {"help", "inject"}, {"help", "record"}, {"--help"}, {"inject", "--help"}, {"clean", "--help"}, {"fetch", "--help"}, {"dump", "--help"}, {"verify", "--help"}, {"completion", "--help"},
 	} {
 		out, _ := exec.Command(program, args...).CombinedOutput() // a command that is not there yet names none
 		for _, o := range inHelp.FindAllString(string(out), -1) {
@@ -44,6 +44,24 @@ func optionsOf(t *testing.T) map[string]bool {
 		t.Fatalf("jitinject help names only %d options", len(known))
 	}
 	return known
+}
+
+// withoutRecorded returns the words after jitinject, without the command that jitinject record records:
+// its options are its own. record says that this is the command.
+func withoutRecorded(words string) (text string, record bool) {
+	fields := strings.Fields(words)
+	if len(fields) == 0 || fields[0] != "record" {
+		return words, false
+	}
+	for i := 1; i < len(fields); i++ {
+		switch word := fields[i]; {
+		case word[0] != '-', word == "--":
+			return strings.Join(fields[:i], " "), true
+		case slices.Contains([]string{"-F", "-o", "-e", "-d", "-p", "--call-graph", "--runtime"}, word):
+			i++ // its value
+		}
+	}
+	return words, true
 }
 
 // Every option that documents give to jitinject is one that it has.
@@ -74,15 +92,18 @@ func TestDocs_OptionsExist(t *testing.T) {
 				option, _, _ = strings.Cut(option, "=")
 				option, _, _ = strings.Cut(option, "[")
 				option, _, _ = strings.Cut(option, "\\")
-				if !slices.Contains(foreign, option) && strings.Trim(option, "-") != "no" && !strings.ContainsAny(option, "…") {
+				if option != "--" && !slices.Contains(foreign, option) && strings.Trim(option, "-") != "no" && !strings.ContainsAny(option, "…") {
 					check(path, option, m[1])
 				}
 			}
 		}
 		for _, c := range commands {
 			for _, m := range ourWords.FindAllStringSubmatch(c, -1) {
-				for _, o := range inHelp.FindAllString(m[1], -1) {
-					check(path, o, c)
+				words, record := withoutRecorded(m[1])
+				for _, o := range inHelp.FindAllString(words, -1) {
+					if !record || !slices.Contains(foreign, o) { // perf's options are record's, too
+						check(path, o, c)
+					}
 				}
 			}
 		}
