@@ -20,6 +20,7 @@ var forms = []form{
 	// appends the function's number and the tier.
 	{prefix: "JS:", suffix: "-liftoff", tier: Baseline, name: plain},
 	{prefix: "JS:", suffix: "-turbofan", tier: Optimized, name: plain},
+	{prefix: "Builtin:InterpreterEntryTrampoline", tier: Interpreter}, // the frame of an interpreted function
 	{prefix: "Builtin:", tier: Stub},
 	{prefix: "BytecodeHandler:", tier: Stub},
 	{prefix: "Handler:", tier: Stub},
