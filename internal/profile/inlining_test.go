@@ -2,7 +2,6 @@ package profile
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -213,14 +212,5 @@ func TestCounts_AsPerfReport(t *testing.T) {
 				t.Errorf("got warnings %q; want none", p.Recording.Warnings)
 			}
 		})
-	}
-}
-
-func TestRead_Cancelled(t *testing.T) {
-	file := injected(t, "toyjit", true)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Read(ctx, Options{Perf: testrec.Tool(t, "perf"), Path: file}); err != context.Canceled {
-		t.Errorf("got error %v; want %v", err, context.Canceled)
 	}
 }
