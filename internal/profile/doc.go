@@ -13,7 +13,7 @@
 //	script.go      runs perf script without inlining, which takes seconds; with it, minutes
 //	scripttext.go  divides its text into samples, scriptframe.go a line into address, symbol and file
 //	tables.go      keeps each thread, function, place and stack once
-//	expand.go      asks each object about its places, object.go reads its DWARF
+//	expand.go      asks each object about its places, object.go and unit.go read its DWARF
 //	native.go      asks addr2line about native code, once for each file
 //	build.go       makes frames and stacks of the places with their inlined calls
 //	tiers.go       the forms of runtimes' symbols, names.go the names in them
