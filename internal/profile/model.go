@@ -39,7 +39,7 @@ const (
 	Unknown Kind = iota // no symbol
 	Kernel
 	Native // of a file
-	JIT    // of an object that jitinject made
+	JIT    // of an object that jitinject made, or of a perf map
 )
 
 // A Tier is the part of a runtime that made or runs a function.
@@ -47,9 +47,9 @@ type Tier uint8
 
 const (
 	NoTier      Tier = iota // not known, or the runtime has only one
-	Interpreter             // V8's ~, HotSpot's interpreter
+	Interpreter             // V8's ~ and the frames of its interpreter, HotSpot's interpreter, CPython's trampolines
 	Baseline                // V8's ^, HotSpot's C1
-	Middle                  // V8's Maglev (+)
+	Middle                  // V8's Maglev (+), JavaScriptCore's DFG
 	Optimized               // V8's *, HotSpot's C2, traces of PHP, FTL
 	Stub                    // code that is no function of the program: adapters, trampolines, handlers
 )
@@ -57,7 +57,7 @@ const (
 // A Function is a symbol of an object, or a function that was inlined.
 type Function struct {
 	Name   string // for people: without the marks of the tier
-	Symbol string // as perf prints it
+	Symbol string // as perf prints it; [unknown] if it knows none
 	Object string // path of the file that has it, "" if unknown; [kernel.kallsyms] and such as perf prints it
 	Kind   Kind
 	Tier   Tier
@@ -69,7 +69,7 @@ type Function struct {
 type Frame struct {
 	Function int    // index
 	Line     int    // in the function's file, 0 if unknown
-	Addr     uint64 // of the instruction, in the process; the same for the inlined calls there
+	Addr     uint64 // of the instruction, in the process, as perf prints it; the same for the inlined calls there
 	Inlined  bool   // into the next frame outwards
 }
 

@@ -20,6 +20,7 @@ var forms = []form{
 	// appends the function's number and the tier.
 	{prefix: "JS:", suffix: "-liftoff", tier: Baseline, name: plain},
 	{prefix: "JS:", suffix: "-turbofan", tier: Optimized, name: plain},
+	{prefix: "Builtin:InterpreterEntryTrampoline", tier: Interpreter}, // the frame of an interpreted function
 	{prefix: "Builtin:", tier: Stub},
 	{prefix: "BytecodeHandler:", tier: Stub},
 	{prefix: "Handler:", tier: Stub},
@@ -84,6 +85,11 @@ var forms = []form{
 	{prefix: "TRACE_", tier: Optimized},
 }
 
+// fits reports whether a symbol has the form.
+func (m *form) fits(symbol string) bool {
+	return strings.HasPrefix(symbol, m.prefix) && strings.HasSuffix(symbol, m.suffix)
+}
+
 // describe sets what the symbol says about a function.
 func (f *Function) describe() {
 	f.Name = f.Symbol
@@ -105,7 +111,7 @@ func (f *Function) describe() {
 	}
 	for i := range forms {
 		m := &forms[i]
-		if !strings.HasPrefix(f.Symbol, m.prefix) || !strings.HasSuffix(f.Symbol, m.suffix) {
+		if !m.fits(f.Symbol) {
 			continue
 		}
 		f.Tier = m.tier

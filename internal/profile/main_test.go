@@ -1,0 +1,9 @@
+package profile
+
+import (
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+func TestMain(m *testing.M) { testrec.Main(m) }

@@ -1,0 +1,171 @@
+package profile
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+
+	"github.com/jitinject/jitinject/internal/dwarfline"
+)
+
+// A unit is a unit that is being read.
+type unit struct {
+	*object
+	reader *dwarf.Reader
+	files  []*dwarf.LineFile
+	rows   []dwarf.LineEntry // sorted by address
+	main   string            // the unit's own file
+}
+
+func (u *unit) readLines(e *dwarf.Entry) error {
+	off, ok := e.Val(dwarf.AttrStmtList).(int64)
+	if !ok {
+		return nil
+	}
+	if err := dwarfline.CheckHeader(u.elf.ByteOrder, u.lines, off); err != nil {
+		return err
+	}
+	lr, err := u.data.LineReader(e)
+	if err != nil || lr == nil {
+		return err
+	}
+	var row dwarf.LineEntry
+	for {
+		if err := lr.Next(&row); err == io.EOF {
+			break
+		} else if err != nil {
+			return fmt.Errorf("DWARF: %w", err)
+		}
+		u.rows = append(u.rows, row)
+	}
+	slices.SortStableFunc(u.rows, func(a, b dwarf.LineEntry) int { return cmp.Compare(a.Address, b.Address) })
+	u.files = lr.Files()
+	return nil
+}
+
+// lineAt returns the line of an address, "" and 0 if there is none.
+func (u *unit) lineAt(addr uint64) (file string, line int) {
+	i := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].Address > addr }) - 1
+	if i < 0 || u.rows[i].EndSequence || u.rows[i].Line == 0 || u.rows[i].File == nil {
+		return "", 0
+	}
+	return u.rows[i].File.Name, u.rows[i].Line
+}
+
+// file returns the name of a file of the unit's line table that an attribute of an entry has.
+func (u *unit) file(e *dwarf.Entry, attr dwarf.Attr) string {
+	if i, ok := e.Val(attr).(int64); ok && i >= 0 && i < int64(len(u.files)) && u.files[i] != nil {
+		return u.files[i].Name
+	}
+	return ""
+}
+
+func number(e *dwarf.Entry, attr dwarf.Attr) int {
+	n, _ := e.Val(attr).(int64)
+	return int(n)
+}
+
+// maxDepth bounds the depth of entries: objects may come from others.
+const maxDepth = 1000
+
+// children reads the entries below one of the unit's, to their end. asked are the lookups in that, and
+// path the entries above.
+func (u *unit) children(asked []*lookup, path []*dwarf.Entry) error {
+	if len(path) > maxDepth {
+		return fmt.Errorf("DWARF: entries are more than %d deep", maxDepth)
+	}
+	for {
+		e, err := u.reader.Next()
+		if err != nil {
+			return fmt.Errorf("DWARF: %w", err)
+		}
+		if e == nil || e.Tag == 0 {
+			return nil
+		}
+		below := asked
+		switch e.Tag {
+		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
+			if below, err = u.within(e, asked); err != nil {
+				return err
+			}
+			for _, q := range below {
+				if err := u.enter(e, q); err != nil {
+					return err
+				}
+			}
+		}
+		if !e.Children {
+			continue
+		}
+		if len(below) == 0 {
+			u.reader.SkipChildren()
+		} else if err := u.children(below, append(path, e)); err != nil {
+			return err
+		}
+	}
+}
+
+// within returns the lookups that the code of an entry has.
+func (u *unit) within(e *dwarf.Entry, asked []*lookup) (in []*lookup, err error) {
+	ranges, err := u.data.Ranges(e)
+	if err != nil {
+		return nil, fmt.Errorf("DWARF: %w", err)
+	}
+	for _, q := range asked {
+		if slices.ContainsFunc(ranges, func(rg [2]uint64) bool { return q.addr >= rg[0] && q.addr < rg[1] }) {
+			in = append(in, q)
+		}
+	}
+	return in, nil
+}
+
+// enter adds an entry to the answer of a lookup. The line found so far is that of the new innermost
+// function, and the place of the call is that of its caller.
+func (u *unit) enter(e *dwarf.Entry, q *lookup) error {
+	inner := &q.answer[0]
+	if e.Tag == dwarf.TagSubprogram {
+		inner.declFile, inner.declLine = u.file(e, dwarf.AttrDeclFile), number(e, dwarf.AttrDeclLine)
+		return nil
+	}
+	from, err := u.origin(e)
+	if err != nil {
+		return err
+	}
+	call := located{name: from.name, file: inner.file, line: inner.line, declFile: from.file, declLine: from.line}
+	inner.file, inner.line = "", 0
+	if line := number(e, dwarf.AttrCallLine); line > 0 {
+		inner.file, inner.line = u.file(e, dwarf.AttrCallFile), line
+	}
+	q.answer = slices.Insert(q.answer, 0, call)
+	return nil
+}
+
+// origin returns the function that was inlined.
+func (u *unit) origin(e *dwarf.Entry) (from origin, err error) {
+	off, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+	if !ok {
+		return from, nil
+	}
+	if from, ok = u.names[off]; ok {
+		return from, nil
+	}
+	r := u.data.Reader()
+	r.Seek(off)
+	f, err := r.Next()
+	if err != nil {
+		return from, fmt.Errorf("DWARF: %w", err)
+	}
+	if f == nil {
+		return from, nil
+	}
+	name, _ := f.Val(dwarf.AttrName).(string)
+	if linkage, ok := f.Val(dwarf.AttrLinkageName).(string); ok && linkage != name {
+		name = demangled(linkage)
+	}
+	from = origin{name, u.file(f, dwarf.AttrDeclFile), number(f, dwarf.AttrDeclLine)}
+	u.names[off] = from
+	return from, nil
+}
