@@ -130,7 +130,7 @@ func TestPageCanvas_DeepStacks(t *testing.T) {
 		page.write("#query", "deepest")
 		page.press(keyEnter)
 		page.clickText("#table .function", "deepest")
-		page.want("#status", "deepest native 100% · 10 samples /usr/bin/node")
+		page.want("#status", "deepest native 100% · 10 samples node")
 		if top := eval[float64](page, "return document.querySelector('#graph').scrollTop"); top < 90_000 {
 			t.Errorf("window %d: got the graph scrolled to %g, want the row of the deepest frame", size, top)
 		}
