@@ -307,6 +307,7 @@ func TestPageCompare_WithBase(t *testing.T) {
 	b.pointAt(0.92, 1, false)
 	b.want("#tip", "worker_main native 20.0% · 20 samples before 0%, +20.0 points node")
 	b.clickText("#table .function", "hash")
+	b.want("#detail .about", "optimized · self 30.0%, total 30.0% · before: self 60.0%, total 60.0% · /app/server.js:40")
 	b.want("#detail .calls", "Callers 0% −60.0 handleRequest 30.0% +30.0 parseBody inlined Callees none")
 	b.click("#compare")
 	b.want("#summary", "100 samples of cycles:u")

@@ -19,8 +19,8 @@ function showDetail(runs, groups, id, select, close) {
 function aboutGroup(runs, group) {
   const about = make("p", { className: "about" }, kinds[group.kind], ` · self ${percent(group.self[0])}, total ${percent(group.total[0])}`);
   if (runs.length > 1) about.append(` · before: self ${percent(group.self[1])}, total ${percent(group.total[1])}`);
-  if (group.file) about.append(" · ", make("span", { className: "path" }, group.file + (group.line ? ":" + group.line : "")));
-  else if (group.object) about.append(" · ", make("span", { className: "path" }, group.object));
+  const path = group.file ? group.file + (group.line ? ":" + group.line : "") : group.object;
+  if (path) about.append(" · ", make("span", { className: "path" }, path));
   return about;
 }
 
