@@ -1,5 +1,5 @@
 // The selected function: its shares, callers, callees and source.
-const callsAtOnce = 8;
+const callsAtOnce = 5;
 
 function showDetail(runs, groups, id, select, close) {
   const detail = $("detail");

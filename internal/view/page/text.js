@@ -39,7 +39,7 @@ const shortened = (s, most) => (s.length > most ? s.slice(0, most - 1) + "…" :
 
 // breakable is a name that lines break in where people would.
 function breakable(name) {
-  return name.split(/(?<=[.:;(,<\/])(?!:)/).flatMap((part) => [part, make("wbr")]);
+  return name.split(/(?<=[.:;(,<\/_])(?![:_])|(?<=[a-z])(?=[A-Z])/).flatMap((part) => [part, make("wbr")]);
 }
 
 // brief is a name without namespaces and parameters, for narrow frames.
