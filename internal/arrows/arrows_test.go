@@ -117,6 +117,10 @@ var allowed = map[string][]string{
 	"internal/show/showgdbjit":  {"internal/elfcore", "internal/format/gdbjit", "internal/jitcode", "internal/runtime/gdbjit/registered", "internal/safefile/sys", "internal/show", "internal/show/listing"},
 	"internal/show/showperf":    {"internal/perfsample", "internal/safefile/sys", "internal/show", "internal/wire", "perfdata"},
 
+	// What people look at: the model of samples, and the page made from it.
+	"internal/profile": {},
+	"internal/view":    {"internal/profile", "internal/quote"},
+
 	// The command on top of it.
 	"internal/completion":    {}, // it knows shells, and no options of ours
 	"internal/manual":        {},

@@ -63,7 +63,7 @@ func TestPageGraph_ClickZooms(t *testing.T) {
 	b.click("#reset")
 	b.want("#path", "all")
 	b.pointAt(0.9, 1, false)
-	b.want("#tip", "worker_main native 20.0% · 20 samples /usr/bin/node")
+	b.want("#tip", "worker_main native 20.0% · 20 samples node")
 	b.pointAt(0.9, 8, false)
 	if !eval[bool](b, "return document.querySelector('#tip').hidden") {
 		t.Error("got a tip where no frame is, want none")
@@ -80,9 +80,9 @@ func TestPageGraph_Keyboard(t *testing.T) {
 	b.press("h", "a", "s", "h", keyEnter)
 	b.want("#matches", "30.0% in 1 function")
 	b.press(keyDown)
-	b.want("#status", "node::Start(int, char**) native 80.0% · 80 samples /usr/bin/node")
+	b.want("#status", "node::Start(int, char**) native 80.0% · 80 samples node")
 	b.press(keyRight)
-	b.want("#status", "worker_main native 20.0% · 20 samples /usr/bin/node")
+	b.want("#status", "worker_main native 20.0% · 20 samples node")
 	b.press(keyRight, keyDown)
 	b.want("#status", "compress baseline 20.0% · 20 samples server.js:60")
 	b.press(keyEnter)
@@ -92,7 +92,7 @@ func TestPageGraph_Keyboard(t *testing.T) {
 	b.want("#path", "all")
 	b.want("#status", "compress baseline 20.0% · 20 samples server.js:60")
 	b.press(keyUp, keyLeft)
-	b.want("#status", "node::Start(int, char**) native 80.0% · 80 samples /usr/bin/node")
+	b.want("#status", "node::Start(int, char**) native 80.0% · 80 samples node")
 	b.press(keyEscape)
 	b.want("#matches", "")
 	if !eval[bool](b, "return document.querySelector('#detail').hidden && document.querySelector('#query').value === ''") {
@@ -257,7 +257,7 @@ func TestPageGraph_Reversed(t *testing.T) {
 	b.want("#matches", "75.0% in 2 functions")
 	b.click("#reversed")
 	b.pointAt(0.1, 1, false)
-	b.want("#tip", "node::Start(int, char**) native 80.0% · 80 samples /usr/bin/node")
+	b.want("#tip", "node::Start(int, char**) native 80.0% · 80 samples node")
 	b.wantSilence()
 }
 
@@ -303,10 +303,11 @@ func TestPageCompare_WithBase(t *testing.T) {
 	wantRows(t, b.rows()[:3], "0% | −30.0 | 75.0% | −15.0 | handleRequest", "30.0% | −30.0 | 30.0% | −30.0 | hash", "20.0% | +20.0 | 50.0% | +50.0 | parseBody")
 	// Widths are the mean of both: 80 % and 100 % in the first row.
 	b.pointAt(0.88, 1, false)
-	b.want("#tip", "node::Start(int, char**) native 80.0% · 80 samples before 100%, −20.0 points /usr/bin/node")
+	b.want("#tip", "node::Start(int, char**) native 80.0% · 80 samples before 100%, −20.0 points node")
 	b.pointAt(0.92, 1, false)
-	b.want("#tip", "worker_main native 20.0% · 20 samples before 0%, +20.0 points /usr/bin/node")
+	b.want("#tip", "worker_main native 20.0% · 20 samples before 0%, +20.0 points node")
 	b.clickText("#table .function", "hash")
+	b.want("#detail .about", "optimized · self 30.0%, total 30.0% · before: self 60.0%, total 60.0% · /app/server.js:40")
 	b.want("#detail .calls", "Callers 0% −60.0 handleRequest 30.0% +30.0 parseBody inlined Callees none")
 	b.click("#compare")
 	b.want("#summary", "100 samples of cycles:u")

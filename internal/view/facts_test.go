@@ -3,6 +3,7 @@ package view_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"reflect"
 	"strings"
 	"testing"
@@ -103,7 +104,7 @@ func TestViewSources_MissingAndOther(t *testing.T) {
 		asked = append(asked, path)
 		switch path {
 		case "/a":
-			return nil, errors.New("permission denied")
+			return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("permission denied")}
 		case "/b":
 			return []byte("one line\n"), nil
 		}

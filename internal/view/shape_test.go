@@ -130,7 +130,7 @@ func TestPageCanvas_DeepStacks(t *testing.T) {
 		page.write("#query", "deepest")
 		page.press(keyEnter)
 		page.clickText("#table .function", "deepest")
-		page.want("#status", "deepest native 100% · 10 samples /usr/bin/node")
+		page.want("#status", "deepest native 100% · 10 samples node")
 		if top := eval[float64](page, "return document.querySelector('#graph').scrollTop"); top < 90_000 {
 			t.Errorf("window %d: got the graph scrolled to %g, want the row of the deepest frame", size, top)
 		}
@@ -150,6 +150,43 @@ func TestPageGraph_DarkScreen(t *testing.T) {
 	}
 	if light < 300 || dark < 300 {
 		t.Errorf("got %d pixels of the light colour and %d of the dark one, want a frame of each", light, dark)
+	}
+}
+
+// Callers of many narrow frames are not empty below: these are drawn as one.
+func TestPageGraph_NarrowFramesAsOne(t *testing.T) {
+	b := newBuilder()
+	for i := range 20_000 {
+		b.sample(1, 0, 0, native("main"), native("f"+strconv.Itoa(i)))
+	}
+	b.sample(20_000, 0, 0, native("main"))
+	page := open(t, &b.Profile, view.Options{}, 1400, 900)
+	width := eval[int](page, "return document.querySelector('canvas').width")
+	empty := page.countPixels(2, "background")
+	if empty < width*45/100 || empty > width*55/100 {
+		t.Errorf("got %d of %d pixels empty below a function that half of the samples are in, want half", empty, width)
+	}
+}
+
+// On paper there are no controls, all is light, and the graph is as high as its stacks.
+func TestPage_OnPaper(t *testing.T) {
+	b := open(t, small(), view.Options{}, 1400, 900)
+	eval[any](b, "dispatchEvent(new Event('beforeprint')); return null")
+	if got := eval[int](b, "return document.querySelector('#canvas').height"); got != 6*20 {
+		t.Errorf("got a canvas of %d pixels for 6 rows, want 120", got)
+	}
+	b.devtools("Emulation.setEmulatedMedia", map[string]any{"media": "print"})
+	t.Cleanup(func() { b.devtools("Emulation.setEmulatedMedia", map[string]any{"media": ""}) })
+	for selector, want := range map[string]bool{"#controls": false, "#recording": true, "#table": true, "#canvas": true} {
+		if got := eval[bool](b, "return document.querySelector(arguments[0]).checkVisibility()", selector); got != want {
+			t.Errorf("%s: got visible %t, want %t", selector, got, want)
+		}
+	}
+	b.want("#facts dd", "perf record -g -F 4000 node --perf-prof server.js")
+	b.devtools("Emulation.setEmulatedMedia", map[string]any{"media": ""})
+	eval[any](b, "dispatchEvent(new Event('afterprint')); return null")
+	if got := eval[int](b, "return document.querySelector('#canvas').height"); got < 500 {
+		t.Errorf("got a canvas of %d pixels after printing, want that of the window", got)
 	}
 }
 

@@ -3,7 +3,9 @@ package view
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"unicode"
@@ -60,7 +62,7 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 		}
 		text, err := o.Sources(used.path)
 		if err != nil {
-			file.Why = shown(err.Error())
+			file.Why = reason(err)
 			missing++
 			list = append(list, file)
 			continue
@@ -86,6 +88,15 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 		notes = append(notes, fmt.Sprintf("The source of %s %s was not available.", grouped(uint64(missing)), plural(missing, "file", "files")))
 	}
 	return list, notes
+}
+
+// reason returns why a file was not read, without its path, which the page shows anyway.
+func reason(err error) string {
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		err = pathError.Err
+	}
+	return shown(err.Error())
 }
 
 // usedFiles returns the files that have samples in one of their lines, those with most first.

@@ -1,5 +1,5 @@
 // The selected function: its shares, callers, callees and source.
-const callsAtOnce = 8;
+const callsAtOnce = 5;
 
 function showDetail(runs, groups, id, select, close) {
   const detail = $("detail");
@@ -19,8 +19,8 @@ function showDetail(runs, groups, id, select, close) {
 function aboutGroup(runs, group) {
   const about = make("p", { className: "about" }, kinds[group.kind], ` · self ${percent(group.self[0])}, total ${percent(group.total[0])}`);
   if (runs.length > 1) about.append(` · before: self ${percent(group.self[1])}, total ${percent(group.total[1])}`);
-  if (group.file) about.append(" · ", make("span", { className: "path" }, group.file + (group.line ? ":" + group.line : "")));
-  else if (group.object) about.append(" · ", make("span", { className: "path" }, group.object));
+  const path = group.file ? group.file + (group.line ? ":" + group.line : "") : group.object;
+  if (path) about.append(" · ", make("span", { className: "path" }, path));
   return about;
 }
 
@@ -45,12 +45,13 @@ function callList(name, calls, select) {
 // describeFrame is what a frame of the tree is, as elements for its tip and the line below the graph.
 function describeFrame(tree, groups, node, unit) {
   const group = node ? groups[tree.group[node]] : { name: "all" };
+  const amount = tree.weight[0][node];
   const shareOf = (r) => percent(tree.weight[r][node] / tree.runs[r].scale);
   const parts = [
     node && kinds[group.kind] + (tree.inlined[node] ? ", inlined" : ""),
-    `${shareOf(0)} · ${grouped(tree.weight[0][node])} ${unit}`,
+    `${shareOf(0)} · ${grouped(amount)} ${amount === 1 ? unit.replace(/^samples$/, "sample") : unit}`,
     tree.runs.length > 1 && `before ${shareOf(1)}, ${change(differenceOf(tree, node))} points`,
-    place(group.file, group.line) || group.object,
+    node && placeOf(group),
   ];
   return [make("strong", {}, shortened(group.name, 300)), ...parts.filter(Boolean).map((part) => make("span", {}, part))];
 }

@@ -11,6 +11,7 @@ function drawFrames(context, tree, view) {
   const origin = tree.left[view.node];
   const lastLevel = Math.floor((top + height) / rowHeight);
   const drawn = [];
+  const marked = []; // where the last narrow match of each level is
   const fill = (colour, alpha, x, y, wide, high) => {
     context.globalAlpha = alpha;
     context.fillStyle = colour;
@@ -49,6 +50,8 @@ function drawFrames(context, tree, view) {
     const isMatch = match && i > 0 && match[tree.group[i]];
     if (isMatch && end - x < matchWidth) {
       x = Math.min(x, width - matchWidth);
+      if (x < marked[tree.level[i]] + 1) return; // it would cover the last one
+      marked[tree.level[i]] = x;
       drawn.push({ i, x, y, width: matchWidth });
       fill(palette.accent, 1, x, y + 1, matchWidth, rowHeight - 1);
       return;
@@ -79,8 +82,7 @@ function drawFrames(context, tree, view) {
     const mark = tree.inlined[i] ? "↳ " : "";
     const name = i ? shortened(groups[tree.group[i]].name, 300) : "all";
     if (widthOf(mark + name) <= room) return mark + name;
-    const label = mark + brief(name);
-    const wide = widthOf(label);
+    const label = mark + brief(name), wide = widthOf(label);
     if (wide <= room) return label;
     for (let length = Math.floor((label.length * room) / wide); length > 1; length -= 1 + (length >> 4)) {
       const cut = label.slice(0, length - 1) + "…";

@@ -19,14 +19,14 @@ function makeGroups(runs, mode) {
       }
       run.groupOf[i] = group;
     }
-    // A group has the kind and the place of its function with the most weight.
+    // A group has the kind and the place of its function with the most weight, in the first run that has it.
     const weight = new Float64Array(name.length);
     for (let i = 0; i < run.size; i++) weight[run.function[i]] += run.total[i];
     for (let i = 0; i < name.length; i++) {
       const group = groups[run.groupOf[i]];
-      if (weight[i] / run.scale <= group.most) continue;
-      group.most = weight[i] / run.scale;
-      Object.assign(group, { kind: kind[i], file: texts[file[i]], fileText: file[i], line: line[i], object: texts[object[i]] });
+      if (weight[i] <= group.most || (group.most > 0 && group.run !== run)) continue;
+      Object.assign(group, { run, most: weight[i], kind: kind[i], line: line[i], fileText: file[i] });
+      Object.assign(group, { file: texts[file[i]], object: texts[object[i]] });
     }
   });
   return groups;

@@ -68,7 +68,7 @@ class Table {
   }
 
   name(group) {
-    const where = place(group.file, group.line) || place(group.object, 0);
+    const where = placeOf(group);
     const about = make("span", { className: "about", title: group.file || group.object }, kinds[group.kind], where && " · " + where);
     return make("td", { className: "name" }, functionButton(group), this.compare ? "" : about);
   }

@@ -39,17 +39,18 @@ const shortened = (s, most) => (s.length > most ? s.slice(0, most - 1) + "…" :
 
 // breakable is a name that lines break in where people would.
 function breakable(name) {
-  return name.split(/(?<=[.:(,<\/])(?![:])/).flatMap((part) => [part, make("wbr")]);
+  return name.split(/(?<=[.:;(,<\/_])(?![:_])|(?<=[a-z])(?=[A-Z])/).flatMap((part) => [part, make("wbr")]);
 }
 
 // brief is a name without namespaces and parameters, for narrow frames.
 function brief(name) {
   const bare = name.replace(/(?<=[^\s(]{2})\(.*$/s, "");
-  if (/[\s/]/.test(bare)) return name;
+  if (/[\s/]|\.\d/.test(bare)) return name; // paths, and clones of GCC: f.isra.0
   return bare.includes("::") ? bare.split("::").slice(-2).join("::") : bare.split(".").slice(-2).join(".");
 }
 
 // place is FILE:LINE without directories, or "".
-function place(file, line) {
-  return file && file.slice(file.lastIndexOf("/") + 1) + (line ? ":" + line : "");
-}
+const place = (file, line) => file && file.slice(file.lastIndexOf("/") + 1) + (line ? ":" + line : "");
+
+// placeOf is where a group's code comes from. Objects of jitted functions say nothing to people.
+const placeOf = (group) => place(group.file, group.line) || (group.kind < firstTier ? place(group.object, 0) : "");

@@ -2,10 +2,7 @@
 
 // setTotals sets self and total of each group, for each run, as shares.
 function setTotals(runs, groups) {
-  for (const group of groups) {
-    group.self = runs.map(() => 0);
-    group.total = runs.map(() => 0);
-  }
+  for (const group of groups) Object.assign(group, { self: runs.map(() => 0), total: runs.map(() => 0) });
   runs.forEach((run, r) => {
     const onPath = new Int32Array(groups.length);
     run.walk((i) => {
