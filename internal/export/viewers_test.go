@@ -2,12 +2,15 @@ package export
 
 import (
 	"encoding/base64"
+	"errors"
 	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/profile"
@@ -63,16 +66,39 @@ func loadFirefox(t *testing.T, p *profile.Profile) *profilerCLI {
 		env:     append(os.Environ(), "PROFILER_CLI_NO_SYMBOLICATE=1", "PROFILER_CLI_SESSION_DIR="+t.TempDir()),
 	}
 	t.Cleanup(func() { cli.run("stop", "--all") })
-	cli.run("load", export(t, "firefox", p))
-	return cli
+	path := export(t, "firefox", p)
+	// The command gives its process half a second to start, and leaves it running then.
+	for range 20 {
+		out, err := cli.command("load", path).CombinedOutput()
+		if err == nil {
+			return cli
+		}
+		late := regexp.MustCompile(`did not become ready within (?s:.*)"kill (\d+)"`).FindSubmatch(out)
+		if late == nil {
+			t.Fatalf("load: %v\n%.2000s", err, out)
+		}
+		pid, err := strconv.Atoi(string(late[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("the process of profiler-cli did not start in 20 attempts")
+	return nil
+}
+
+func (cli *profilerCLI) command(words ...string) *exec.Cmd {
+	cmd := exec.Command(cli.program[0], append(cli.program[1:], words...)...)
+	cmd.Env = cli.env
+	return cmd
 }
 
 // run returns what a command prints.
 func (cli *profilerCLI) run(words ...string) string {
 	cli.t.Helper()
-	cmd := exec.Command(cli.program[0], append(cli.program[1:], words...)...)
-	cmd.Env = cli.env
-	out, err := cmd.CombinedOutput()
+	out, err := cli.command(words...).CombinedOutput()
 	if err != nil {
 		cli.t.Errorf("%s: %v\n%.2000s", words, err, out)
 	}
@@ -145,19 +171,29 @@ func speedscopePage(t *testing.T, format string, p *profile.Profile) string {
 	if err := os.WriteFile(script, []byte(load), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-		"--user-data-dir="+t.TempDir(), "--window-size=1200,2000", "--virtual-time-budget=20000", "--dump-dom",
-		"file://"+release+"#view=sandwich&localProfilePath="+script)
-	var complaints strings.Builder
-	cmd.Stderr = &complaints
-	page, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("chromium: %v\n%s", err, complaints.String())
+	// The budget is time of the page, which passes faster than the browser's other threads load the
+	// file: on a busy machine it may end before there is a table.
+	var text string
+	for budget := 20000; budget < 2000000; budget *= 2 {
+		cmd := exec.Command(browser, "--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+			"--user-data-dir="+t.TempDir(), "--window-size=1200,2000", "--virtual-time-budget="+strconv.Itoa(budget), "--dump-dom",
+			"file://"+release+"#view=sandwich&localProfilePath="+script)
+		var complaints strings.Builder
+		cmd.Stderr = &complaints
+		page, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("chromium: %v\n%s", err, complaints.String())
+		}
+		_, body, _ := strings.Cut(string(page), "<body")
+		body = strings.ReplaceAll(body, "</tr>", "\n")
+		body = strings.ReplaceAll(body, "</td>", " | ")
+		text = html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, ""))
+		if regexp.MustCompile(`%\) \| `).MatchString(text) {
+			return text
+		}
 	}
-	_, body, _ := strings.Cut(string(page), "<body")
-	body = strings.ReplaceAll(body, "</tr>", "\n")
-	body = strings.ReplaceAll(body, "</td>", " | ")
-	return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, ""))
+	t.Fatalf("got:\n%.2000s\nwant a table of functions", text)
+	return ""
 }
 
 func TestSpeedscope_ItsOwnPage(t *testing.T) {
