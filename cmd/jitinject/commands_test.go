@@ -43,8 +43,9 @@ func TestOption_NearMiss(t *testing.T) {
 		"perf.data":            "there is no file perf.data",
 		"-f perf.data":         "there is no file perf.data",
 		"./x\x1b[2J":           `there is no file ./x\x1b[2J`,
-		"report":               "report is a command of perf: perf report",
-		"anotate":              "there is no command anotate; did you mean perf annotate?",
+		"top":                  "top is a command of perf: perf top",
+		"tmechart":             "there is no command tmechart; did you mean perf timechart?",
+		"anotate":              "there is no command anotate; did you mean annotate?",
 		"clean --dryrun x":     "there is no option --dryrun; did you mean --dry-run? see jitinject clean --help",
 		"clean -dry-run x":     "-dry-run: did you mean --dry-run, with two dashes?",
 		"help clcks":           "there is no command or topic clcks; did you mean clocks?",
@@ -155,7 +156,7 @@ func TestHelp_NamesRealOptions(t *testing.T) {
 	for _, c := range commands() {
 		c.options().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
 	}
-	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--log-code", "--log-source-code", "--logfile", "--no-logfile-per-isolate", "--v8-flags", "--js-flags", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove", "--purge", "--no-children", "--perf-basic-prof", "--interpreted-frames-native-stack", "--yjit", "--yjit-perf", "--cflags", "--libs"} {
+	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--log-code", "--log-source-code", "--logfile", "--no-logfile-per-isolate", "--v8-flags", "--js-flags", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove", "--purge", "--no-children", "--perf-basic-prof", "--interpreted-frames-native-stack", "--yjit", "--yjit-perf", "--cflags", "--libs", "--asm-raw", "--no-asm-raw", "--stdio"} {
 		known[foreign] = true
 	}
 	for _, name := range helpWords() {

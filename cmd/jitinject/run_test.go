@@ -15,6 +15,7 @@ import (
 	"time"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/addr2line"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -400,6 +401,9 @@ func TestPerfJitinject_ByItsName(t *testing.T) {
 const beProgram = "JITINJECT_TEST_BE_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if addr2line.IsFilter(os.Args) {
+		os.Exit(addr2line.Filter(os.Args))
+	}
 	if os.Getenv(beProgram) != "" {
 		os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}

@@ -122,6 +122,8 @@ var allowed = map[string][]string{
 	"internal/view":    {"internal/profile", "internal/quote"},
 
 	// The command on top of it.
+	"internal/addr2line":     {"golang.org/x/sys/unix"}, // started hundreds of times
+	"internal/perfrun":       {"golang.org/x/sys/unix", "internal/addr2line", "internal/terminal"},
 	"internal/completion":    {}, // it knows shells, and no options of ours
 	"internal/manual":        {},
 	"internal/messages":      {},
@@ -133,6 +135,7 @@ var allowed = map[string][]string{
 	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
 	"cmd/jitinject": {"inject", "internal/completion", "internal/debuginfod", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/quote", "internal/record", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/watcher", "internal/watcher/crash", "internal/words", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"cmd/jitinject": {"inject", "internal/addr2line", "internal/completion", "internal/debuginfod", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/quote", "internal/record", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/terminal", "internal/verify", "internal/watcher", "internal/watcher/crash", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format

@@ -29,6 +29,10 @@ var ownFileCalls = map[string]string{
 	"internal/record/collect.go":   "moves dumps and logs of the recorded processes",
 	"internal/record/preflight.go": "reads about the system",
 	"internal/record/session.go":   "the terminal, and a link for the environment",
+	"internal/addr2line/real.go":   "looks for a program in PATH",
+	"internal/addr2line/filter.go": "pipes to and from the real addr2line",
+	"internal/addr2line/pass.go":   "pipes to and from the real addr2line",
+	"internal/perfrun/run.go":      "a temporary directory for the filter",
 	"perfdata/dir.go":              "public: it opens what its caller names, or asks the caller's fs.FS",
 }
 

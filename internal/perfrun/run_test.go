@@ -110,7 +110,7 @@ func TestRun_EndsAsPerf(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
 		if !status.Signaled() || status.Signal() != sig || len(out) > 0 {
-			t.Errorf("%v: got %v, %q; want that signal, no output", sig, err, out)
+			t.Errorf("signal %v: got %v, %q; want that signal, no output", sig, err, out)
 		}
 		isEmpty(t, temp)
 	}
@@ -132,7 +132,7 @@ func TestRun_PassesSignals(t *testing.T) {
 		rest.ReadFrom(out)
 		cmd.Wait()
 		if rest.String() != "got it\n" || cmd.ProcessState.ExitCode() != 3 {
-			t.Errorf("%v: got %q, exit code %d; want perf's handler, and 3", sig, rest.String(), cmd.ProcessState.ExitCode())
+			t.Errorf("signal %v: got %q, exit code %d; want perf's handler, and 3", sig, rest.String(), cmd.ProcessState.ExitCode())
 		}
 		isEmpty(t, temp)
 	}

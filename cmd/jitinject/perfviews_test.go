@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// perfAlone returns a command that runs a perf without this program.
+func perfAlone(t *testing.T, dir, perf string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := testrec.Command(t, dir, perf, args...)
+	cmd.Args[0] = "perf" // with a directory, it would look for addr2line there first
+	return cmd
+}
+
+// viewProgram returns a command that is this program, with a perf first in PATH.
+func viewProgram(t *testing.T, dir, perf string, args ...string) *exec.Cmd {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "perf"), []byte(fmt.Sprintf("#!/bin/bash\nexec -a perf %s \"$@\"\n", perf)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := testrec.Command(t, dir, program, args...)
+	cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"), beProgram+"=1")
+	return cmd
+}
+
+// changing are lines that perf prints differently each time: tips.
+var changing = regexp.MustCompile(`(?m)^# \(.*\)\n|^# \(?Tip: .*\n`)
+
+// sameView checks that a view shows what perf shows alone, and returns the times of both.
+func sameView(t *testing.T, dir, version, perf, recording, view string) (alone, fast time.Duration) {
+	t.Helper()
+	words := strings.Fields(view)
+	args := append([]string{words[0], "-i", recording}, words[1:]...)
+	if words[0] == "annotate" && strings.HasPrefix(version, "6.12.") {
+		args = append(args, "--asm-raw")
+	}
+	var wantErr, gotErr bytes.Buffer
+	p := perfAlone(t, dir, perf, args...)
+	p.Stderr = &wantErr
+	begin := time.Now()
+	want, errPerf := p.Output()
+	alone = time.Since(begin)
+	v := viewProgram(t, dir, perf, append(words, "-i", recording)...)
+	v.Stderr = &gotErr
+	begin = time.Now()
+	got, err := v.Output()
+	fast = time.Since(begin)
+	if v.ProcessState.ExitCode() != p.ProcessState.ExitCode() {
+		t.Errorf("perf %s %s: got %v, %s; want %v, %s", version, view, err, &gotErr, errPerf, &wantErr)
+	}
+	got, want = changing.ReplaceAll(got, nil), changing.ReplaceAll(want, nil)
+	if !bytes.Equal(got, want) || len(bytes.TrimSpace(want)) == 0 {
+		gotLines, wantLines := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+		for i := range min(len(gotLines), len(wantLines)) {
+			if gotLines[i] != wantLines[i] {
+				t.Errorf("perf %s %s: line %d: got %q; want %q", version, view, i+1, gotLines[i], wantLines[i])
+				return alone, fast
+			}
+		}
+		t.Errorf("perf %s %s: got %d lines; want %d, and some", version, view, len(gotLines), len(wantLines))
+	}
+	return alone, fast
+}
+
+// placeResult unpacks a recording, and injects it.
+func placeResult(t *testing.T, recording string) (dir string) {
+	t.Helper()
+	dir = testrec.Place(t, recording)
+	if code, _, stderr := command(t, dir, "--bundle"); code != exitOK {
+		t.Fatalf("got exit code %d; want %d\n%s", code, exitOK, stderr)
+	}
+	return dir
+}
+
+func TestPerfViews_ShowWhatPerfShows(t *testing.T) {
+	testrec.Tool(t, "addr2line")
+	dir := placeResult(t, "toyjit-dwarf")
+	for version, perf := range testrec.Perfs(t) {
+		for _, view := range []string{"report --stdio", "script", "script -F +srcline", "annotate --stdio -l", "report --stdio --no-such-option"} {
+			if strings.Contains(view, "no-such") {
+				v, p := viewProgram(t, dir, perf, strings.Fields(view)...), perfAlone(t, dir, perf, strings.Fields(view)...)
+				v.Run()
+				p.Run()
+				if got, want := v.ProcessState.ExitCode(), p.ProcessState.ExitCode(); got != want || got == 0 {
+					t.Errorf("perf %s %s: got exit code %d; want %d", version, view, got, want)
+				}
+				continue
+			}
+			sameView(t, dir, version, perf, "perf.jit.data", view)
+		}
+		out, err := viewProgram(t, dir, perf, "report", "--stdio").Output()
+		if err != nil || !bytes.Contains(out, []byte("jitted-")) {
+			t.Errorf("perf %s: got %v, %.300q; want jitted functions of perf.jit.data", version, err, out)
+		}
+	}
+}
+
+// Functions have the objects of their own run.
+func TestDiff_ByFunction(t *testing.T) {
+	dir := placeResult(t, "php")
+	if err := os.Rename(filepath.Join(dir, "perf.jit.data"), filepath.Join(dir, "perf.jit.data.old")); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := command(t, dir, "--objects", "others"); code != exitOK {
+		t.Fatalf("got exit code %d; want %d\n%s", code, exitOK, stderr)
+	}
+	// A function that is in one run only has an empty column.
+	both := regexp.MustCompile(`(?m)^ +[0-9.]+% +[+-][0-9.]+% .*\w`)
+	for version, perf := range testrec.Perfs(t) {
+		alone, err := perfAlone(t, dir, perf, "diff", "-s", "sym", "perf.jit.data.old", "perf.jit.data").Output()
+		if err != nil || !both.Match(alone) {
+			t.Fatalf("perf %s: got %v, %.500q; want functions in both", version, err, alone)
+		}
+		out, err := viewProgram(t, dir, perf, "diff").Output()
+		if !bytes.Equal(out, alone) {
+			t.Errorf("perf %s: got %v, %.500q; want %.500q", version, err, out, alone)
+		}
+	}
+}
+
+func TestReport_NoResult(t *testing.T) {
+	testrec.Tool(t, "perf")
+	for _, name := range []string{"report", "annotate", "script", "diff"} {
+		code, _, stderr := command(t, t.TempDir(), name)
+		if code != exitFailed || !strings.Contains(stderr, "there is no perf.jit.data") || !strings.Contains(stderr, "jitinject record") {
+			t.Errorf("%s: got exit code %d, %q; want %d, how to make one", name, code, stderr, exitFailed)
+		}
+	}
+}
+
+// perf runs the program as one of its commands.
+func TestReport_OfPerfJitinject(t *testing.T) {
+	dir := placeResult(t, "php")
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(program, filepath.Join(bin, "perf-jitinject")); err != nil {
+		t.Fatal(err)
+	}
+	for version, perf := range testrec.Perfs(t) {
+		cmd := perfAlone(t, dir, perf, "jitinject", "report", "--stdio", "-g", "none")
+		cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"), beProgram+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("jitted-")) {
+			t.Errorf("perf %s: got %v, %.300q; want jitted functions", version, err, out)
+		}
+	}
+}
+
+// On a terminal, perf draws its own views, and q ends them.
+func TestReport_OnTerminal(t *testing.T) {
+	dir := placeResult(t, "php")
+	for version, perf := range testrec.Perfs(t) {
+		if help := testrec.Run(t, dir, perf, "version", "--build-options"); !regexp.MustCompile(`libslang: \[ on`).MatchString(help) {
+			testrec.Skip(t, "perf %s has no views for terminals", version)
+		}
+		tty := openTerminal(t)
+		cmd := viewProgram(t, dir, perf, "report")
+		cmd.Env = append(cmd.Env, "TERM=xterm", "TERMINFO=")
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = tty.slave, tty.slave, tty.slave
+		cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		tty.wait(t, "perf's title", func(raw string) bool { return strings.Contains(raw, "Samples: ") })
+		if temporary, _ := filepath.Glob(filepath.Join(os.TempDir(), "jitinject-addr2line-*")); len(temporary) == 0 {
+			t.Error("got no directory for the filter; want one while perf runs")
+		}
+		fmt.Fprint(tty.master, "q")
+		for end := time.After(20 * time.Second); ; {
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Errorf("perf %s: got %v; want no error\n%q", version, err, tty.raw())
+				}
+			case <-time.After(2 * time.Second):
+				fmt.Fprint(tty.master, "q") // the first one has closed a question
+				continue
+			case <-end:
+				cmd.Process.Kill()
+				t.Errorf("perf %s: got no end after q; want one\n%q", version, tty.raw())
+			}
+			break
+		}
+		tty.close()
+	}
+}
