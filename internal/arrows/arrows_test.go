@@ -70,9 +70,7 @@ var allowed = map[string][]string{
 	"internal/samplerefs":                {"internal/perfsample", "internal/recording", "internal/report", "perfdata"},
 	"internal/known":                     {"internal/quote", "internal/recording"},
 	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/quote", "internal/safefile/sys", "perfdata"},
-	"internal/profile":                   {},
 	"internal/export":                    {"github.com/google/pprof/profile", "internal/profile"},
-	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/quote", "internal/safefile/sys", "perfdata"},
 	"internal/model":                     {"golang.org/x/sys/unix", "internal/addrs", "internal/jitobj", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
 	"internal/procmem":                   {"golang.org/x/sys/unix", "internal/elfcore", "internal/safefile/sys"},
 	"internal/dumptail":                  {"golang.org/x/sys/unix", "internal/elfcore", "internal/procmem", "internal/safefile", "internal/safefile/sys", "jitdump"},
@@ -118,8 +116,7 @@ var allowed = map[string][]string{
 	"internal/show/showperf":    {"internal/perfsample", "internal/safefile/sys", "internal/show", "internal/wire", "perfdata"},
 
 	// What people look at: the model of samples, and the page made from it.
-	"internal/profile": {},
-	"internal/view":    {"internal/profile", "internal/quote"},
+	"internal/view": {"internal/profile", "internal/quote"},
 
 	// The command on top of it.
 	"internal/addr2line":     {"golang.org/x/sys/unix"}, // started hundreds of times
@@ -134,8 +131,7 @@ var allowed = map[string][]string{
 	"internal/summary":       {"inject", "internal/quote", "internal/words"},
 	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
-	"cmd/jitinject": {"inject", "internal/completion", "internal/debuginfod", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/quote", "internal/record", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/watcher", "internal/watcher/crash", "internal/words", "github.com/spf13/pflag", "golang.org/x/sys/unix",
-	"cmd/jitinject": {"inject", "internal/addr2line", "internal/completion", "internal/debuginfod", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/quote", "internal/record", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/terminal", "internal/verify", "internal/watcher", "internal/watcher/crash", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"cmd/jitinject": {"github.com/spf13/pflag", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/debuginfod", "internal/export", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/view", "internal/watcher", "internal/watcher/crash", "internal/words",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format
