@@ -17,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/view"
 	"github.com/jitinject/jitinject/internal/words"
 )
@@ -126,7 +127,7 @@ func (o *pageOptions) show(fs *pflag.FlagSet, stdout *os.File, stderr io.Writer,
 
 // read reads a result.
 func (o *pageOptions) read(ctx context.Context, path string) (*profile.Profile, error) {
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && path == defaultOutput {
+	if _, err := sys.Stat(path); errors.Is(err, os.ErrNotExist) && path == defaultOutput {
 		return nil, errors.New("there is no " + defaultOutput + "; to make one: jitinject record COMMAND, or jitinject after perf record")
 	}
 	perf, err := record.FindPerf()
