@@ -33,6 +33,16 @@ func withoutTrampoline(words []string) []string {
 	return words
 }
 
+// Typed returns perf record's command line without jitinject, which jitinject record lets perf start.
+func Typed(cmdline []string) []string {
+	for i := range cmdline {
+		if rest := withoutTrampoline(cmdline[i:]); len(rest) < len(cmdline)-i {
+			return slices.Concat(cmdline[:i], rest)
+		}
+	}
+	return cmdline
+}
+
 // shellCommands splits a shell's text into simple commands, without what their words expand to.
 func shellCommands(text string) (commands [][]string) {
 	var words []string

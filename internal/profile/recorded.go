@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/known"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/perfdata"
@@ -134,7 +135,7 @@ func (rec *recorded) addFeature(order binary.ByteOrder, id perfdata.FeatureID, c
 		about.CPU = perfdata.Text(order, content)
 	case perfdata.FeatureCmdline:
 		var words []string
-		for _, arg := range perfdata.Cmdline(order, content) {
+		for _, arg := range known.Typed(perfdata.Cmdline(order, content)) {
 			words = append(words, quote.ShellWord(arg))
 		}
 		about.Command = strings.Join(words, " ")
