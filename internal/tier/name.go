@@ -180,8 +180,8 @@ func php(symbol string) (n Name, ok bool) {
 		return n, false
 	}
 	n = Name{Text: strings.Join(parts[1:len(parts)-1], "$"), Tier: Optimized, Line: int(line)}
-	if n.Text == "" {
-		n.Text = "(main)"
+	if strings.HasPrefix(n.Text, "/") { // the code of a file outside of functions
+		n.Text, n.File = "(main)", n.Text
 	}
 	return n, true
 }
