@@ -146,7 +146,7 @@ func (t *Later) resolve(dumps []*model.Dump, end bool) {
 // count counts a sample.
 func (t *Later) count(s *waitingSample, at spot) {
 	*at.counter++
-	if w := t.hot.at(at, int(s.attr)); w != nil {
+	if w, _ := t.hot.at(at, int(s.attr)); w != nil {
 		w.Add(recording.Weight{Samples: 1, Period: s.period})
 	}
 }

@@ -231,10 +231,12 @@ func (t *Counter) clear() {
 func (t *Counter) sample(pid uint32, time, ip uint64, attr int, w recording.Weight) {
 	s := &t.seen[(ip^ip>>13^uint64(pid)^uint64(attr)<<8)%uint64(len(t.seen))]
 	if s.counter == nil || s.ip != ip || s.pid != pid || s.attr != uint32(attr) || time < s.from || time >= s.to {
-		s.ip, s.pid, s.attr = ip, pid, uint32(attr)
-		var at spot
-		at, s.from, s.to = t.find(pid, time, ip)
-		s.counter, s.weight = at.counter, t.hot.at(at, attr)
+		at, from, to := t.find(pid, time, ip)
+		weight, moved := t.hot.at(at, attr)
+		if moved {
+			clear(t.seen)
+		}
+		*s = seenSample{ip, from, to, pid, uint32(attr), at.counter, weight}
 	}
 	*s.counter++
 	if s.weight != nil {

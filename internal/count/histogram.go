@@ -36,7 +36,7 @@ func (t *Counter) take(c *recording.Histogram) bool {
 		*at.counter += s.N
 		if !same {
 			doubtful += s.N
-		} else if w := t.hot.at(at, int(s.Attr)); w != nil {
+		} else if w, _ := t.hot.at(at, int(s.Attr)); w != nil {
 			w.Add(recording.Weight{Samples: s.N, Period: s.Period})
 		}
 	}

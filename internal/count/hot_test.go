@@ -10,39 +10,71 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// Beyond maxHot addresses, samples still count for their functions.
+// Beyond maxHot addresses, those of the functions with the fewest samples are given up, and no sample is
+// lost.
 func TestHotCounts_ManyAddresses(t *testing.T) {
 	var c hotCounts
-	f, other := functionID{0, 1}, functionID{1, 1}
+	hot, warm, cold := functionID{0, 1}, functionID{1, 1}, functionID{0, 2}
 	counter := new(int64)
-	for i := range uint32(maxHot) {
-		c.at(spot{counter, f, i}, 0).Add(recording.Weight{Samples: 1, Period: 2})
-	}
-	if c.over || len(c.addresses) != maxHot {
-		t.Fatalf("got %d addresses, over %v; want %d, false", len(c.addresses), c.over, maxHot)
+	add := func(f functionID, offset uint32, attr int, samples int64) (moved bool) {
+		w, moved := c.at(spot{counter, f, offset}, attr)
+		w.Add(recording.Weight{Samples: samples, Period: 2 * uint64(samples)})
+		return moved
 	}
 	c.events = []recording.Weight{{}, {}}
-	for i := range uint32(1000) {
-		c.at(spot{counter, f, maxHot + i}, 0).Add(recording.Weight{Samples: 1, Period: 2})
-		c.at(spot{counter, f, i}, 0).Add(recording.Weight{Samples: 1, Period: 2})
-		c.at(spot{counter, other, i}, 0).Add(recording.Weight{Samples: 3, Period: 1})
-		c.at(spot{counter, other, i}, 1).Add(recording.Weight{Samples: 500, Period: 1})
+	for i := range uint32(maxHot) {
+		f := []functionID{hot, warm, cold, cold}[i%4]
+		if add(f, i, 0, map[functionID]int64{hot: 9, warm: 5, cold: 1}[f]) {
+			t.Fatalf("address %d: got a full table; want %d in it", i, maxHot)
+		}
 	}
-	if c.at(spot{counter, nowhere, 0}, 0) != nil {
+	if !add(hot, maxHot, 0, 9) || len(c.addresses) != maxHot/2+1 || len(c.cold) != 1 {
+		t.Fatalf("got %d addresses, %d cold functions; want %d, 1", len(c.addresses), len(c.cold), maxHot/2+1)
+	}
+	for i := range uint32(1000) {
+		add(cold, i, 0, 1)
+		add(hot, 4*i, 0, 9)
+		add(warm, 4*i+1, 1, 1000)
+	}
+	if w, _ := c.at(spot{counter, nowhere, 0}, 0); w != nil {
 		t.Errorf("got a weight of samples in no function; want none")
 	}
 	in := c.functions(0)
-	if want := (recording.Weight{Samples: maxHot + 2000, Period: 2 * (maxHot + 2000)}); in[f] != want {
-		t.Errorf("got %+v; want %+v", in[f], want)
+	for f, samples := range map[functionID]int64{hot: 9 * (maxHot/4 + 1001), warm: 5 * maxHot / 4, cold: maxHot/2 + 1000} {
+		if want := (recording.Weight{Samples: samples, Period: 2 * uint64(samples)}); in[f] != want {
+			t.Errorf("function %+v: got %+v; want %+v", f, in[f], want)
+		}
 	}
-	if want := (recording.Weight{Samples: 3000, Period: 1000}); in[other] != want {
-		t.Errorf("got %+v; want %+v", in[other], want)
-	}
-	if !c.over || len(c.addresses) != maxHot+3 {
-		t.Errorf("got %d addresses, over %v; want %d, true", len(c.addresses), c.over, maxHot+3)
+	if want := (hotAddress{hotFunctionOf(hot, 0), 4}); c.addresses[want].Samples != 18 || c.cold[hotFunctionOf(cold, 0)] == nil {
+		t.Errorf("got %+v at an address of a hot function, cold functions %+v; want 18 samples, and the cold one", c.addresses[want], c.cold)
 	}
 	if attr, _ := c.mainAttr(); attr != 1 {
 		t.Errorf("got event %d; want 1, with more samples in functions", attr)
+	}
+}
+
+// A number has all parts of a function.
+func TestHotFunction_Parts(t *testing.T) {
+	for _, f := range []functionID{{0, 0}, {1<<21 - 1, 1<<31 - 1}, {3, 5}} {
+		for _, attr := range []int{0, 1, recording.MaxAttr} {
+			if h := hotFunctionOf(f, attr); h.id() != f || h.attr() != attr {
+				t.Errorf("got %+v, %d; want %+v, %d", h.id(), h.attr(), f, attr)
+			}
+		}
+	}
+}
+
+// One function with more than maxHot addresses is cold, too.
+func TestHotCounts_LargeFunction(t *testing.T) {
+	var c hotCounts
+	f := functionID{0, 1}
+	c.events = []recording.Weight{{}}
+	for i := range uint32(3 * maxHot) {
+		w, _ := c.at(spot{nil, f, i}, 0)
+		w.Add(recording.Weight{Samples: 1})
+	}
+	if len(c.addresses) != 0 || c.functions(0)[f].Samples != 3*maxHot {
+		t.Errorf("got %d addresses, %d samples; want none, %d", len(c.addresses), c.functions(0)[f].Samples, 3*maxHot)
 	}
 }
 

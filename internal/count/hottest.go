@@ -54,7 +54,7 @@ func (t *Counter) hotReader(dumps []*model.Dump, attr int) *hotReader {
 // hottest returns the hottest functions. The dumps must be open, unless their functions were kept.
 func (t *Counter) hottest(dumps []*model.Dump) *report.Hottest {
 	h := &report.Hottest{Functions: []report.HotFunction{}}
-	if len(t.hot.addresses) == 0 {
+	if len(t.hot.addresses)+len(t.hot.cold) == 0 {
 		return h
 	}
 	attr, several := t.hot.mainAttr()
@@ -64,8 +64,8 @@ func (t *Counter) hottest(dumps []*model.Dump) *report.Hottest {
 	r := t.hotReader(dumps, attr)
 	groups, pieces := r.groups(heaviest(t.hot.functions(attr)), false)
 	for key, w := range t.hot.addresses {
-		if p, ok := pieces[key.function]; ok && int(key.attr) == attr && !t.hot.over {
-			if at, ok := p.at(key.offset); ok {
+		if p, ok := pieces[key.function.id()]; ok && key.function.attr() == attr {
+			if at, ok := p.at(uint32(key.offset)); ok {
 				sum := p.group.lines[at]
 				sum.Add(*w)
 				p.group.lines[at] = sum

@@ -43,9 +43,6 @@ func (t *Counter) result(dumps []*model.Dump, lines []report.DumpSummary) (r Res
 		r.Samples.WithoutDump += p.Unattributed
 	}
 	r.Hottest = t.hottest(dumps)
-	if t.hot.over {
-		r.Found.Note(fmt.Sprintf("%s: its hottest lines are not named: more than %d addresses in functions have samples", quote.Printable(t.rec.In.Path), maxHot))
-	}
 	return r
 }
 
