@@ -85,7 +85,7 @@ func TestSummary_Repairs(t *testing.T) {
 		{"node", d.Fixes, false, "repaired 1,228 faults of node's dump (-v explains)"},
 		{"no\x1bde", d.Fixes[:1], false, `repaired 3 faults of no\x1bde's dump (-v explains)`},
 		{"", []engine.Fix{{Count: 1}}, false, "repaired 1 fault of the dump (-v explains)"},
-		{"node", d.Fixes, true, "repaired 3: lines moved\nrepaired 1,225: tids replaced"},
+		{"node", d.Fixes, true, "repaired 3: lines moved (skewed-lines)\nrepaired 1,225: tids replaced (absurd-tids)"},
 		{"node", nil, false, ""},
 	} {
 		d.Command, d.Fixes = c.command, c.fixes

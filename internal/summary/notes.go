@@ -83,7 +83,7 @@ func dumpNotes(d *engine.DumpSummary, opts Options) (notes []string) {
 	faults := int64(0)
 	for _, r := range d.Fixes {
 		if faults += r.Count; opts.All {
-			note("repaired %s: %s", words.Number(r.Count), r.Text)
+			note("repaired %s: %s (%s)", words.Number(r.Count), r.Text, r.Name)
 		}
 	}
 	if faults > 0 && !opts.All {
