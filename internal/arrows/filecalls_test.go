@@ -61,7 +61,7 @@ func TestFileCalls_OnlyInTheirRoom(t *testing.T) {
 func isForTests(dir string) bool {
 	name := filepath.Base(dir)
 	return dir == "internal/safefile/sys" || name == "showtest" || name == "verifytest" || strings.HasSuffix(name, "gen") && strings.HasPrefix(dir, "internal/format/") ||
-		slices.Contains([]string{"arrows", "bench", "clients", "faults", "gate", "golden", "hostile", "judge", "licenses", "pictures", "runtimes", "screen", "sessions", "stepped", "testrec", "truth"}, name)
+		slices.Contains([]string{"arrows", "bench", "clients", "faults", "gate", "golden", "hostile", "judge", "licenses", "pictures", "runtimes", "screen", "sessions", "stepped", "testrec", "trials", "truth"}, name)
 }
 
 func wantNoFileCalls(t *testing.T, path, rel string) {

@@ -31,7 +31,7 @@ var (
 	logName  = regexp.MustCompile(`^isolate-?(?:0x)?[0-9a-f]+-(\d+)-.*\.log$`)
 )
 
-// Collect brings dumps and logs of the recorded processes into the directory for files. Files of the
+// Collect brings dumps, maps and logs of the recorded processes into the directory for files. Files of the
 // command's processes are moved, others are copied.
 func (s *Session) Collect() (*Collected, error) {
 	c := new(Collected)
@@ -48,6 +48,10 @@ func (s *Session) Collect() (*Collected, error) {
 	}
 	for pid := range s.seen {
 		owners[uint32(pid)] = true
+		// php and erlang write a map besides the dump.
+		if path := mapOf(pid); s.madeSince(path) {
+			s.keep(c, path, uint32(pid))
+		}
 	}
 	if dir, err := filepath.EvalSymlinks(s.Place.Files); err == nil { // that of the environment's
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return d == dir })
@@ -74,6 +78,16 @@ func (s *Session) Collect() (*Collected, error) {
 		s.removeLink()
 	}
 	return c, nil
+}
+
+// mapOf returns the path of a process's perf map.
+func mapOf(pid int) string { return fmt.Sprintf("/tmp/perf-%d.map", pid) }
+
+// madeSince reports whether a file was written since the recording began. Another may be of an earlier
+// process with the same pid.
+func (s *Session) madeSince(path string) bool {
+	st, err := os.Lstat(path)
+	return err == nil && st.Mode().IsRegular() && !st.ModTime().Before(s.began)
 }
 
 // living returns the command's processes that were seen.

@@ -33,6 +33,7 @@ type Session struct {
 	seen    map[int]*watched
 	stops   *exitStops
 	before  identity // of an earlier recording
+	began   time.Time
 	command int      // pid, 0 if it is unknown
 }
 
@@ -60,6 +61,7 @@ const (
 	grace     = 100 * time.Millisecond // for a signal to a group to have its effect
 	lateExits = 300 * time.Millisecond // for processes that the command's end ends
 	reminder  = 5 * time.Second
+	clockTick = 10 * time.Millisecond // the resolution of times of files, at most
 )
 
 // Begin makes the directory for files, and the environment. The caller calls Run, or Abandon.
@@ -117,6 +119,7 @@ func (s *Session) Run() (Ending, error) {
 		}
 	}
 	defer signal.Stop(signals)
+	s.began = time.Now().Truncate(clockTick)
 	if err := cmd.Start(); err != nil {
 		return Ending{}, errors.Join(err, s.Abandon())
 	}
@@ -128,6 +131,9 @@ func (s *Session) Run() (Ending, error) {
 	ending := Ending{Code: cmd.ProcessState.ExitCode(), Timed: timed}
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		ending.Code, ending.Signal = 128+int(status.Signal()), status.Signal()
+	}
+	if timed && ending.Code == 128+int(unix.SIGTERM) { // java handles SIGTERM, and exits with that
+		ending.Signal = unix.SIGTERM
 	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return ending, err
