@@ -1,6 +1,7 @@
 package trials
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/judge"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -38,7 +40,7 @@ func TestRecord_WaysAndEnds(t *testing.T) {
 // trial runs a program alone, then recorded, and compares.
 func (s *site) trial(w *way, e *end) {
 	s.t.Helper()
-	alone := s.start(e.mode, e.terminal, w.words(s)...)
+	alone := s.start(e.mode, e.terminal, append(strings.Fields(w.alone), w.words(s)...)...)
 	if e.drive != nil {
 		e.drive(alone)
 	}
@@ -138,6 +140,7 @@ func (s *site) resolved(w *way, e *end, p *process) {
 		s.t.Errorf("there are no inlined calls\n%s", said)
 	}
 	if w.callers {
+		s.callers("py::hot:")
 		return
 	}
 	if n.InJittedCode < least || n.Resolved*100 < (n.InJittedCode+n.WithoutDump)*98 {
@@ -146,6 +149,24 @@ func (s *site) resolved(w *way, e *end, p *process) {
 	_, hottest, _ := strings.Cut(said, "hottest functions by ")
 	if !regexp.MustCompile(`% +[^\n]*`+w.hot+`[^\n]* jit(?:ted|bundle)-`).MatchString(hottest) && w.hot != "" {
 		s.t.Errorf("the hottest functions have no %s:\n%s", w.hot, said)
+	}
+}
+
+// callers wants a function among the callers of most samples.
+func (s *site) callers(name string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), within)
+	defer cancel()
+	samples, err := judge.Script(ctx, testrec.Tool(s.t, "perf"), s.path("perf.jit.data"))
+	s.must(err)
+	with := 0
+	for i := range samples {
+		if slices.ContainsFunc(samples[i].Frames, func(f judge.Frame) bool { return f.Jitted() && strings.HasPrefix(f.Symbol, name) }) {
+			with++
+		}
+	}
+	if with < least || with*3 < len(samples) {
+		s.t.Errorf("%d of %d samples have a caller %s; want a third", with, len(samples), name)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 type way struct {
 	name    string
 	command string // words; DIR is the working directory
+	alone   string // a program that starts the command if it runs without jitinject, or ""
 	tools   string // programs that must be installed
 	prepare func(s *site)
 	ends    string   // names of ends that the program knows; "" for all
@@ -42,7 +43,7 @@ var ways = []way{
 	{name: "npm-start", command: "npm start", tools: "npm", ends: atTerminals, often: "busy-ctrl-c", hot: `JS:\*hot`, dumps: []string{"node"}, quiet: "npm start", inlines: true, indirect: true},
 	{name: "npx", command: "npx trial", tools: "npx", prepare: localBin, ends: atTerminals, often: "normal", hot: `JS:\*hot`, dumps: []string{""}, quiet: "npm exec trial", inlines: true, indirect: true},
 	{name: "script", command: "sh run.sh", tools: "node", prepare: script("node hot.js"), ends: "normal code busy-ctrl-c busy-group busy-kill", often: "busy-ctrl-c", hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true, indirect: true},
-	{name: "script-without-first-line", command: "./run", tools: "node", prepare: bareScript("exec node hot.js"), ends: simple, often: "code", hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true},
+	{name: "script-without-first-line", command: "./run", alone: "env", tools: "node", prepare: bareScript("exec node hot.js"), ends: simple, often: "code", hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true},
 	{name: "script-of-two", command: "sh run.sh", tools: "node php", prepare: script("php hot.php", "node hot.js"), ends: "normal code", often: "normal", hot: "hot", dumps: []string{"php", "node"}, indirect: true},
 	{name: "fork", command: "node fork.js", tools: "node", ends: atTerminals, often: "busy-kill", hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true, indirect: true},
 	{name: "cluster", command: "node cluster.js", tools: "node", ends: "normal code busy-ctrl-c busy-group", often: "normal", hot: `JS:\*hot`, dumps: []string{"node", "node"}, inlines: true, indirect: true},
