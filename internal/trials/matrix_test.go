@@ -143,6 +143,9 @@ func (s *site) resolved(w *way, e *end, p *process) {
 		s.callers("py::hot:")
 		return
 	}
+	if w.early {
+		n.Resolved += n.Early
+	}
 	if n.InJittedCode < least || n.Resolved*100 < (n.InJittedCode+n.WithoutDump)*98 {
 		s.t.Errorf("%d of %d samples in jitted code are resolved, %d have no dump; want 98 %%\n%s", n.Resolved, n.InJittedCode, n.WithoutDump, said)
 	}

@@ -28,6 +28,7 @@ type site struct {
 	t                *testing.T
 	dir, signs, home string
 	env              []string // more variables
+	bin              string   // a directory of programs that is before others in PATH, or ""
 	via              []string // the words of a program that starts the command, such as setpriv
 	uid              int      // whose the directories are; 0 for the tester's
 }
@@ -63,6 +64,12 @@ func (s *site) must(err error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// exists reports whether there is a file.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
@@ -121,9 +128,15 @@ func (s *site) start(mode string, terminal bool, argv ...string) *process {
 	s.t.Helper()
 	words := append(slices.Clone(s.via), argv...)
 	p := &process{site: s, cmd: exec.Command(words[0], words[1:]...), what: strings.Join(argv, " "), ended: make(chan struct{})}
+	if path := filepath.Join(s.bin, words[0]); s.bin != "" && exists(path) { // Command looks in the tests' PATH
+		p.cmd.Path, p.cmd.Err = path, nil
+	}
 	p.cmd.Dir = s.dir
 	p.cmd.Env = append(os.Environ(), "HOME="+s.home, "LC_ALL=C", "DEBUGINFOD_URLS=", "PERF_CONFIG=/dev/null", "npm_config_update_notifier=false",
 		"TRIAL_MODE="+mode, "TRIAL_SIGNS="+s.signs)
+	if s.bin != "" {
+		p.cmd.Env = append(p.cmd.Env, "PATH="+s.bin+":"+os.Getenv("PATH"))
+	}
 	p.cmd.Env = append(p.cmd.Env, s.env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -284,6 +297,7 @@ type summary struct {
 		Total        int `json:"total"`
 		InJittedCode int `json:"in_jitted_code"`
 		Resolved     int `json:"resolved"`
+		Early        int `json:"early"`
 		WithoutDump  int `json:"without_dump"`
 	} `json:"samples"`
 }

@@ -25,10 +25,10 @@ type way struct {
 	noise   string   // begin of lines that the runtime adds to standard error
 
 	inlines  bool // the dumps have inlined calls
+	early    bool // code may run for some time before its record is in the dump
 	callers  bool // functions of the dump are callers only
 	indirect bool // the recorded command starts the program: signals to the command do not reach it, or twice
 	options  string
-	env      []string // of both runs, "PATH+=DIR" puts a directory before the others
 }
 
 // Names of ends; see ends_test.go.
@@ -48,8 +48,8 @@ var ways = []way{
 	{name: "fork", command: "node fork.js", tools: "node", ends: atTerminals, often: "busy-kill", hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true, indirect: true},
 	{name: "cluster", command: "node cluster.js", tools: "node", ends: "normal code busy-ctrl-c busy-group", often: "normal", hot: `JS:\*hot`, dumps: []string{"node", "node"}, inlines: true, indirect: true},
 	{name: "worker-threads", command: "node threads.js", tools: "node", ends: simple, often: "busy-group", hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true},
-	{name: "java", command: "java -cp BUILT Hot", tools: "java javac jar gcc", prepare: java, ends: whole, often: "handler-ctrl-c", hot: `hot`, dumps: []string{"java"}, noise: "Picked up "},
-	{name: "java-jar", command: "java -jar BUILT/Hot.jar", tools: "java javac jar gcc", prepare: java, ends: whole, often: "busy-kill", hot: `hot`, dumps: []string{"java"}, noise: "Picked up "},
+	{name: "java", command: "java -cp BUILT Hot", tools: "java javac jar gcc", prepare: java, ends: whole, often: "handler-ctrl-c", hot: `hot`, dumps: []string{"java"}, early: true, noise: "Picked up "},
+	{name: "java-jar", command: "java -jar BUILT/Hot.jar", tools: "java javac jar gcc", prepare: java, ends: whole, often: "busy-kill", hot: `hot`, dumps: []string{"java"}, early: true, noise: "Picked up "},
 	{name: "php", command: "php hot.php", tools: "php", ends: whole, often: "busy-ctrl-c", hot: "hot", dumps: []string{"php"}},
 	{name: "python", command: "python3.13 hot.py", tools: "python3.13", prepare: pyenv, ends: whole, often: "busy-group", dumps: []string{""}, callers: true},
 	{name: "escript", command: "escript hot.escript", tools: "escript", ends: "normal code busy-kill", often: "code", hot: "hot", dumps: []string{""}},
@@ -75,32 +75,13 @@ func (w *way) site(t *testing.T, name string, uid int) *site {
 	if w.prepare != nil {
 		w.prepare(s)
 	}
-	path := os.Getenv("PATH")
-	for _, v := range s.env {
-		if p, ok := strings.CutPrefix(v, "PATH="); ok {
-			path = p
-		}
-	}
 	for tool := range strings.FieldsSeq(w.tools) {
-		if !inPath(tool, path) {
-			testrec.Tool(t, tool) // it skips
+		if s.bin == "" || !exists(filepath.Join(s.bin, tool)) {
+			testrec.Tool(t, tool)
 		}
 	}
 	return s
 }
-
-// inPath reports whether a program is in a PATH.
-func inPath(tool, path string) bool {
-	for _, dir := range filepath.SplitList(path) {
-		if st, err := os.Stat(filepath.Join(dir, tool)); err == nil && st.Mode()&0o111 != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// before puts a directory before the others in PATH.
-func (s *site) before(dir string) { s.env = append(s.env, "PATH="+dir+":"+os.Getenv("PATH")) }
 
 func needs(m *made) func(*site) {
 	return func(s *site) {
@@ -143,7 +124,7 @@ func bareScript(line string) func(*site) {
 // pyenv puts the program of pyenv into PATH, whose shims start it with more processes.
 func pyenv(s *site) {
 	if out, err := exec.Command("pyenv", "prefix", "3.13.0").Output(); err == nil {
-		s.before(filepath.Join(strings.TrimSpace(string(out)), "bin"))
+		s.bin = filepath.Join(strings.TrimSpace(string(out)), "bin")
 	}
 }
 
@@ -188,7 +169,7 @@ func npmTools(s *site) {
 	}
 	bin := filepath.Join(roots, "npm", "record", "node_modules", ".bin")
 	for _, tool := range []string{"bun", "deno", "tsc", "tsx", "jest"} {
-		if inPath(tool, bin) {
+		if exists(filepath.Join(bin, tool)) {
 			continue
 		}
 		prefix := filepath.Join(roots, "npm", "record")
@@ -198,5 +179,5 @@ func npmTools(s *site) {
 		}
 		break
 	}
-	s.before(bin)
+	s.bin = bin
 }
