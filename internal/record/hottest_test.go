@@ -40,12 +40,12 @@ func TestReadReport_OddLines(t *testing.T) {
 	const head = "# Samples: 9  of event 'cycles:u'\n#\n"
 	line := func(fields ...string) string { return strings.Join(fields, separator) + "\n" }
 	for text, want := range map[string]HotFunction{
-		head + line(" 1.00% ", "[.] a b  c", "x.so "):             {"1.00%", "a b  c", "x.so"},
-		head + line("1.00%", "[k] do_it", "[kernel.kallsyms]"):    {"1.00%", "do_it", "[kernel.kallsyms]"},
-		head + line("1.00%", "[.] [0] = f", "x.so"):               {"1.00%", "[0] = f", "x.so"},
-		head + line("1.00%", "[.] 0x00000000004005d0", "[vdso]"):  {"1.00%", "0x00000000004005d0", "[vdso]"},
-		head + line("1.00%", "[.] of event 'x'", "x.so"):          {"1.00%", "of event 'x'", "x.so"},
-		head + line("1.00%", "[.] f#g", "x.so") + "# text\n":      {"1.00%", "f#g", "x.so"},
+		head + line(" 1.00% ", "[.] a b  c", "x.so "):              {"1.00%", "a b  c", "x.so"},
+		head + line("1.00%", "[k] do_it", "[kernel.kallsyms]"):     {"1.00%", "do_it", "[kernel.kallsyms]"},
+		head + line("1.00%", "[.] [0] = f", "x.so"):                {"1.00%", "[0] = f", "x.so"},
+		head + line("1.00%", "[.] 0x00000000004005d0", "[vdso]"):   {"1.00%", "0x00000000004005d0", "[vdso]"},
+		head + line("1.00%", "[.] of event 'x'", "x.so"):           {"1.00%", "of event 'x'", "x.so"},
+		head + line("1.00%", "[.] f#g", "x.so") + "# text\n":       {"1.00%", "f#g", "x.so"},
 		head + line("# Overhead", "Symbol", "Shared Object") + "1": {},
 		"": {},
 	} {

@@ -34,7 +34,7 @@ type Session struct {
 	stops   *exitStops
 	before  identity // of an earlier recording
 	began   time.Time
-	command int      // pid, 0 if it is unknown
+	command int // pid, 0 if it is unknown
 }
 
 // A watched process is a descendant of the command, or the command.

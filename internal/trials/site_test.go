@@ -281,18 +281,22 @@ func openTerminal(t *testing.T) (user, programs *os.File) {
 	return user, programs
 }
 
+// A dumpSummary is what these tests read of a dump in inject's summary.
+type dumpSummary struct {
+	PID         int    `json:"pid"`
+	Command     string `json:"command"`
+	Path        string `json:"path"`
+	Functions   int    `json:"functions"`
+	WithInlines int    `json:"with_inlines"`
+	Samples     struct {
+		InJittedCode int `json:"in_jitted_code"`
+		Resolved     int `json:"resolved"`
+	} `json:"samples"`
+}
+
 // A summary is what these tests read of inject's summary.
 type summary struct {
-	Dumps []struct {
-		Command     string `json:"command"`
-		Path        string `json:"path"`
-		Functions   int    `json:"functions"`
-		WithInlines int    `json:"with_inlines"`
-		Samples     struct {
-			InJittedCode int `json:"in_jitted_code"`
-			Resolved     int `json:"resolved"`
-		} `json:"samples"`
-	} `json:"dumps"`
+	Dumps   []dumpSummary `json:"dumps"`
 	Samples struct {
 		Total        int `json:"total"`
 		InJittedCode int `json:"in_jitted_code"`
