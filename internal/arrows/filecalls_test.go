@@ -29,6 +29,7 @@ var ownFileCalls = map[string]string{
 	"internal/record/collect.go":   "moves dumps and logs of the recorded processes",
 	"internal/record/preflight.go": "reads about the system",
 	"internal/record/session.go":   "the terminal, and a link for the environment",
+	"internal/record/workload.go":  "the environment of the command, in memory",
 	"perfdata/dir.go":              "public: it opens what its caller names, or asks the caller's fs.FS",
 }
 

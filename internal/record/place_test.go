@@ -259,6 +259,25 @@ func TestMakeFiles_AfterAKill(t *testing.T) {
 	}
 }
 
+// The link is elsewhere if TMPDIR has such characters as well.
+func TestBegin_TMPDIRWithSpaces(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a b")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", dir)
+	s := Session{Place: PlaceOf(filepath.Join(dir, "perf.jit.data"))}
+	if err := s.Begin(Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.env.Get("JITDUMPDIR"); !IsPlain(got) || !exists(got) {
+		t.Errorf("got directory %q; want one without such characters", got)
+	}
+	if err := s.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A path with characters that a variable would have to quote is replaced by that of a link.
 func TestBegin_PathWithSpaces(t *testing.T) {
 	for _, name := range []string{"a b", "x,y", "q'q", `back\slash`, "per%cent", "semi;colon", "two:two", "ä", "plain-1.2_3"} {

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 func TestInstallCommand_Distributions(t *testing.T) {
@@ -73,22 +74,19 @@ func TestNotPermitted_Texts(t *testing.T) {
 	} {
 		err := notPermitted(c.err, c.paranoid, c.all, c.isRoot)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.unlike) {
-			t.Errorf("%v, level %s, all %v, root %v: got %v; want %q and not %q", c.err, c.paranoid, c.all, c.isRoot, err, c.want, c.unlike)
+			t.Errorf("got %[2]v for %[1]+v; want %[3]q, without %[4]q", c, err, c.want, c.unlike)
 		}
 	}
 	for _, err := range []error{unix.ENOENT, unix.EINVAL, unix.EOPNOTSUPP, unix.EMFILE} {
 		if got := notPermitted(err, "2", false, false); got != nil {
-			t.Errorf("%v: got %v; want none, perf may have better luck", err, got)
+			t.Errorf("got %v for %v; want none, as perf may have better luck", got, err)
 		}
 	}
 }
 
 // It agrees with the kernel of this machine: perf's own attempt ends in the same way.
 func TestPermitted_AsPerf(t *testing.T) {
-	perf, err := exec.LookPath("perf")
-	if err != nil {
-		t.Skip("SKIPPED: missing: perf")
-	}
+	perf := testrec.Tool(t, "perf")
 	out, err := exec.Command(perf, "record", "-q", "-e", "cpu-clock:u", "-o", filepath.Join(t.TempDir(), "perf.data"), "true").CombinedOutput()
 	if got := Permitted(false); (got == nil) != (err == nil) {
 		t.Errorf("got %v; want as perf record: %v\n%s", got, err, out)
@@ -171,21 +169,6 @@ func TestStartsJava_Programs(t *testing.T) {
 	for program, want := range map[string]bool{"java": true, "mvn": true, "jvm": true, "app.jar.sh": true, "node": false, "bash": false, "not-installed": false} {
 		if got := StartsJava(program); got != want {
 			t.Errorf("%s: got %v; want %v", program, got, want)
-		}
-	}
-}
-
-func TestExec_Errors(t *testing.T) {
-	programs(t)
-	for _, c := range []struct {
-		args []string
-		want error
-	}{
-		{nil, nil}, {[]string{"1", "--"}, nil}, {[]string{"1", "2", "3"}, nil}, {[]string{"x", "--", "node"}, nil},
-		{[]string{"1", "--", "not-installed"}, exec.ErrNotFound},
-	} {
-		if err := Exec(c.args); err == nil || c.want != nil && !errors.Is(err, c.want) {
-			t.Errorf("%q: got %v; want %v", c.args, err, c.want)
 		}
 	}
 }

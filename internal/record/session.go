@@ -91,7 +91,11 @@ func IsPlain(path string) bool {
 
 // makeLink makes a link to a directory whose path has characters that variables would have to quote.
 func (s *Session) makeLink(dir string) (string, error) {
-	parent, err := os.MkdirTemp("", "jitinject-")
+	temp := os.TempDir()
+	if !IsPlain(temp) {
+		temp = "/tmp"
+	}
+	parent, err := os.MkdirTemp(temp, "jitinject-")
 	if err != nil {
 		return "", err
 	}
@@ -109,7 +113,12 @@ func (s *Session) Run() (Ending, error) {
 		args = append(args, workload(s.Self, ownGroup(), s.Command)...)
 	}
 	cmd := exec.Command(s.Perf, args...)
-	cmd.Env = s.env
+	environment, err := s.env.file()
+	if err != nil {
+		return Ending{}, errors.Join(err, s.Abandon())
+	}
+	defer environment.Close()
+	cmd.ExtraFiles = []*os.File{environment}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	signals := make(chan os.Signal, 16)
@@ -207,7 +216,7 @@ func (s *Session) watch(pids []int) (isNew bool) {
 			w, isNew = &watched{next: now, after: firstLook}, true
 			s.seen[pid] = w
 		}
-		if s.command == 0 && groupOf(pid) == ownGroup() && parentOf(pid) == s.perf {
+		if s.command == 0 && parentOf(pid) == s.perf && groupOf(pid) != s.perf { // it has left perf's group
 			s.command = pid
 		}
 		if w.hold || now.Before(w.next) {
@@ -243,13 +252,19 @@ func (s *Session) passOn(sig unix.Signal) {
 		if s.command == 0 || !IsRunning(s.command) {
 			return
 		}
+		to := s.command
+		if ownGroup() == 0 { // the command has a group of its own
+			to = -to
+		}
 		if got, _ := s.stops.got(s.command, sig, at.Add(-grace)); !got {
-			unix.Kill(s.command, sig)
+			unix.Kill(to, sig)
 		}
 	})
 }
 
-// isForeground reports whether a terminal sends its signals to jitinject's process group.
+// isForeground reports whether a terminal sends its signals to jitinject's process group, and to the
+// command. The group is 0 in a pid namespace whose first process has not made a group; nobody can join
+// that.
 func isForeground() bool {
 	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -257,5 +272,5 @@ func isForeground() bool {
 	}
 	defer unix.Close(fd)
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
-	return err == nil && group == ownGroup()
+	return err == nil && group != 0 && group == ownGroup()
 }

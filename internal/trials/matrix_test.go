@@ -78,7 +78,7 @@ var ours = regexp.MustCompile(`(?m)^(?:process +functions|dump +process|1 record
 func (p *process) sameOutput(w *way, alone *process) {
 	t := p.site.t
 	t.Helper()
-	numbers := regexp.MustCompile(`\d+(?:\.\d+)? m?s\b`) // times, as jest prints them
+	numbers := regexp.MustCompile(`\d+(?:\.\d+)? m?s\b(?:, estimated \d+ s)?`) // times, as jest prints them
 	same := func(a, b string) bool {
 		return numbers.ReplaceAllString(a, "N") == numbers.ReplaceAllString(b, "N")
 	}
@@ -107,7 +107,7 @@ func (p *process) sameOutput(w *way, alone *process) {
 }
 
 // least is the number of samples from which shares mean something.
-const least = 50
+const least = 40
 
 // resolved wants names for the samples in code of JIT compilers.
 func (s *site) resolved(w *way, e *end, p *process) {
@@ -181,7 +181,8 @@ func (s *site) clean(w *way, p *process, before, tmp []string) {
 	if got := s.list(); !slices.Equal(got, want) {
 		s.t.Errorf("the directory has %q, want %q\n%s", got, want, p.stderr.String())
 	}
-	cmd := exec.Command(program, "clean")
+	argv := append(slices.Clone(s.via), program, "clean")
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = s.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		s.t.Errorf("clean: %v\n%s", err, out)

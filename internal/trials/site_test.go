@@ -133,7 +133,7 @@ func (s *site) start(mode string, terminal bool, argv ...string) *process {
 	}
 	p.cmd.Dir = s.dir
 	p.cmd.Env = append(os.Environ(), "HOME="+s.home, "LC_ALL=C", "DEBUGINFOD_URLS=", "PERF_CONFIG=/dev/null", "npm_config_update_notifier=false",
-		"TRIAL_MODE="+mode, "TRIAL_SIGNS="+s.signs)
+		"TRIAL_MODE="+mode, "TRIAL_SIGNS="+s.signs, "TRIAL_TIME=800")
 	if s.bin != "" {
 		p.cmd.Env = append(p.cmd.Env, "PATH="+s.bin+":"+os.Getenv("PATH"))
 	}
@@ -207,8 +207,29 @@ func (p *process) ready() int {
 		pid, err = strconv.Atoi(line)
 		return err == nil
 	})
-	time.Sleep(300 * time.Millisecond) // for samples
+	p.samples(pid)
 	return pid
+}
+
+// samples waits until a process has run for a while, so that there are samples of its last function.
+// A process of a pid namespace has another number here.
+func (p *process) samples(pid int) {
+	const ticks, patience = 25, 2 * time.Second
+	begin, end := ranFor(pid), time.Now().Add(patience)
+	for (len(p.site.via) > 0 || ranFor(pid) < begin+ticks) && time.Now().Before(end) {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// ranFor returns the user time of a process, in ticks of 10 ms.
+func ranFor(pid int) int {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	n, _ := strconv.Atoi(fields[11])
+	return n
 }
 
 // until waits for a state, while the program runs.

@@ -116,7 +116,7 @@ func TestRecord_JobControl(t *testing.T) {
 		}
 		sh.write("fg\n")
 		sh.until("the program runs", func() bool { return state(pid) == "R" })
-		time.Sleep(300 * time.Millisecond) // for samples
+		sh.samples(pid)
 	}
 	sh.forget()
 	sh.write("\x03")

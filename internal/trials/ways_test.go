@@ -56,8 +56,8 @@ var ways = []way{
 	{name: "mono", command: "mono BUILT/Hot.exe", tools: "mono mcs", prepare: needs(monoProgram), ends: "normal code busy-ctrl-c busy-term busy-group", often: "normal", hot: "hot", dumps: []string{""}},
 	{name: "lli", command: "lli --jit-kind=mcjit BUILT/hot.bc", tools: "lli clang", prepare: needs(lliProgram), ends: whole, often: "busy-kill", hot: "hot", dumps: []string{"lli"}},
 	{name: "bun", command: "bun hot.js", tools: "bun", prepare: npmTools, ends: whole, hot: "hot", dumps: []string{""}},
-	{name: "deno", command: "deno run -A hot.cjs", tools: "deno", prepare: commonJS, ends: whole, hot: `JS:\*hot`, dumps: []string{""}, inlines: true},
-	{name: "tsx", command: "tsx hot.ts", tools: "tsx", prepare: typeScript, ends: atTerminals, hot: "hot", dumps: []string{""}, inlines: true, indirect: true},
+	{name: "deno", command: "deno run -A hot.cjs", tools: "deno", prepare: commonJS, ends: whole, hot: `JS:\*'?hot`, dumps: []string{""}, inlines: true},
+	{name: "tsx", command: "tsx start.ts", tools: "tsx", prepare: typeScript, ends: atTerminals, hot: "hot", dumps: []string{""}, inlines: true, indirect: true},
 	{name: "tsc", command: "tsc -p .", tools: "tsc", prepare: tscProject, ends: "normal", dumps: []string{""}, inlines: true},
 	{name: "jest", command: "jest --silent", tools: "jest", prepare: jestProject, ends: "normal", dumps: []string{""}, inlines: true, indirect: true},
 }
@@ -137,14 +137,14 @@ func commonJS(s *site) {
 
 func typeScript(s *site) {
 	npmTools(s)
-	s.must(os.WriteFile(s.path("hot.ts"), []byte("const { main } = require('./hot.js');\nmain();\n"), 0o644))
+	s.must(os.WriteFile(s.path("start.ts"), []byte("const { main } = require('./hot.js');\nmain();\n"), 0o644))
 }
 
 // tscProject is a program that keeps tsc busy for a second.
 func tscProject(s *site) {
 	npmTools(s)
 	var b strings.Builder
-	for i := range 400 {
+	for i := range 2000 {
 		n := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
 		b.WriteString("export function " + n + "f<T extends { a: number, b: string[] }>(x: T, y: keyof T): Array<Pick<T, 'a'>> { return [x].map((v) => ({ a: v.a, c: y } as Pick<T, 'a'>)).filter((v) => v.a > " + n + "c.length); }\nconst " + n + "c = [1, 2, 3].map((v) => ({ ...({ v, w: String(v) }) }));\n")
 	}
