@@ -74,7 +74,7 @@ func TestNotPermitted_Texts(t *testing.T) {
 	} {
 		err := notPermitted(c.err, c.paranoid, c.all, c.isRoot)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.unlike) {
-			t.Errorf("got %[2]v for %[1]+v; want %[3]q, without %[4]q", c, err, c.want, c.unlike)
+			t.Errorf("got %v for %+v; want %q, without %q", err, c, c.want, c.unlike)
 		}
 	}
 	for _, err := range []error{unix.ENOENT, unix.EINVAL, unix.EOPNOTSUPP, unix.EMFILE} {

@@ -1,0 +1,230 @@
+package trials
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/judge"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+var (
+	writeTable = flag.Bool("write", false, "write the table into docs/record-results.md")
+	pairs      = flag.Int("pairs", 7, "pairs of runs for each row")
+	rows       = flag.String("rows", "", "a regular expression of ways; the table has only these")
+)
+
+// An own way is how a runtime writes its dump with its own flags, under perf record.
+type ownWay struct {
+	way     string
+	env     string // NAME=VALUE, or ""
+	command string
+	work    int    // calls of the hot function, a second or so
+	stacks  string // options of perf record
+}
+
+var ownWays = []ownWay{
+	{"node", "", "node --perf-prof hot.js", 12000, "-g"},
+	{"npm-start", "NODE_OPTIONS=--perf-prof", "npm start", 12000, "-g"},
+	{"npx", "NODE_OPTIONS=--perf-prof", "npx trial", 12000, "-g"},
+	{"script", "NODE_OPTIONS=--perf-prof", "sh run.sh", 12000, "-g"},
+	{"fork", "NODE_OPTIONS=--perf-prof", "node fork.js", 12000, "-g"},
+	{"java", "", "java -agentpath:BUILT/libjitinject-jvmti.so=dir=DIR -XX:+PreserveFramePointer -cp BUILT Hot", 12000, "-g"},
+	{"java-jar", "", "java -agentpath:BUILT/libjitinject-jvmti.so=dir=DIR -XX:+PreserveFramePointer -jar BUILT/Hot.jar", 12000, "-g"},
+	{"php", "", "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing -d opcache.jit_debug=32 -d opcache.file_update_protection=0 hot.php", 30000, "--call-graph dwarf,16384"},
+	{"python", "", "python3.13 -X perf_jit hot.py", 20000, "--call-graph dwarf,65528"},
+	{"escript", "ERL_FLAGS=+JPperf true", "escript hot.escript", 5000, "-g"},
+	{"mono", "MONO_DEBUG=disable_omit_fp", "mono --profile=log:nodefaults,jit,output=DIR/x.mlpd BUILT/Hot.exe", 12000, "-g"},
+	{"lli", "JITDUMPDIR=DIR", "lli --jit-kind=mcjit BUILT/hot.bc", 12000, "-g"},
+	{"bun", "BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=DIR", "bun hot.js", 12000, "-g"},
+	{"deno", "", "deno run --v8-flags=--perf-prof,--perf-prof-path=DIR -A hot.cjs", 12000, "-g"},
+}
+
+// A row is what was measured of a way.
+type row struct {
+	way                     string
+	samples, jitted, names  int
+	whole                   int // of the samples with a jitted frame, percent
+	alone, recorded         int // exit codes of the program that ends with 7
+	elapsed, user, runs     float64
+	elapsedLow, elapsedHigh float64
+}
+
+// With -write, the table of the documentation: make check does not measure.
+func TestRecord_Table(t *testing.T) {
+	if !*writeTable {
+		testrec.Skip(t, "it measures, and writes docs/record-results.md: go test ./internal/trials -run Table -write")
+	}
+	testrec.CanRecord(t)
+	os.Setenv("JITINJECT_ALL", "1") // programs from npm, too
+	before := load()
+	var table []row
+	for _, o := range ownWays {
+		if !regexp.MustCompile(*rows).MatchString(o.way) {
+			continue
+		}
+		t.Run(o.way, func(t *testing.T) {
+			w, _ := find(t, o.way, "normal")
+			table = append(table, o.measure(t, w))
+			t.Logf("%+v", table[len(table)-1])
+		})
+	}
+	if len(table) == 0 {
+		t.Fatal("nothing was measured")
+	}
+	writePage(t, table, before)
+}
+
+// measure records a way once for its samples, once for its exit code, and in pairs for its time.
+func (o *ownWay) measure(t *testing.T, w *way) (r row) {
+	t.Helper()
+	r.way = w.command
+	s := w.site(t, "", 0)
+	if w.early { // of java: FindAgent looks beside the program
+		javaAgent.need(t)
+	}
+	p := s.start("normal", false, append([]string{program, "record", "-F", "499"}, w.words(s)...)...)
+	if code := p.wait(); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, p.stderr.String())
+	}
+	n := s.summary().Samples
+	r.samples, r.jitted, r.names = n.Total, n.InJittedCode+n.WithoutDump, n.Resolved
+	ctx, cancel := context.WithTimeout(t.Context(), 3*within)
+	defer cancel()
+	samples, err := judge.Script(ctx, testrec.Tool(t, "perf"), s.path("perf.jit.data"))
+	s.must(err)
+	count := judge.CountOf(samples)
+	r.whole = count.JittedWhole * 100 / max(1, count.Jitted)
+	r.alone = s.start("code", false, append(strings.Fields(w.alone), w.words(s)...)...).wait()
+	r.recorded = s.start("code", false, append([]string{program, "record", "-q", "-F", "499"}, w.words(s)...)...).wait()
+
+	var elapsed, user []float64
+	for i := range *pairs {
+		var ours, theirs [2]float64
+		for k := range 2 { // interleaved: the machine may get slower
+			if (i+k)%2 == 0 {
+				ours = o.time(t, w, true)
+			} else {
+				theirs = o.time(t, w, false)
+			}
+		}
+		elapsed = append(elapsed, (ours[0]/theirs[0]-1)*100)
+		user = append(user, (ours[1]/theirs[1]-1)*100)
+	}
+	slices.Sort(elapsed)
+	slices.Sort(user)
+	r.elapsed, r.user, r.runs = median(elapsed), median(user), float64(len(elapsed))
+	r.elapsedLow, r.elapsedHigh = elapsed[len(elapsed)/4], elapsed[len(elapsed)*3/4]
+	return r
+}
+
+// median returns the middle of sorted numbers.
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// timer prints the seconds that a command ran, and those of the processor, into a file.
+const timer = `TIMEFORMAT='%R %U %S'; { time "${@:2}" 2>&3; } 3>&2 2>"$1"`
+
+// time runs the program under jitinject record, or under perf record with the runtime's own flags. It
+// returns the seconds of the program, without perf's and jitinject's, and its processor time.
+func (o *ownWay) time(t *testing.T, w *way, record bool) (seconds [2]float64) {
+	t.Helper()
+	s := w.site(t, "", 0)
+	file := filepath.Join(s.signs, "time")
+	timed := []string{testrec.Tool(t, "bash"), "-c", timer, "time", file}
+	stacks := strings.Fields(o.stacks)
+	fill := strings.NewReplacer("BUILT", built, "DIR", s.dir)
+	s.env = append(s.env, "TRIAL_WORK="+strconv.Itoa(o.work))
+	argv := append(append([]string{program, "record", "-q", "-F", "499"}, stacks...), append(timed, w.words(s)...)...)
+	if !record {
+		for variable := range strings.FieldsSeq(strings.ReplaceAll(o.env, "+JPperf true", "+JPperf\x00true")) {
+			s.env = append(s.env, fill.Replace(strings.ReplaceAll(variable, "\x00", " ")))
+		}
+		argv = append([]string{"perf", "record", "-q", "-k", "mono", "-F", "499", "-o", "perf.data"}, append(stacks, append(timed, strings.Fields(fill.Replace(o.command))...)...)...)
+	}
+	p := s.start("work", false, argv...)
+	if code := p.wait(); code != 0 {
+		t.Fatalf("%q: exit code %d\n%s", argv, code, p.stderr.String())
+	}
+	text, err := os.ReadFile(file)
+	s.must(err)
+	var real, user, sys float64
+	if _, err := fmt.Sscan(string(text), &real, &user, &sys); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return [2]float64{real, user + sys}
+}
+
+// load returns the load of the machine, of the last minute.
+func load() string {
+	b, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(b), " ")
+	return first
+}
+
+// writePage writes docs/record-results.md.
+func writePage(t *testing.T, table []row, before string) {
+	t.Helper()
+	version, err := judge.Version(t.Context(), testrec.Tool(t, "perf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `# Results of jitinject record
+
+Written by `+"`go test ./internal/trials -run Table -write`"+`, with perf %s, at a load of %s before and %s
+after. The program is in [internal/trials/testdata](../internal/trials/testdata/README.md): it spends
+its time in one function.
+
+* **resolved**: the samples in code of JIT compilers that have a name. Samples of java that are missing
+  are in code that ran before its record was in the dump.
+* **whole stacks**: of the stacks with such code, those that reach the bottom of the stack.
+* **exit code**: of a program that ends with 7, alone and recorded.
+* **run time**: of the program under `+"`jitinject record`"+`, compared with `+"`perf record`"+` and the runtime's own
+  flags for a dump, without the time of perf and jitinject after the program's end. The median of %d
+  interleaved pairs, in brackets the quartiles; then the same of the processor's time.
+
+| command | resolved | whole stacks | exit code | run time | processor |
+|---|---|---|---|---|---|
+`, version, before, load(), *pairs)
+	for _, r := range table {
+		resolved := "only callers"
+		if r.jitted > least {
+			resolved = fmt.Sprintf("%d of %d", r.names, r.jitted)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %d %% | %d, %d | %+.1f %% (%+.1f to %+.1f) | %+.1f %% |\n", plain(r.way), resolved, r.whole, r.alone, r.recorded, zero(r.elapsed), zero(r.elapsedLow), zero(r.elapsedHigh), zero(r.user))
+	}
+	path, err := filepath.Abs("../../docs/record-results.md")
+	if err == nil {
+		err = os.WriteFile(path, []byte(b.String()), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s", cmp.Or(b.String(), path))
+}
+
+// zero makes -0.0 to 0.0.
+func zero(f float64) float64 {
+	if math.Abs(f) < 0.05 {
+		return 0
+	}
+	return f
+}
+
+// plain removes the directory of built files from a command.
+func plain(command string) string {
+	return strings.NewReplacer("-cp BUILT ", "", "BUILT/", "").Replace(command)
+}
