@@ -107,7 +107,7 @@ func (p *process) sameOutput(w *way, alone *process) {
 }
 
 // least is the number of samples from which shares mean something.
-const least = 40
+const least = 20
 
 // resolved wants names for the samples in code of JIT compilers.
 func (s *site) resolved(w *way, e *end, p *process) {

@@ -133,7 +133,7 @@ func (s *site) start(mode string, terminal bool, argv ...string) *process {
 	}
 	p.cmd.Dir = s.dir
 	p.cmd.Env = append(os.Environ(), "HOME="+s.home, "LC_ALL=C", "DEBUGINFOD_URLS=", "PERF_CONFIG=/dev/null", "npm_config_update_notifier=false",
-		"TRIAL_MODE="+mode, "TRIAL_SIGNS="+s.signs, "TRIAL_TIME=800")
+		"TRIAL_MODE="+mode, "TRIAL_SIGNS="+s.signs, "TRIAL_TIME=1000")
 	if s.bin != "" {
 		p.cmd.Env = append(p.cmd.Env, "PATH="+s.bin+":"+os.Getenv("PATH"))
 	}

@@ -1,11 +1,9 @@
 package trials
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,30 +32,29 @@ type ownWay struct {
 }
 
 var ownWays = []ownWay{
-	{"node", "", "node --perf-prof hot.js", 12000, "-g"},
-	{"npm-start", "NODE_OPTIONS=--perf-prof", "npm start", 12000, "-g"},
-	{"npx", "NODE_OPTIONS=--perf-prof", "npx trial", 12000, "-g"},
-	{"script", "NODE_OPTIONS=--perf-prof", "sh run.sh", 12000, "-g"},
-	{"fork", "NODE_OPTIONS=--perf-prof", "node fork.js", 12000, "-g"},
+	{"node", "", "node --perf-prof hot.js", 8000, "-g"},
 	{"java", "", "java -agentpath:BUILT/libjitinject-jvmti.so=dir=DIR -XX:+PreserveFramePointer -cp BUILT Hot", 12000, "-g"},
-	{"java-jar", "", "java -agentpath:BUILT/libjitinject-jvmti.so=dir=DIR -XX:+PreserveFramePointer -jar BUILT/Hot.jar", 12000, "-g"},
 	{"php", "", "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing -d opcache.jit_debug=32 -d opcache.file_update_protection=0 hot.php", 30000, "--call-graph dwarf,16384"},
 	{"python", "", "python3.13 -X perf_jit hot.py", 20000, "--call-graph dwarf,65528"},
 	{"escript", "ERL_FLAGS=+JPperf true", "escript hot.escript", 5000, "-g"},
 	{"mono", "MONO_DEBUG=disable_omit_fp", "mono --profile=log:nodefaults,jit,output=DIR/x.mlpd BUILT/Hot.exe", 12000, "-g"},
 	{"lli", "JITDUMPDIR=DIR", "lli --jit-kind=mcjit BUILT/hot.bc", 12000, "-g"},
-	{"bun", "BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=DIR", "bun hot.js", 12000, "-g"},
+	{"npm-start", "NODE_OPTIONS=--perf-prof", "npm start", 12000, "-g"},
 	{"deno", "", "deno run --v8-flags=--perf-prof,--perf-prof-path=DIR -A hot.cjs", 12000, "-g"},
+	{"bun", "BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=DIR", "bun hot.js", 8000, "-g"},
+	{"java-jar", "", "java -agentpath:BUILT/libjitinject-jvmti.so=dir=DIR -XX:+PreserveFramePointer -jar BUILT/Hot.jar", 12000, "-g"},
+	{"fork", "NODE_OPTIONS=--perf-prof", "node fork.js", 12000, "-g"},
+	{"script", "NODE_OPTIONS=--perf-prof", "sh run.sh", 12000, "-g"},
+	{"npx", "NODE_OPTIONS=--perf-prof", "npx trial", 12000, "-g"},
 }
 
 // A row is what was measured of a way.
 type row struct {
-	way                     string
-	samples, jitted, names  int
-	whole                   int // of the samples with a jitted frame, percent
-	alone, recorded         int // exit codes of the program that ends with 7
-	elapsed, user, runs     float64
-	elapsedLow, elapsedHigh float64
+	way                    string
+	samples, jitted, names int
+	whole                  int        // of the samples with a jitted frame, percent
+	alone, recorded        int        // exit codes of the program that ends with 7
+	elapsed, processor     [3]float64 // extra time, percent: the median, and the quartiles
 }
 
 // With -write, the table of the documentation: make check does not measure.
@@ -77,12 +74,12 @@ func TestRecord_Table(t *testing.T) {
 			w, _ := find(t, o.way, "normal")
 			table = append(table, o.measure(t, w))
 			t.Logf("%+v", table[len(table)-1])
+			writePage(t, table, before)
 		})
 	}
 	if len(table) == 0 {
 		t.Fatal("nothing was measured")
 	}
-	writePage(t, table, before)
 }
 
 // measure records a way once for its samples, once for its exit code, and in pairs for its time.
@@ -121,17 +118,15 @@ func (o *ownWay) measure(t *testing.T, w *way) (r row) {
 		elapsed = append(elapsed, (ours[0]/theirs[0]-1)*100)
 		user = append(user, (ours[1]/theirs[1]-1)*100)
 	}
-	slices.Sort(elapsed)
-	slices.Sort(user)
-	r.elapsed, r.user, r.runs = median(elapsed), median(user), float64(len(elapsed))
-	r.elapsedLow, r.elapsedHigh = elapsed[len(elapsed)/4], elapsed[len(elapsed)*3/4]
+	r.elapsed, r.processor = quartiles(elapsed), quartiles(user)
 	return r
 }
 
-// median returns the middle of sorted numbers.
-func median(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+// quartiles returns the median, and the numbers at a quarter and at three quarters.
+func quartiles(values []float64) [3]float64 {
+	slices.Sort(values)
+	n := len(values)
+	return [3]float64{(values[(n-1)/2] + values[n/2]) / 2, values[n/4], values[n*3/4]}
 }
 
 // timer prints the seconds that a command ran, and those of the processor, into a file.
@@ -192,11 +187,12 @@ its time in one function.
   are in code that ran before its record was in the dump.
 * **whole stacks**: of the stacks with such code, those that reach the bottom of the stack.
 * **exit code**: of a program that ends with 7, alone and recorded.
-* **run time**: of the program under `+"`jitinject record`"+`, compared with `+"`perf record`"+` and the runtime's own
-  flags for a dump, without the time of perf and jitinject after the program's end. The median of %d
-  interleaved pairs, in brackets the quartiles; then the same of the processor's time.
+* **processor**: extra time of the processor for the program and its runtime under `+"`jitinject record`"+`,
+  compared with `+"`perf record`"+` and the runtime's own flags for a dump. perf's and jitinject's own time
+  is not part of it. The median of %d interleaved pairs, in brackets the quartiles.
+* **elapsed**: the same of the time on the clock. It depends on the load.
 
-| command | resolved | whole stacks | exit code | run time | processor |
+| command | resolved | whole stacks | exit code | processor | elapsed |
 |---|---|---|---|---|---|
 `, version, before, load(), *pairs)
 	for _, r := range table {
@@ -204,7 +200,7 @@ its time in one function.
 		if r.jitted > least {
 			resolved = fmt.Sprintf("%d of %d", r.names, r.jitted)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %d %% | %d, %d | %+.1f %% (%+.1f to %+.1f) | %+.1f %% |\n", plain(r.way), resolved, r.whole, r.alone, r.recorded, zero(r.elapsed), zero(r.elapsedLow), zero(r.elapsedHigh), zero(r.user))
+		fmt.Fprintf(&b, "| `%s` | %s | %d %% | %d, %d | %s | %s |\n", plain(r.way), resolved, r.whole, r.alone, r.recorded, percent(r.processor), percent(r.elapsed))
 	}
 	path, err := filepath.Abs("../../docs/record-results.md")
 	if err == nil {
@@ -213,15 +209,11 @@ its time in one function.
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s", cmp.Or(b.String(), path))
 }
 
-// zero makes -0.0 to 0.0.
-func zero(f float64) float64 {
-	if math.Abs(f) < 0.05 {
-		return 0
-	}
-	return f
+// percent words extra time.
+func percent(of [3]float64) string {
+	return strings.ReplaceAll(fmt.Sprintf("%+.0f %% (%+.0f to %+.0f)", of[0], of[1], of[2]), "-0", "+0")
 }
 
 // plain removes the directory of built files from a command.
