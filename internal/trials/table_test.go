@@ -60,7 +60,7 @@ type row struct {
 // With -write, the table of the documentation: make check does not measure.
 func TestRecord_Table(t *testing.T) {
 	if !*writeTable {
-		testrec.Skip(t, "it measures, and writes docs/record-results.md: go test ./internal/trials -run Table -write")
+		testrec.Skip(t, "make record measures, and writes docs/record-results.md")
 	}
 	testrec.CanRecord(t)
 	os.Setenv("JITINJECT_ALL", "1") // programs from npm, too
@@ -179,7 +179,7 @@ func writePage(t *testing.T, table []row, before string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Results of jitinject record
 
-Written by `+"`go test ./internal/trials -run Table -write`"+`, with perf %s, at a load of %s before and %s
+Written by `+"`make record`"+`, with perf %s, at a load of %s before and %s
 after. The program is in [internal/trials/testdata](../internal/trials/testdata/README.md): it spends
 its time in one function.
 

@@ -97,6 +97,7 @@ func state(pid int) string {
 
 // Ctrl-Z stops the command and jitinject, fg continues both, and Ctrl-C ends them.
 func TestRecord_JobControl(t *testing.T) {
+	t.Parallel()
 	testrec.CanRecord(t)
 	w := &ways[0]
 	s := w.site(t, "", 0)
@@ -133,6 +134,7 @@ func TestRecord_JobControl(t *testing.T) {
 
 // bg: the command goes on without the terminal, and SIGTERM ends it.
 func TestRecord_InTheBackground(t *testing.T) {
+	t.Parallel()
 	testrec.CanRecord(t)
 	w := &ways[0]
 	s := w.site(t, "", 0)
@@ -154,6 +156,7 @@ func TestRecord_InTheBackground(t *testing.T) {
 
 // After Ctrl-C a shell ends its loop, as it does if the command runs alone.
 func TestRecord_ShellLoopEnds(t *testing.T) {
+	t.Parallel()
 	testrec.CanRecord(t)
 	w := &ways[0]
 	s := w.site(t, "", 0)

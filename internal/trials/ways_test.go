@@ -39,11 +39,11 @@ const (
 )
 
 var ways = []way{
-	{name: "node", command: "node hot.js", tools: "node", ends: whole, often: whole, hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true},
+	{name: "node", command: "node hot.js", tools: "node", ends: whole, often: "normal busy-kill handler-ctrl-c handler-group duration", hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true},
 	{name: "npm-start", command: "npm start", tools: "npm", ends: atTerminals, often: "busy-ctrl-c", hot: `JS:\*hot`, dumps: []string{"node"}, quiet: "npm start", inlines: true, indirect: true},
-	{name: "npx", command: "npx trial", tools: "npx", prepare: localBin, ends: atTerminals, often: "normal", hot: `JS:\*hot`, dumps: []string{""}, quiet: "npm exec trial", inlines: true, indirect: true},
+	{name: "npx", command: "npx trial", tools: "npx", prepare: localBin, ends: atTerminals, hot: `JS:\*hot`, dumps: []string{""}, quiet: "npm exec trial", inlines: true, indirect: true},
 	{name: "script", command: "sh run.sh", tools: "node", prepare: script("node hot.js"), ends: "normal code busy-ctrl-c busy-group busy-kill", often: "busy-ctrl-c", hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true, indirect: true},
-	{name: "script-without-first-line", command: "./run", alone: "env", tools: "node", prepare: bareScript("exec node hot.js"), ends: simple, often: "code", hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true},
+	{name: "script-without-first-line", command: "./run", alone: "env", tools: "node", prepare: bareScript("exec node hot.js"), ends: simple, hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true},
 	{name: "script-of-two", command: "sh run.sh", tools: "node php", prepare: script("php hot.php", "node hot.js"), ends: "normal code", often: "normal", hot: "hot", dumps: []string{"php", "node"}, indirect: true},
 	{name: "fork", command: "node fork.js", tools: "node", ends: atTerminals, often: "busy-kill", hot: `JS:\*hot`, dumps: []string{"node"}, inlines: true, indirect: true},
 	{name: "cluster", command: "node cluster.js", tools: "node", ends: "normal code busy-ctrl-c busy-group", often: "normal", hot: `JS:\*hot`, dumps: []string{"node", "node"}, inlines: true, indirect: true},
@@ -54,7 +54,7 @@ var ways = []way{
 	{name: "python", command: "python3.13 hot.py", tools: "python3.13", prepare: pyenv, ends: whole, often: "busy-group", dumps: []string{""}, callers: true},
 	{name: "escript", command: "escript hot.escript", tools: "escript", ends: "normal code busy-kill", often: "code", hot: "hot", dumps: []string{""}},
 	{name: "mono", command: "mono BUILT/Hot.exe", tools: "mono mcs", prepare: needs(monoProgram), ends: "normal code busy-ctrl-c busy-term busy-group", often: "normal", hot: "hot", dumps: []string{""}},
-	{name: "lli", command: "lli --jit-kind=mcjit BUILT/hot.bc", tools: "lli clang", prepare: needs(lliProgram), ends: whole, often: "busy-kill", hot: "hot", dumps: []string{"lli"}},
+	{name: "lli", command: "lli --jit-kind=mcjit BUILT/hot.bc", tools: "lli clang", prepare: needs(lliProgram), ends: whole, often: "busy-term", hot: "hot", dumps: []string{"lli"}},
 	{name: "bun", command: "bun hot.js", tools: "bun", prepare: npmTools, ends: whole, hot: "hot", dumps: []string{""}},
 	{name: "deno", command: "deno run -A hot.cjs", tools: "deno", prepare: commonJS, ends: whole, hot: `JS:\*'?hot`, dumps: []string{""}, inlines: true},
 	{name: "tsx", command: "tsx start.ts", tools: "tsx", prepare: typeScript, ends: atTerminals, hot: "hot", dumps: []string{""}, inlines: true, indirect: true},
