@@ -13,8 +13,8 @@
 //   - Meanwhile processes with a dump are traced up to their exit stop (ptrace(2),
 //     PTRACE_EVENT_EXIT). There, what a process has in the buffer of its dump is appended to the
 //     file. A process reaches the exit stop even if SIGKILL ends it.
-//   - [Session.Collect] moves dumps, perf maps and logs into the directory. Files of processes that still run
-//     are copied, with the unwritten end.
+//   - [Session.Collect] moves dumps, perf maps and logs into the directory. Files of processes that
+//     still run are copied, with the unwritten end.
 //
 // Sources: perf-record(1), ptrace(2), setpgid(2), proc(5); the variables are from the manuals and
 // sources of the runtimes.

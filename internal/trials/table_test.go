@@ -100,8 +100,7 @@ func (o *ownWay) measure(t *testing.T, w *way) (r row) {
 	defer cancel()
 	samples, err := judge.Script(ctx, testrec.Tool(t, "perf"), s.path("perf.jit.data"))
 	s.must(err)
-	count := judge.CountOf(samples)
-	r.whole = count.JittedWhole * 100 / max(1, count.Jitted)
+	r.whole = w.wholeStacks(samples)
 	r.alone = s.start("code", false, append(strings.Fields(w.alone), w.words(s)...)...).wait()
 	r.recorded = s.start("code", false, append([]string{program, "record", "-q", "-F", "499"}, w.words(s)...)...).wait()
 
@@ -120,6 +119,22 @@ func (o *ownWay) measure(t *testing.T, w *way) (r row) {
 	}
 	r.elapsed, r.processor = quartiles(elapsed), quartiles(user)
 	return r
+}
+
+// wholeStacks returns the share of stacks with code of JIT compilers that reach the bottom, in percent.
+func (w *way) wholeStacks(samples []judge.Sample) int {
+	jitted, whole := 0, 0
+	for i := range samples {
+		if !samples[i].Jitted() {
+			continue
+		}
+		jitted++
+		frames := samples[i].Frames
+		if samples[i].Whole() || w.bottom != "" && strings.Contains(frames[len(frames)-1].Symbol, w.bottom) {
+			whole++
+		}
+	}
+	return whole * 100 / max(1, jitted)
 }
 
 // quartiles returns the median, and the numbers at a quarter and at three quarters.
@@ -185,7 +200,8 @@ its time in one function.
 
 * **resolved**: the samples in code of JIT compilers that have a name. Samples of java that are missing
   are in code that ran before its record was in the dump.
-* **whole stacks**: of the stacks with such code, those that reach the bottom of the stack.
+* **whole stacks**: of the stacks with such code, those that reach the bottom of the stack. Processes
+  of Erlang have stacks of their own, whose bottom is normal_exit.
 * **exit code**: of a program that ends with 7, alone and recorded.
 * **processor**: extra time of the processor for the program and its runtime under `+"`jitinject record`"+`,
   compared with `+"`perf record`"+` and the runtime's own flags for a dump. perf's and jitinject's own time
@@ -195,18 +211,27 @@ its time in one function.
 | command | resolved | whole stacks | exit code | processor | elapsed |
 |---|---|---|---|---|---|
 `, version, before, load(), *pairs)
+	path := filepath.Join("..", "..", "docs", "record-results.md")
+	lines := make(map[string]string) // by command; those of earlier runs stay
+	if old, err := os.ReadFile(path); err == nil {
+		for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|.*$").FindAllStringSubmatch(string(old), -1) {
+			lines[m[1]] = m[0]
+		}
+	}
 	for _, r := range table {
 		resolved := "only callers"
 		if r.jitted > least {
 			resolved = fmt.Sprintf("%d of %d", r.names, r.jitted)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %d %% | %d, %d | %s | %s |\n", plain(r.way), resolved, r.whole, r.alone, r.recorded, percent(r.processor), percent(r.elapsed))
+		lines[plain(r.way)] = fmt.Sprintf("| `%s` | %s | %d %% | %d, %d | %s | %s |", plain(r.way), resolved, r.whole, r.alone, r.recorded, percent(r.processor), percent(r.elapsed))
 	}
-	path, err := filepath.Abs("../../docs/record-results.md")
-	if err == nil {
-		err = os.WriteFile(path, []byte(b.String()), 0o644)
+	for _, o := range ownWays {
+		w, _ := find(t, o.way, "normal")
+		if line, ok := lines[plain(w.command)]; ok {
+			fmt.Fprintln(&b, line)
+		}
 	}
-	if err != nil {
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -175,7 +175,7 @@ func TestRecord_ShellLoopEnds(t *testing.T) {
 // Processes that run already: by -p and -a. They go on, and their dumps stay where they are.
 func TestRecord_ProcessesThatRun(t *testing.T) {
 	testrec.CanRecord(t)
-	for _, options := range []string{"-p PID -d 1", "-p PID", "-a -d 1"} {
+	for _, options := range []string{"-p PID -d 3", "-p PID", "-a -d 3"} {
 		t.Run(strings.ReplaceAll(options, " ", ""), func(t *testing.T) {
 			if strings.HasPrefix(options, "-a") && os.Geteuid() != 0 {
 				testrec.Skip(t, "this needs root")
@@ -189,7 +189,7 @@ func TestRecord_ProcessesThatRun(t *testing.T) {
 			p := s.start("", true, argv...)
 			if !strings.Contains(options, "-d") { // until Ctrl-C
 				p.until("perf.data is there", func() bool { st, err := os.Stat(s.path("perf.data")); return err == nil && st.Size() > 0 })
-				time.Sleep(time.Second)
+				time.Sleep(3 * time.Second)
 				p.tty.Write([]byte{3})
 			}
 			if code := p.wait(); code != 0 && code != 130 {

@@ -22,6 +22,7 @@ type way struct {
 	hot     string   // names the hottest function; "" if it has no samples of its own
 	dumps   []string // commands of processes that have dumps with samples, "" for one of any name
 	quiet   string   // the command of a process that has a dump and few samples; "" for none
+	bottom  string   // the last function of whole stacks that do not end in a thread's start, or ""
 	noise   string   // begin of lines that the runtime adds to standard error
 
 	inlines  bool // the dumps have inlined calls
@@ -52,7 +53,7 @@ var ways = []way{
 	{name: "java-jar", command: "java -jar BUILT/Hot.jar", tools: "java javac jar gcc", prepare: java, ends: whole, often: "busy-kill", hot: `hot`, dumps: []string{"java"}, early: true, noise: "Picked up "},
 	{name: "php", command: "php hot.php", tools: "php", ends: whole, often: "busy-ctrl-c", hot: "hot", dumps: []string{"php"}},
 	{name: "python", command: "python3.13 hot.py", tools: "python3.13", prepare: pyenv, ends: whole, often: "busy-group", dumps: []string{""}, callers: true},
-	{name: "escript", command: "escript hot.escript", tools: "escript", ends: "normal code busy-kill", often: "code", hot: "hot", dumps: []string{""}},
+	{name: "escript", command: "escript hot.escript", tools: "escript", ends: "normal code busy-kill", often: "code", hot: "hot", dumps: []string{""}, bottom: "normal_exit"},
 	{name: "mono", command: "mono BUILT/Hot.exe", tools: "mono mcs", prepare: needs(monoProgram), ends: "normal code busy-ctrl-c busy-term busy-group", often: "normal", hot: "hot", dumps: []string{""}},
 	{name: "lli", command: "lli --jit-kind=mcjit BUILT/hot.bc", tools: "lli clang", prepare: needs(lliProgram), ends: whole, often: "busy-term", hot: "hot", dumps: []string{"lli"}},
 	{name: "bun", command: "bun hot.js", tools: "bun", prepare: npmTools, ends: whole, hot: "hot", dumps: []string{""}},
