@@ -129,8 +129,8 @@ func (w *way) wholeStacks(samples []judge.Sample) int {
 			continue
 		}
 		jitted++
-		frames := samples[i].Frames
-		if samples[i].Whole() || w.bottom != "" && strings.Contains(frames[len(frames)-1].Symbol, w.bottom) {
+		isBottom := func(f judge.Frame) bool { return w.bottom != "" && f.Jitted() && strings.Contains(f.Symbol, w.bottom) }
+		if samples[i].Whole() || slices.ContainsFunc(samples[i].Frames, isBottom) {
 			whole++
 		}
 	}
@@ -200,8 +200,9 @@ its time in one function.
 
 * **resolved**: the samples in code of JIT compilers that have a name. Samples of java that are missing
   are in code that ran before its record was in the dump.
-* **whole stacks**: of the stacks with such code, those that reach the bottom of the stack. Processes
-  of Erlang have stacks of their own, whose bottom is normal_exit.
+* **whole stacks**: of the stacks with such code, those that reach the bottom of the stack. For
+  Erlang that is normal_exit, the bottom of its process, and for Mono runtime_invoke, where compiled
+  code begins: Mono's own code has no frame pointers.
 * **exit code**: of a program that ends with 7, alone and recorded.
 * **processor**: extra time of the processor for the program and its runtime under `+"`jitinject record`"+`,
   compared with `+"`perf record`"+` and the runtime's own flags for a dump. perf's and jitinject's own time

@@ -22,7 +22,7 @@ type way struct {
 	hot     string   // names the hottest function; "" if it has no samples of its own
 	dumps   []string // commands of processes that have dumps with samples, "" for one of any name
 	quiet   string   // the command of a process that has a dump and few samples; "" for none
-	bottom  string   // the last function of whole stacks that do not end in a thread's start, or ""
+	bottom  string   // the function that ends whole stacks in jitted code; "" if a thread's start does
 	noise   string   // begin of lines that the runtime adds to standard error
 
 	inlines  bool // the dumps have inlined calls
@@ -54,7 +54,7 @@ var ways = []way{
 	{name: "php", command: "php hot.php", tools: "php", ends: whole, often: "busy-ctrl-c", hot: "hot", dumps: []string{"php"}},
 	{name: "python", command: "python3.13 hot.py", tools: "python3.13", prepare: pyenv, ends: whole, often: "busy-group", dumps: []string{""}, callers: true},
 	{name: "escript", command: "escript hot.escript", tools: "escript", ends: "normal code busy-kill", often: "code", hot: "hot", dumps: []string{""}, bottom: "normal_exit"},
-	{name: "mono", command: "mono BUILT/Hot.exe", tools: "mono mcs", prepare: needs(monoProgram), ends: "normal code busy-ctrl-c busy-term busy-group", often: "normal", hot: "hot", dumps: []string{""}},
+	{name: "mono", command: "mono BUILT/Hot.exe", tools: "mono mcs", prepare: needs(monoProgram), ends: "normal code busy-ctrl-c busy-term busy-group", often: "normal", hot: "hot", dumps: []string{""}, bottom: "runtime_invoke"},
 	{name: "lli", command: "lli --jit-kind=mcjit BUILT/hot.bc", tools: "lli clang", prepare: needs(lliProgram), ends: whole, often: "busy-term", hot: "hot", dumps: []string{"lli"}},
 	{name: "bun", command: "bun hot.js", tools: "bun", prepare: npmTools, ends: whole, hot: "hot", dumps: []string{""}},
 	{name: "deno", command: "deno run -A hot.cjs", tools: "deno", prepare: commonJS, ends: whole, hot: `JS:\*'?hot`, dumps: []string{""}, inlines: true},
