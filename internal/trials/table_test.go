@@ -194,20 +194,21 @@ func writePage(t *testing.T, table []row, before string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Results of jitinject record
 
-Written by `+"`make record`"+`, with perf %s, at a load of %s before and %s
-after. The program is in [internal/trials/testdata](../internal/trials/testdata/README.md): it spends
+Written by `+"`make record`"+`, with perf %s, the last rows
+at a load of %s before and %s after. The program is in [internal/trials/testdata](../internal/trials/testdata/README.md): it spends
 its time in one function.
 
 * **resolved**: the samples in code of JIT compilers that have a name. Samples of java that are missing
   are in code that ran before its record was in the dump.
 * **whole stacks**: of the stacks with such code, those that reach the bottom of the stack. For
-  Erlang that is normal_exit, the bottom of its process, and for Mono runtime_invoke, where compiled
-  code begins: Mono's own code has no frame pointers.
+  Erlang that is normal_exit, the bottom of its process, and for Mono and lli runtime_invoke
+  and main, where compiled code begins: their own code has no frame pointers.
 * **exit code**: of a program that ends with 7, alone and recorded.
 * **processor**: extra time of the processor for the program and its runtime under `+"`jitinject record`"+`,
   compared with `+"`perf record`"+` and the runtime's own flags for a dump. perf's and jitinject's own time
   is not part of it. The median of %d interleaved pairs, in brackets the quartiles.
-* **elapsed**: the same of the time on the clock. It depends on the load.
+* **elapsed**: the same of the time on the clock. It depends on the load: rows of earlier runs may
+  have been measured at another one, and wide quartiles show that.
 
 | command | resolved | whole stacks | exit code | processor | elapsed |
 |---|---|---|---|---|---|

@@ -55,7 +55,7 @@ var ways = []way{
 	{name: "python", command: "python3.13 hot.py", tools: "python3.13", prepare: pyenv, ends: whole, often: "busy-group", dumps: []string{""}, callers: true},
 	{name: "escript", command: "escript hot.escript", tools: "escript", ends: "normal code busy-kill", often: "code", hot: "hot", dumps: []string{""}, bottom: "normal_exit"},
 	{name: "mono", command: "mono BUILT/Hot.exe", tools: "mono mcs", prepare: needs(monoProgram), ends: "normal code busy-ctrl-c busy-term busy-group", often: "normal", hot: "hot", dumps: []string{""}, bottom: "runtime_invoke"},
-	{name: "lli", command: "lli --jit-kind=mcjit BUILT/hot.bc", tools: "lli clang", prepare: needs(lliProgram), ends: whole, often: "busy-term", hot: "hot", dumps: []string{"lli"}},
+	{name: "lli", command: "lli --jit-kind=mcjit BUILT/hot.bc", tools: "lli clang", prepare: needs(lliProgram), ends: whole, often: "busy-term", hot: "hot", dumps: []string{"lli"}, bottom: "main"},
 	{name: "bun", command: "bun hot.js", tools: "bun", prepare: npmTools, ends: whole, hot: "hot", dumps: []string{""}},
 	{name: "deno", command: "deno run -A hot.cjs", tools: "deno", prepare: commonJS, ends: whole, hot: `JS:\*'?hot`, dumps: []string{""}, inlines: true},
 	{name: "tsx", command: "tsx start.ts", tools: "tsx", prepare: typeScript, ends: atTerminals, hot: "hot", dumps: []string{""}, inlines: true, indirect: true},
