@@ -29,6 +29,7 @@ var ownFileCalls = map[string]string{
 	"internal/record/collect.go":   "moves dumps and logs of the recorded processes",
 	"internal/record/preflight.go": "reads about the system",
 	"internal/record/session.go":   "the terminal, and a link for the environment",
+	"internal/record/workload.go":  "the environment of the command, in memory",
 	"perfdata/dir.go":              "public: it opens what its caller names, or asks the caller's fs.FS",
 }
 
@@ -61,7 +62,7 @@ func TestFileCalls_OnlyInTheirRoom(t *testing.T) {
 func isForTests(dir string) bool {
 	name := filepath.Base(dir)
 	return dir == "internal/safefile/sys" || name == "showtest" || name == "verifytest" || strings.HasSuffix(name, "gen") && strings.HasPrefix(dir, "internal/format/") ||
-		slices.Contains([]string{"arrows", "bench", "clients", "faults", "gate", "golden", "hostile", "judge", "licenses", "pictures", "runtimes", "screen", "sessions", "stepped", "testrec", "truth"}, name)
+		slices.Contains([]string{"arrows", "bench", "clients", "faults", "gate", "golden", "hostile", "judge", "licenses", "pictures", "runtimes", "screen", "sessions", "stepped", "testrec", "trials", "truth"}, name)
 }
 
 func wantNoFileCalls(t *testing.T, path, rel string) {
