@@ -149,8 +149,8 @@ func (s *site) resolved(w *way, e *end, p *process) {
 	if n.InJittedCode < least || n.Resolved*100 < (n.InJittedCode+n.WithoutDump)*98 {
 		s.t.Errorf("%d of %d samples in jitted code are resolved, %d have no dump; want 98 %%\n%s", n.Resolved, n.InJittedCode, n.WithoutDump, said)
 	}
-	_, hottest, _ := strings.Cut(said, "hottest functions by ")
-	if !regexp.MustCompile(`% +[^\n]*`+w.hot+`[^\n]* jit(?:ted|bundle)-`).MatchString(hottest) && w.hot != "" {
+	_, hottest, _ := strings.Cut(said, "hottest functions")
+	if !regexp.MustCompile(`\n *[\d.]+ %[^\n]*\b`+w.hot).MatchString(hottest) && w.hot != "" {
 		s.t.Errorf("the hottest functions have no %s:\n%s", w.hot, said)
 	}
 }
