@@ -6,6 +6,7 @@
 # make bench      compare with perf inject, in the same run; BENCH='-disk DIR -only erlang ...'
 # make growth     time and memory from 10,000 to 300,000 functions, into docs
 # make runtimes   install runtimes of npm and Debian, record and judge them, into docs; RUNTIMES='node@26 php@8.4/sid'
+# make record     record programs of each runtime with jitinject record and perf record, into docs; RECORD='-rows node'
 # make sessions   run the sessions that the documentation shows, and paste what they print; SESSIONS='-only WORD FILE.md ...'
 # make pictures   record programs and make the pictures of the documentation; needs perf, node and a JDK
 # make race       all tests under Go's race detector (gcc): an hour
@@ -46,7 +47,7 @@ FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram
 RACE       = ./inject ./cmd/jitinject ./internal/runtime/jitdump ./internal/format/xrayfdr
 RACE_TESTS = AnyNumberOfWorkers|MadeTogether|SideBySide|^TestStream_|^TestProgress|^TestBar_|^TestInterrupt_|_Interrupted|ChangesWhileRead|^TestCache_LikePerf
 
-.PHONY: build agent demo check test race race-seconds interop bench growth runtimes fuzz fuzz-seconds lint man sessions pictures \
+.PHONY: build agent demo check test race race-seconds interop bench growth runtimes record fuzz fuzz-seconds lint man sessions pictures \
         install install-files install-header install-agent uninstall packages release copyright clean
 
 build:
@@ -97,6 +98,9 @@ growth: build
 runtimes: build
 	-$(MAKE) agent
 	$(GO) run ./internal/runtimes -bin $(BIN) -roots $${JITINJECT_ROOTS:-/var/cache/jitinject} $(RUNTIMES)
+
+record:
+	$(GO) test ./internal/trials -count=1 -timeout 2h -run '^TestRecord_Table$$' -write $(RECORD)
 
 sessions:
 	script/sessions $(SESSIONS)

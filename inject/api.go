@@ -38,6 +38,10 @@ type (
 	SampleSummary = report.SampleSummary
 	// JitSamples counts the samples in jitted code.
 	JitSamples = report.JitSamples
+	// A Hottest names the functions with the most samples.
+	Hottest = report.Hottest
+	// A HotFunction is one of them.
+	HotFunction = report.HotFunction
 	// Callers counts the stacks with a function of a dump among the callers.
 	Callers = report.Callers
 	// A StackSummary counts the copies of stacks of a process.

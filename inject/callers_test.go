@@ -2,6 +2,7 @@ package inject_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/jitinject/jitinject/inject"
@@ -37,6 +38,10 @@ func TestCallers_CountedInStacks(t *testing.T) {
 	d := sum.Dumps[0]
 	if want := (inject.Callers{Stacks: 4, With: 2}); d.Callers == nil || *d.Callers != want || d.Samples.InJIT != 0 {
 		t.Errorf("got %+v, %d samples in JIT memory; want %+v, none", d.Callers, d.Samples.InJIT, want)
+	}
+	passed := []inject.HotFunction{{Name: "caller", Symbol: "py::caller", Tier: "interpreter", PID: 100, Command: "prog", Samples: 2, Share: 2. / 6}}
+	if len(sum.Hottest.Functions) != 0 || !slices.Equal(sum.Hottest.Callers, passed) {
+		t.Errorf("got %s; want no functions, callers %+v", asJSON(sum.Hottest), passed)
 	}
 }
 

@@ -321,6 +321,7 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 				d.Over = d.Over && other != d
 			}
 			if d.Over {
+				l.counter.Close(d.Dump, l.allDumps())
 				d.File.Close()
 			}
 		}

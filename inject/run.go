@@ -258,7 +258,7 @@ func (r *result) write(ctx context.Context) error {
 	}
 	addCounted(r.sum, counted)
 	if counted.Samples != nil {
-		if err := counter.CountCallers(ctx, r.sum.Dumps); err != nil {
+		if r.sum.Hottest.Callers, err = counter.CountCallers(ctx, r.dumps, r.sum.Dumps); err != nil {
 			return err
 		}
 	}

@@ -84,7 +84,7 @@ func addCopied(sum *report.Summary, r rewrite.Result, traces *calltrace.Traces) 
 
 // addCounted adds the numbers of samples.
 func addCounted(sum *report.Summary, r count.Result) {
-	sum.Samples = r.Samples
+	sum.Samples, sum.Hottest = r.Samples, r.Hottest
 	for i, samples := range r.Dumps {
 		sum.Dumps[i].Samples = samples
 	}

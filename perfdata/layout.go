@@ -15,7 +15,8 @@ import (
 // A sample is read from the end of its header:
 //
 //	{ u64 id; } IDENTIFIER, { u64 ip; } IP, { u32 pid, tid; } TID, { u64 time; } TIME,
-//	{ u64 addr; } ADDR, { u64 id; } ID, { u64 stream_id; } STREAM_ID, { u32 cpu, res; } CPU, ...
+//	{ u64 addr; } ADDR, { u64 id; } ID, { u64 stream_id; } STREAM_ID, { u32 cpu, res; } CPU,
+//	{ u64 period; } PERIOD, ...
 //
 // Positions are in bytes; 0 means that there is no such field.
 type layout struct {
@@ -24,6 +25,7 @@ type layout struct {
 
 	sampleIP, sampleTID  int // from the start of the record
 	sampleTime, sampleID int
+	samplePeriod         int
 	trailerSize          int
 	trailerTID           int // this and the following: back from the end of the record
 	trailerTime          int
@@ -44,6 +46,7 @@ func compileLayout(t SampleType, trailing bool) layout {
 	}{
 		{FieldIdentifier, &l.sampleID}, {FieldIP, &l.sampleIP}, {FieldTID, &l.sampleTID}, {FieldTime, &l.sampleTime},
 		{FieldAddr, nil}, {FieldID, &l.sampleID},
+		{FieldStreamID, nil}, {FieldCPU, nil}, {FieldPeriod, &l.samplePeriod},
 	} {
 		if t&f.field == 0 {
 			continue
@@ -88,6 +91,9 @@ type Layouts struct {
 	byID    map[uint64]*layout
 	common  *layout // layout of every attr, if they agree where it matters here
 
+	events  map[uint64]int // the attr of each id; nil with one attr
+	periods []uint64       // of each attr, for samples without one
+
 	sameTails bool // common is valid for whole samples, too
 	minSample int  // size of the smallest possible sample, in bytes
 }
@@ -99,6 +105,9 @@ func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 		return NoLayouts(order), nil
 	}
 	ls := &Layouts{order: order, little: order == binary.LittleEndian, layouts: make([]layout, len(attrs)), byID: make(map[uint64]*layout)}
+	if len(attrs) > 1 {
+		ls.events = make(map[uint64]int)
+	}
 	same, sameTails := true, true
 	for i := range attrs {
 		a := &attrs[i]
@@ -117,7 +126,11 @@ func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 		}
 		for _, id := range a.IDs {
 			ls.byID[id] = l
+			if len(attrs) > 1 {
+				ls.events[id] = i
+			}
 		}
+		ls.periods = append(ls.periods, a.word(attrSamplePeriod))
 	}
 	if same {
 		ls.common, ls.sameTails = &ls.layouts[0], sameTails

@@ -41,6 +41,33 @@ func (ls *Layouts) SampleHead(rec Record) (h SampleHead, ok bool) {
 	return h, true
 }
 
+// SamplePeriod returns the attr of a SAMPLE record, by its number, and the record's period: the number
+// of events that it stands for. perf report shows shares of these. A sample without a period has that
+// of its attr. SamplePeriod is as fast as [Layouts.SampleHead].
+//
+// ok is false for a sample of an unknown event, and for one that ends before its period.
+func (ls *Layouts) SamplePeriod(rec Record) (attr int, period uint64, ok bool) {
+	if len(ls.layouts) == 0 {
+		return 0, 0, false
+	}
+	if ls.events != nil {
+		id, hasID := ls.EventID(rec)
+		if attr, ok = ls.events[id]; hasID && !ok && id != 0 || !hasID && ls.layouts[0].sampleID != 0 {
+			return 0, 0, false
+		}
+	}
+	at := ls.layouts[attr].samplePeriod
+	switch {
+	case at == 0:
+		return attr, ls.periods[attr], true
+	case len(rec.Data) < at+8:
+		return 0, 0, false
+	case ls.little:
+		return attr, binary.LittleEndian.Uint64(rec.Data[at:]), true
+	}
+	return attr, ls.order.Uint64(rec.Data[at:]), true
+}
+
 // A Sample is a decoded SAMPLE record. Fields that the event does not have are zero, and so are
 // those that were not requested.
 //

@@ -25,9 +25,6 @@ import (
 // exitNoCommand is the exit code if the command does not exist, as that of env(1) and timeout(1).
 const exitNoCommand = 127
 
-// hotFunctions is how many functions the summary of a recording names.
-const hotFunctions = 5
-
 // A recordOptions has what the command line of jitinject record says. All other options are perf's.
 type recordOptions struct {
 	output   string
@@ -282,9 +279,6 @@ func (o *recordOptions) finish(session *record.Session, self string, stdout *os.
 	if err := place.Finish(); err != nil {
 		printError(stderr, err)
 	}
-	if code != exitFailed && !o.quiet {
-		writeHottest(stderr, session.Perf, place.Result)
-	}
 	return code
 }
 
@@ -302,18 +296,6 @@ func writeCollected(w io.Writer, c *record.Collected, quiet bool) {
 	if n := len(c.Running); n > 0 {
 		fmt.Fprintf(w, "%s; the files have what their dumps had at the end of the recording\n", words.Plural(n, "recorded process still runs", "recorded processes still run"))
 	}
-}
-
-// writeHottest names the hottest functions, and the command that shows more.
-func writeHottest(w io.Writer, perf, result string) {
-	event, functions, err := record.Hottest(perf, result, hotFunctions)
-	if err == nil && len(functions) > 0 {
-		fmt.Fprintf(w, "hottest functions by %s:\n", event)
-		for _, f := range functions {
-			fmt.Fprintf(w, "  %6s  %s  %s\n", f.Share, quote.Printable(f.Name), quote.Printable(f.Object))
-		}
-	}
-	fmt.Fprintf(w, "next: perf report -i %s\n", quote.Printable(result))
 }
 
 // endLike ends as the command did. own is the exit code of the rest, which counts only if the command

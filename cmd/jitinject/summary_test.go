@@ -21,9 +21,11 @@ func TestSummary_WholeText(t *testing.T) {
 	head, tail, _ := strings.Cut(stderr, "wrote ")
 	want := fmt.Sprintf(`process    functions  samples  resolved  dump
 10085 php         44      151     100 %%  %s/jit-10085.dump
+hottest functions (share of samples)
+  69.4 %%  collatz  optimized  line 2
 perf.jit.data: 44 mappings, 36 kB of objects in %s
 read 35 kB, `, dir, dir)
-	if code != exitOK || head != want || !strings.Contains(tail, " kB in ") || !strings.HasSuffix(tail, "s\n") {
+	if code != exitOK || head != want || !strings.Contains(tail, " kB in ") || !strings.HasSuffix(tail, "s\nnext: perf report -i perf.jit.data\n") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 	st, err := os.Stat(filepath.Join(dir, "jit-10085.dump"))
@@ -85,7 +87,7 @@ func TestSummary_EveryFieldExplained(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &sum); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"version", "input", "output", "dumps", "samples", "problems", "markers", "already_injected", "mappings", "objects", "elapsed_ns", "bytes_read", "bytes_written"} {
+	for _, name := range []string{"version", "input", "output", "dumps", "samples", "hottest", "problems", "markers", "already_injected", "mappings", "objects", "elapsed_ns", "bytes_read", "bytes_written"} {
 		if sum[name] == nil {
 			t.Errorf("there is no %s in\n%s", name, stdout)
 		}

@@ -168,7 +168,7 @@ var dumpVectors = []vector{
 			d.insert(1, debugRecord(2000, vectorBase+vectorSize))
 			d.records[1][len(d.records[1])-1] = 'x'
 		}},
-	{name: "lines-without-load", rule: "jitdump VII", comment: "lines for an address where no function is loaded: no function lacks anything, and the summary counts them", message: "orphaned-lines", functions: allThree,
+	{name: "lines-without-load", rule: "jitdump VII", comment: "lines for an address where no function is loaded: no function lacks anything, and the summary counts them", message: "repaired 1 fault of prog's dump", functions: allThree,
 		dump: func(d *vectorDump) { d.insert(1, debugRecord(2000, vectorBase+4096)) }},
 	{name: "lines-number-0", rule: "jitdump VII", comment: "lines start at 1; 0 is no line, and the function has its name", functions: allThree,
 		dump: func(d *vectorDump) {

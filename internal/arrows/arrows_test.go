@@ -40,13 +40,14 @@ var allowed = map[string][]string{
 
 	// Meaning.
 	"internal/jitcode": {},
+	"internal/tier":    {},
 	"internal/calls":   {},
 	"internal/disasm":  {"golang.org/x/arch/x86/x86asm", "internal/cfi", "internal/jitcode"},
 	"internal/source":  {"internal/jitcode"},
 	// Rooms below the engine's: what a format means, without a recording.
 	"internal/runtime/openj9/metadata": {"internal/format/j9meta", "internal/jitcode", "internal/source", "internal/wire", "jitdump"},
 	"internal/runtime/jitdump/hotspot": {"internal/cfi", "internal/jitcode"},
-	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/ehframe", "internal/format/j9meta", "internal/jitcode", "internal/runtime/jitdump/hotspot", "internal/runtime/openj9/metadata", "internal/source", "internal/wire", "jitdump"},
+	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/ehframe", "internal/format/j9meta", "internal/jitcode", "internal/runtime/jitdump/hotspot", "internal/runtime/openj9/metadata", "internal/source", "internal/tier", "internal/wire", "jitdump"},
 	"internal/buildid":                 {},
 	"internal/xraymap":                 {"internal/buildid", "github.com/ianlancetaylor/demangle"},
 	"internal/ehframe":                 {"internal/jitcode", "internal/wire"},
@@ -86,7 +87,7 @@ var allowed = map[string][]string{
 	"internal/runtime/xray":              {"golang.org/x/sys/unix", "internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/format/xrayfdr", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "internal/wire", "internal/xraymap"},
 	"internal/attribution":               {"internal/jitcode", "internal/model", "internal/recording"},
 	"internal/plan":                      {"internal/addrs", "internal/attribution", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/samplerefs", "internal/source"},
-	"internal/count":                     {"internal/addrs", "internal/model", "internal/perfsample", "internal/quote", "internal/recording", "internal/report", "perfdata"},
+	"internal/count":                     {"internal/addrs", "internal/jitcode", "internal/model", "internal/perfsample", "internal/quote", "internal/recording", "internal/report", "internal/source", "internal/tier", "perfdata"},
 	"internal/objstore":                  {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/journal", "internal/model", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "perfdata"},
 	"internal/debuginfod":                {"internal/quote", "internal/safefile", "internal/safefile/sys"},
 	"internal/fetch":                     {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/debuginfod", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/samplerefs", "perfdata"},
@@ -161,6 +162,7 @@ var allowed = map[string][]string{
 	"internal/testrec/make":           {"internal/testrec"},
 	"internal/bench":                  {"golang.org/x/sys/unix", "internal/testrec"},
 	"internal/hostile":                {},
+	"internal/trials":                 {}, // tests only: the built command records
 	"internal/cost":                   {},
 	"internal/faults":                 {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/clients":                {},

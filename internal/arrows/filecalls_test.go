@@ -33,6 +33,7 @@ var ownFileCalls = map[string]string{
 	"internal/addr2line/filter.go": "pipes to and from the real addr2line",
 	"internal/addr2line/pass.go":   "pipes to and from the real addr2line",
 	"internal/perfrun/run.go":      "a temporary directory for the filter",
+	"internal/record/workload.go":  "the environment of the command, in memory",
 	"perfdata/dir.go":              "public: it opens what its caller names, or asks the caller's fs.FS",
 }
 
@@ -65,7 +66,7 @@ func TestFileCalls_OnlyInTheirRoom(t *testing.T) {
 func isForTests(dir string) bool {
 	name := filepath.Base(dir)
 	return dir == "internal/safefile/sys" || name == "showtest" || name == "verifytest" || strings.HasSuffix(name, "gen") && strings.HasPrefix(dir, "internal/format/") ||
-		slices.Contains([]string{"arrows", "bench", "clients", "faults", "gate", "golden", "hostile", "judge", "licenses", "pictures", "runtimes", "screen", "sessions", "stepped", "testrec", "truth"}, name)
+		slices.Contains([]string{"arrows", "bench", "clients", "faults", "gate", "golden", "hostile", "judge", "licenses", "pictures", "runtimes", "screen", "sessions", "stepped", "testrec", "trials", "truth"}, name)
 }
 
 func wantNoFileCalls(t *testing.T, path, rel string) {

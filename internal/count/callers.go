@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/perfsample"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -16,13 +17,15 @@ import (
 // addresses, so the sample counter finds them, too.
 
 // CountCallers counts, for each dump without a sample in its functions, the stacks with one of them as
-// a caller. Of a dump with functions that have no object it counts none, as these may be in stacks. It reads the samples once more if there is such a dump, and if samples have stacks. lines
-// describe the dumps, by number. The error is ctx's, or of reading. t may be nil.
-func (t *Counter) CountCallers(ctx context.Context, lines []report.DumpSummary) error {
+// a caller. Of a dump with functions that have no object it counts none, as these may be in stacks. It
+// reads the samples once more if there is such a dump, and if samples have stacks. lines
+// describe the dumps, by number. CountCallers returns the functions that most callchains pass through. The
+// dumps must be open. The error is ctx's, or of reading. t may be nil.
+func (t *Counter) CountCallers(ctx context.Context, dumps []*model.Dump, lines []report.DumpSummary) ([]report.HotFunction, error) {
 	if t == nil || !hasStacks(t.rec) {
-		return nil
+		return nil, nil
 	}
-	w := callerWalk{Counter: t, of: make(map[*int64]*report.Callers), inDump: make([]*report.Callers, len(t.dumps))}
+	w := callerWalk{Counter: t, of: make(map[*int64]*report.Callers), inDump: make([]*report.Callers, len(t.dumps)), through: make(map[int]map[functionID]recording.Weight)}
 	for i := range lines {
 		if d := &lines[i]; d.Functions > 0 && d.Samples != nil && d.Samples.Resolved == 0 && i < len(t.dumps) && !t.LacksAny(i) {
 			d.Callers = new(report.Callers)
@@ -30,11 +33,11 @@ func (t *Counter) CountCallers(ctx context.Context, lines []report.DumpSummary) 
 		}
 	}
 	if len(w.of) == 0 {
-		return nil
+		return nil, nil
 	}
 	for block, err := range t.rec.In.Walk(ctx, report.PhaseNone) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, rec := range block.Records() {
 			if rec.Type == perfdata.RecordSample {
@@ -42,7 +45,20 @@ func (t *Counter) CountCallers(ctx context.Context, lines []report.DumpSummary) 
 			}
 		}
 	}
-	return nil
+	attr, most := 0, int64(-1)
+	for i, functions := range w.through {
+		n := int64(0)
+		for _, f := range functions {
+			n += f.Samples
+		}
+		if n > most || n == most && i < attr {
+			attr, most = i, n
+		}
+	}
+	if most < 0 {
+		return nil, nil
+	}
+	return t.hottestCallers(dumps, attr, w.through[attr]), nil
 }
 
 // A callerWalk is a count of stacks that is under way.
@@ -54,6 +70,9 @@ type callerWalk struct {
 	decoded perfdata.Sample
 	refs    perfsample.Refs
 	found   map[*report.Callers]bool // in the stack
+	passed  []functionID             // in the callchain
+	// through has, by attr, the samples with callchains through functions of their own dumps.
+	through map[int]map[functionID]recording.Weight
 }
 
 // sample counts the stacks of a SAMPLE record. Unreadable ones do not count.
@@ -72,12 +91,17 @@ func (w *callerWalk) sample(rec perfdata.Record) {
 	}
 	own := w.inDump[in.dump]
 	look := func(ip uint64) {
-		counter, _, _ := w.find(s.PID, time, ip)
-		if c := w.of[counter]; c != nil {
-			w.found[c] = true
+		at, _, _ := w.find(s.PID, time, ip)
+		c := w.of[at.counter]
+		if c == nil {
+			return
+		}
+		w.found[c] = true
+		if c == own && !slices.Contains(w.passed, at.function) {
+			w.passed = append(w.passed, at.function)
 		}
 	}
-	w.found = make(map[*report.Callers]bool, 1)
+	w.found, w.passed = make(map[*report.Callers]bool, 1), w.passed[:0]
 	isUser, hasUser := false, false
 	for _, ip := range s.Callchain {
 		if ip >= perfdata.ContextMin {
@@ -91,6 +115,7 @@ func (w *callerWalk) sample(rec perfdata.Record) {
 		own.Stacks++
 		if w.found[own] {
 			own.With++
+			w.pass(rec)
 		}
 	}
 	if w.refs.Read(w.rec.Layouts, rec) != nil || len(w.refs.Stack()) == 0 {
@@ -102,6 +127,19 @@ func (w *callerWalk) sample(rec perfdata.Record) {
 	w.refs.StackWithin(lo, hi, look)
 	if w.found[own] {
 		own.Words++
+	}
+}
+
+// pass counts a sample for the functions in its callchain.
+func (w *callerWalk) pass(rec perfdata.Record) {
+	attr, weight := recording.WeightOf(w.rec.Layouts, rec)
+	if w.through[attr] == nil {
+		w.through[attr] = make(map[functionID]recording.Weight)
+	}
+	for _, f := range w.passed {
+		sum := w.through[attr][f]
+		sum.Add(weight)
+		w.through[attr][f] = sum
 	}
 }
 

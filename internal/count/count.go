@@ -15,6 +15,7 @@ import (
 // A countingWalk is a count of samples that is under way.
 type countingWalk struct {
 	counter *Counter
+	dumps   []*model.Dump
 	cancel  context.CancelFunc
 	// done gets the result of the walk.
 	done chan error
@@ -26,7 +27,7 @@ func Start(ctx context.Context, t *Counter, dumps []*model.Dump) *countingWalk {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	w := &countingWalk{t, cancel, make(chan error, 1)}
+	w := &countingWalk{t, dumps, cancel, make(chan error, 1)}
 	t.prepare(dumps)
 	known := t.take(t.rec.Histogram)
 	t.rec.Histogram = nil
@@ -49,7 +50,7 @@ func (w *countingWalk) Finish(lines []report.DumpSummary, err error) (r Result) 
 	}
 	defer w.cancel()
 	if <-w.done == nil && err == nil {
-		return w.counter.result(lines)
+		return w.counter.result(w.dumps, lines)
 	}
 	return r
 }
@@ -65,16 +66,24 @@ func (t *Counter) walk(ctx context.Context) error {
 			if rec.Type != perfdata.RecordSample {
 				continue
 			}
-			t.Total++
+			attr, w := t.total(t.rec.Layouts, rec)
 			if !recording.IsUser(rec) {
 				continue
 			}
 			if h, ok := t.rec.Layouts.SampleHead(rec); ok {
-				t.sample(h.PID, min(h.Time, recording.LatestTime), h.IP)
+				t.sample(h.PID, min(h.Time, recording.LatestTime), h.IP, attr, w)
 			}
 		}
 	}
 	return nil
+}
+
+// total counts a sample of user space or of the kernel, and returns its attr and its weight.
+func (t *Counter) total(layouts *perfdata.Layouts, rec perfdata.Record) (attr int, w recording.Weight) {
+	attr, w = recording.WeightOf(layouts, rec)
+	t.Total++
+	t.hot.events = w.AddTo(t.hot.events, attr)
+	return attr, w
 }
 
 // A Later counts the samples of a stream. A runtime reports its functions a little after they
@@ -87,11 +96,11 @@ type Later struct {
 
 // A waitingSample is a sample in user space. Its time is in nanoseconds.
 type waitingSample struct {
-	time, ip uint64
-	pid      uint32
+	time, ip, period uint64
+	pid, attr        uint32
 }
 
-// maxWaiting is how many samples wait; each takes 24 bytes.
+// maxWaiting is how many samples wait; each takes 32 bytes.
 const maxWaiting = 1 << 16
 
 // Sample takes the next sample of a stream. dumps returns the dumps so far. t may be nil.
@@ -99,12 +108,12 @@ func (t *Later) Sample(rec perfdata.Record, layouts *perfdata.Layouts, dumps fun
 	if t == nil {
 		return
 	}
-	t.Total++
+	attr, w := t.total(layouts, rec)
 	h, ok := layouts.SampleHead(rec)
 	if !ok || !recording.IsUser(rec) {
 		return
 	}
-	t.waiting = append(t.waiting, waitingSample{min(h.Time, recording.LatestTime), h.IP, h.PID})
+	t.waiting = append(t.waiting, waitingSample{min(h.Time, recording.LatestTime), h.IP, w.Period, h.PID, uint32(attr)})
 	if len(t.waiting) == maxWaiting {
 		t.resolve(dumps(), false)
 	}
@@ -115,21 +124,31 @@ func (t *Later) Sample(rec perfdata.Record, layouts *perfdata.Layouts, dumps fun
 func (t *Later) resolve(dumps []*model.Dump, end bool) {
 	t.prepare(dumps)
 	kept := t.waiting[:0]
-	for _, s := range t.waiting {
-		if counter, _, _ := t.find(s.pid, s.time, s.ip); end || t.isFinal(counter) {
-			*counter++
+	for i := range t.waiting {
+		s := &t.waiting[i]
+		if at, _, _ := t.find(s.pid, s.time, s.ip); end || t.isFinal(at.counter) {
+			t.count(s, at)
 		} else {
-			kept = append(kept, s)
+			kept = append(kept, *s)
 		}
 	}
 	if n := len(kept) - maxWaiting/2; n > 0 {
-		for _, s := range kept[:n] {
-			counter, _, _ := t.find(s.pid, s.time, s.ip)
-			*counter++
+		for i := range kept[:n] {
+			s := &kept[i]
+			at, _, _ := t.find(s.pid, s.time, s.ip)
+			t.count(s, at)
 		}
 		kept = append(kept[:0], kept[n:]...)
 	}
 	t.waiting = kept
+}
+
+// count counts a sample.
+func (t *Later) count(s *waitingSample, at spot) {
+	*at.counter++
+	if w, _ := t.hot.at(at, int(s.attr)); w != nil {
+		w.Add(recording.Weight{Samples: 1, Period: s.period})
+	}
 }
 
 // isFinal reports whether a sample that goes to counter can be counted now.
@@ -155,11 +174,20 @@ func (t *Later) Lacks(d *model.Dump, function int) {
 	}
 }
 
+// Close keeps the hottest functions of a dump that is about to be closed. dumps are those so far. t may
+// be nil.
+func (t *Later) Close(d *model.Dump, dumps []*model.Dump) {
+	if t != nil {
+		t.resolve(dumps, false)
+		t.hot.keep(d)
+	}
+}
+
 // Finish returns the counts. t may be nil.
 func (t *Later) Finish(dumps []*model.Dump, lines []report.DumpSummary) (r Result) {
 	if t == nil {
 		return r
 	}
 	t.resolve(dumps, true)
-	return t.result(lines)
+	return t.result(dumps, lines)
 }

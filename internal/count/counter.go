@@ -2,16 +2,13 @@ package count
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
-	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
-	"github.com/jitinject/jitinject/internal/report"
 )
 
 // A Counter counts the samples in jitted code, and those of them that the result shows in a
@@ -41,17 +38,28 @@ type Counter struct {
 	// carriers are the processes with files or functions.
 	carriers recording.Carriers
 	seen     []seenSample // a cache; its length is a power of two
+	hot      hotCounts
 
 	mu   sync.Mutex
-	lost map[lostFunction]bool // functions without objects
+	lost map[functionID]bool // functions without objects
 }
 
 // A dumpCounter counts samples in programs with a dump: those in functions, those in memory that
 // gets a function later, those where a function was that has moved away, and the others.
 type dumpCounter struct{ resolved, early, left, unresolved int64 }
 
-// A lostFunction is a function of a dump. Both are numbers.
-type lostFunction struct{ dump, function int32 }
+// A functionID is a function of a dump. Both are numbers.
+type functionID struct{ dump, function int32 }
+
+// nowhere is the function of samples that are in none.
+var nowhere = functionID{-1, noFunction}
+
+// A spot is where a sample is: its counter, and its function with the place in that.
+type spot struct {
+	counter  *int64
+	function functionID // nowhere if it is in none
+	offset   uint32     // from the start of the function, in bytes; noOffset if unknown
+}
 
 // A countedProcess is the state of a process.
 type countedProcess struct {
@@ -70,11 +78,12 @@ type counterFile struct {
 	anonymous bool
 }
 
-// A seenSample caches the counter for an address of a process, from a time to a time.
+// A seenSample caches the counters for an event and an address of a process, from a time to a time.
 type seenSample struct {
 	ip, from, to uint64
-	pid          uint32
+	pid, attr    uint32
 	counter      *int64
+	weight       *recording.Weight // nil if it is in no function
 }
 
 const (
@@ -99,7 +108,7 @@ func Of(rec *recording.Recording, p *model.Plan) *Counter {
 
 // New returns a counter without functions.
 func New(rec *recording.Recording) *Counter {
-	t := &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[lostFunction]bool), resolved: make(map[*int64]bool)}
+	t := &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[functionID]bool), resolved: make(map[*int64]bool)}
 	t.carriers = recording.Carriers{Tree: &rec.ProcessTree, PastExec: true, Has: func(pid uint32) bool {
 		p := t.Processes[pid]
 		return p != nil && len(p.code)+len(p.files) > 0
@@ -112,7 +121,7 @@ func (t *Counter) add(m *model.Mapping, o *model.Object) {
 	if m.Len == 0 || m.Addr+m.Len-1 < m.Addr {
 		return
 	}
-	f := lostFunction{int32(o.Dump.Number), int32(o.Function)}
+	f := functionID{int32(o.Dump.Number), int32(o.Function)}
 	if m.Clear {
 		f.function = noFunction
 	}
@@ -126,13 +135,22 @@ func (t *Counter) add(m *model.Mapping, o *model.Object) {
 			of = new(page)
 			p.code[number] = of
 		}
-		of.add(stay{m.Time, f, uint16(lo % counterPage), uint16(end % counterPage)})
+		of.add(stay{m.Time, f, offsetOf(m.Off, lo-m.Addr), uint16(lo % counterPage), uint16(end % counterPage)})
 		t.stays++
 		if end == last {
 			return
 		}
 		lo = end + 1
 	}
+}
+
+// offsetOf returns the place in a function that is after another one, in bytes. It is noOffset if it does
+// not fit.
+func offsetOf(base, after uint64) uint32 {
+	if base >= noOffset || after >= noOffset-base {
+		return noOffset
+	}
+	return uint32(base + after)
 }
 
 // fits reports whether all mappings could be added.
@@ -145,7 +163,7 @@ func (t *Counter) Lacks(d *model.Dump, function int) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.lost[lostFunction{int32(d.Number), int32(function)}] = true
+	t.lost[functionID{int32(d.Number), int32(function)}] = true
 }
 
 // process returns the state of a process, creating it if needed.
@@ -200,7 +218,7 @@ func (p *countedProcess) setFiles(known *recording.Process) {
 
 // clear resets all counts.
 func (t *Counter) clear() {
-	t.Total, t.elsewhere = 0, 0
+	t.Total, t.elsewhere, t.hot = 0, 0, hotCounts{}
 	for _, d := range t.dumps {
 		*d = dumpCounter{}
 	}
@@ -210,38 +228,45 @@ func (t *Counter) clear() {
 }
 
 // sample counts a sample of user space.
-func (t *Counter) sample(pid uint32, time, ip uint64) {
-	s := &t.seen[(ip^ip>>13^uint64(pid))%uint64(len(t.seen))]
-	if s.counter == nil || s.ip != ip || s.pid != pid || time < s.from || time >= s.to {
-		s.ip, s.pid = ip, pid
-		s.counter, s.from, s.to = t.find(pid, time, ip)
+func (t *Counter) sample(pid uint32, time, ip uint64, attr int, w recording.Weight) {
+	s := &t.seen[(ip^ip>>13^uint64(pid)^uint64(attr)<<8)%uint64(len(t.seen))]
+	if s.counter == nil || s.ip != ip || s.pid != pid || s.attr != uint32(attr) || time < s.from || time >= s.to {
+		at, from, to := t.find(pid, time, ip)
+		weight, moved := t.hot.at(at, attr)
+		if moved {
+			clear(t.seen)
+		}
+		*s = seenSample{ip, from, to, pid, uint32(attr), at.counter, weight}
 	}
 	*s.counter++
+	if s.weight != nil {
+		s.weight.Add(w)
+	}
 }
 
-// find returns the counter for a sample, and the times from which and up to which that holds.
-func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to uint64) {
+// find returns where a sample is, and the times from which and up to which that holds.
+func (t *Counter) find(pid uint32, time, ip uint64) (at spot, from, to uint64) {
 	g := &t.rec.ProcessTree
 	from, to = max(g.LastExec(pid, time), g.Born(pid, time)), g.LifeEnd(pid, time)
-	id, at, more := pid, time, true
+	id, when, more := pid, time, true
 	for n := 0; more && n < recording.MaxGenerations; n++ {
 		if p := t.Processes[id]; p != nil {
-			s, next := p.at(t, id, g.Born(id, at), at, ip)
+			s, next := p.at(t, id, g.Born(id, when), when, ip)
 			if n == 0 {
 				from, to = max(from, s.since), min(to, next)
 			}
 			switch {
 			case s.kind == inFile:
-				return &t.elsewhere, from, to
+				return spot{&t.elsewhere, nowhere, 0}, from, to
 			case s.kind == inFunction && s.function.function != noFunction:
-				return &t.dumps[s.function.dump].resolved, from, to
+				return spot{&t.dumps[s.function.dump].resolved, s.function, s.offset}, from, to
 			case s.kind == inFunction, s.kind == inMemory:
-				return t.unseen(pid, time, ip, s.kind == inFunction, &from, &to), from, to
+				return spot{t.unseen(pid, time, ip, s.kind == inFunction, &from, &to), nowhere, 0}, from, to
 			}
 		}
-		id, at, more = t.carriers.Next(id, at)
+		id, when, more = t.carriers.Next(id, when)
 	}
-	return t.unseen(pid, time, ip, false, &from, &to), from, to
+	return spot{t.unseen(pid, time, ip, false, &from, &to), nowhere, 0}, from, to
 }
 
 // unseen returns the counter for a sample in no file and no function. left says that a function was
@@ -267,7 +292,8 @@ func (t *Counter) unseen(pid uint32, time, ip uint64, left bool, from, to *uint6
 type sight struct {
 	kind     sightKind
 	since    uint64
-	function lostFunction
+	function functionID
+	offset   uint32 // in the function
 }
 
 // A sightKind says what is at an address.
@@ -322,50 +348,4 @@ func upTo(files []counterFile, time uint64) int {
 		return 1
 	})
 	return n
-}
-
-// A Result has the numbers of samples.
-type Result struct {
-	Samples *report.SampleSummary // nil if they were not counted
-	Dumps   []*report.JitSamples  // by number
-	Found   report.Findings
-}
-
-// result returns the counts. lines describe the dumps, by number.
-func (t *Counter) result(lines []report.DumpSummary) (r Result) {
-	if !t.fits() {
-		r.Found.Note(fmt.Sprintf("%s: its samples are not counted: the functions cover too much memory", quote.Printable(t.rec.In.Path)))
-		return r
-	}
-	r.Samples = &report.SampleSummary{Total: t.Total}
-	for i := range lines {
-		own := new(report.JitSamples)
-		if i < len(t.dumps) {
-			c := t.dumps[i]
-			*own = report.JitSamples{InJIT: c.resolved + c.early + c.left + c.unresolved, Resolved: c.resolved, Early: c.early, Left: c.left}
-		}
-		r.Dumps = append(r.Dumps, own)
-		if d, lost := &lines[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !t.LacksAny(i) {
-			r.Found.Problem(report.Problem{File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in code that it does not describe", d.CutText(), lost, report.SamplesOf(own.InJIT)),
-				Advice: d.CutAdvice()})
-		}
-		r.Samples.InJIT += own.InJIT
-		r.Samples.Resolved += own.Resolved
-		r.Samples.Early += own.Early
-		r.Samples.Left += own.Left
-	}
-	for _, p := range t.Processes {
-		r.Samples.WithoutDump += p.Unattributed
-	}
-	return r
-}
-
-// LacksAny reports whether functions of a dump have no object. dump is its number.
-func (t *Counter) LacksAny(dump int) bool {
-	for f := range t.lost {
-		if int(f.dump) == dump {
-			return true
-		}
-	}
-	return false
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// The counter of each sample is the one that going through all mappings, all programs and all
+// The counter of each sample, its function and its place in that are those that going through all mappings, all programs and all
 // ancestors finds.
 func TestCounter_LikeLinearSearch(t *testing.T) {
 	for seed := range uint64(16) {
@@ -54,7 +54,7 @@ func TestCounter_LikeLinearSearch(t *testing.T) {
 		var mappings []model.Mapping
 		objects := []*model.Object{{Dump: dumps[0], Function: 1}, {Dump: dumps[1], Function: 2}, {Dump: dumps[2], Function: 3}}
 		for range r.IntN(200) {
-			m := model.Mapping{PID: pid(), Time: time(), Addr: addr(), Len: r.Uint64N(space / 16), Object: r.Int32N(3), Clear: r.IntN(5) == 0}
+			m := model.Mapping{PID: pid(), Time: time(), Addr: addr(), Len: r.Uint64N(space / 16), Off: r.Uint64N(3), Object: r.Int32N(3), Clear: r.IntN(5) == 0}
 			mappings = append(mappings, m)
 			c.add(&m, objects[m.Object])
 		}
@@ -68,14 +68,14 @@ func TestCounter_LikeLinearSearch(t *testing.T) {
 			pid, time, ip := pid(), time(), addr()
 			got, from, to := c.find(pid, time, ip)
 			if want := old.find(pid, time, ip); got != want {
-				t.Fatalf("seed %d: process %d, time %d, address %#x: got counter %p; want %p", seed, pid, time, ip, got, want)
+				t.Fatalf("seed %d: process %d, time %d, address %#x: got %+v; want %+v", seed, pid, time, ip, got, want)
 			}
 			if time < from || time >= to {
 				t.Fatalf("seed %d: process %d, time %d, address %#x: got a counter from %d to %d", seed, pid, time, ip, from, to)
 			}
 			for other := max(from, 1000); other < min(to, 1000+end); other++ {
 				if want := old.find(pid, other, ip); got != want {
-					t.Fatalf("seed %d: process %d, time %d, address %#x: got counter %p from %d to %d; want %p at %d", seed, pid, time, ip, got, from, to, want, other)
+					t.Fatalf("seed %d: process %d, time %d, address %#x: got %+v from %d to %d; want %+v at %d", seed, pid, time, ip, got, from, to, want, other)
 				}
 			}
 		}
@@ -95,17 +95,17 @@ type linearProgram struct {
 	dump             int
 }
 
-func (l *linear) find(pid uint32, time, ip uint64) *int64 {
+func (l *linear) find(pid uint32, time, ip uint64) spot {
 	g := &l.rec.ProcessTree
 	id, at := pid, time
 	for range recording.MaxGenerations { // forks with equal times may form a circle
-		switch kind, o := l.sight(id, at, ip); {
+		switch kind, o, offset := l.sight(id, at, ip); {
 		case kind == inFile:
-			return &l.elsewhere
+			return spot{&l.elsewhere, nowhere, 0}
 		case kind == inFunction && o != nil:
-			return &l.Counter.dumps[o.Dump.Number].resolved
+			return spot{&l.Counter.dumps[o.Dump.Number].resolved, functionID{int32(o.Dump.Number), int32(o.Function)}, uint32(offset)}
 		case kind == inFunction, kind == inMemory:
-			return l.unseen(pid, time, ip, kind == inFunction)
+			return spot{l.unseen(pid, time, ip, kind == inFunction), nowhere, 0}
 		}
 		b, ok := g.Fork(id, at)
 		if !ok || !b.Clones {
@@ -113,18 +113,18 @@ func (l *linear) find(pid uint32, time, ip uint64) *int64 {
 		}
 		id, at = b.Parent, b.Time
 	}
-	return l.unseen(pid, time, ip, false)
+	return spot{l.unseen(pid, time, ip, false), nowhere, 0}
 }
 
-// sight returns what a process has at an address, and which object if it is a function.
-func (l *linear) sight(pid uint32, time, ip uint64) (kind sightKind, o *model.Object) {
+// sight returns what a process has at an address, and which object if it is a function, with the place in that.
+func (l *linear) sight(pid uint32, time, ip uint64) (kind sightKind, o *model.Object, offset uint64) {
 	g := &l.rec.ProcessTree
 	began, since := g.Born(pid, time), uint64(0)
 	for i := range l.mappings {
 		m := &l.mappings[i]
-		lost := l.lost[lostFunction{int32(l.objects[m.Object].Dump.Number), int32(l.objects[m.Object].Function)}] && !m.Clear
+		lost := l.lost[functionID{int32(l.objects[m.Object].Dump.Number), int32(l.objects[m.Object].Function)}] && !m.Clear
 		if m.PID == pid && m.Time >= max(began, since) && m.Time <= time && ip >= m.Addr && ip < m.Addr+m.Len && !lost {
-			kind, o, since = inFunction, l.objects[m.Object], m.Time
+			kind, o, since, offset = inFunction, l.objects[m.Object], m.Time, m.Off+ip-m.Addr
 			if m.Clear {
 				o = nil
 			}
@@ -140,7 +140,7 @@ func (l *linear) sight(pid uint32, time, ip uint64) (kind sightKind, o *model.Ob
 			}
 		}
 	}
-	return kind, o
+	return kind, o, offset
 }
 
 func (l *linear) setPrograms(dumps []*model.Dump) {
@@ -167,7 +167,7 @@ func (l *linear) unseen(pid uint32, time, ip uint64, left bool) *int64 {
 	}
 	for i := range l.mappings {
 		m := &l.mappings[i]
-		lost := l.lost[lostFunction{int32(l.objects[m.Object].Dump.Number), int32(l.objects[m.Object].Function)}]
+		lost := l.lost[functionID{int32(l.objects[m.Object].Dump.Number), int32(l.objects[m.Object].Function)}]
 		if m.PID == pid && !m.Clear && !lost && m.Time > time && m.Time < l.rec.ProcessTree.LifeEnd(pid, time) && ip >= m.Addr && ip < m.Addr+m.Len {
 			return &l.dumps[in.dump].early
 		}

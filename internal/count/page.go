@@ -16,8 +16,9 @@ type page struct {
 // A stay is a function at addresses of one page, from a time on.
 type stay struct {
 	time        uint64
-	function    lostFunction // its function is noFunction if the code has left
-	first, last uint16       // offsets in the page, both included
+	function    functionID // its function is noFunction if the code has left
+	offset      uint32     // of its first byte in the function; noOffset if unknown
+	first, last uint16     // offsets in the page, both included
 }
 
 // add adds a stay. Stays come in the order of their times, or nearly so.
@@ -53,7 +54,7 @@ func (p *page) at(t *Counter, since, time uint64, off uint16) (s sight, next uin
 	}
 	for i := p.last(off, n); i >= 0 && p.stays[i].time >= since; i = p.last(off, i) {
 		if l := &p.stays[i]; len(t.lost) == 0 || !t.lost[l.function] {
-			return sight{inFunction, l.time, l.function}, next
+			return sight{inFunction, l.time, l.function, offsetOf(uint64(l.offset), uint64(off-l.first))}, next
 		}
 	}
 	return s, next

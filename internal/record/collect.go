@@ -29,7 +29,7 @@ type Collected struct {
 // dumpName matches names of jitdumps.
 var dumpName = regexp.MustCompile(`^jit-(?:\d+-)?\d+\.dump$`)
 
-// Collect brings dumps and logs of the recorded processes into the directory for files. Files of the
+// Collect brings dumps, maps and logs of the recorded processes into the directory for files. Files of the
 // command's processes are moved, others are copied.
 func (s *Session) Collect() (*Collected, error) {
 	c := new(Collected)
@@ -47,6 +47,10 @@ func (s *Session) Collect() (*Collected, error) {
 	for pid, w := range s.seen {
 		owners[uint32(pid)] = true
 		for _, path := range w.paths { // perf has no marker of a dump that could not be mapped
+			s.keep(c, path, uint32(pid))
+		}
+		// php and erlang write a map besides the dump.
+		if path := mapOf(pid); s.madeSince(path) {
 			s.keep(c, path, uint32(pid))
 		}
 	}
@@ -70,6 +74,16 @@ func (s *Session) Collect() (*Collected, error) {
 		s.removeLink()
 	}
 	return c, nil
+}
+
+// mapOf returns the path of a process's perf map.
+func mapOf(pid int) string { return fmt.Sprintf("/tmp/perf-%d.map", pid) }
+
+// madeSince reports whether a file was written since the recording began. Another may be of an earlier
+// process with the same pid.
+func (s *Session) madeSince(path string) bool {
+	st, err := os.Lstat(path)
+	return err == nil && st.Mode().IsRegular() && !st.ModTime().Before(s.began)
 }
 
 // living returns the command's processes that were seen.

@@ -174,9 +174,9 @@ func madeIn(dir string) (made []identity) {
 	return made
 }
 
-// Made returns all that jitinject record made with a result: the recordings, unless other files have
-// their names by now, the result, which needs the files, and the directory of files. ok is false if
-// record did not make the directory.
+// Made returns all that jitinject record made with a result: the recordings and the result, unless other
+// files have their names by now, and the directory of files. ok is false if record did not make the
+// directory.
 func Made(result string) (paths []string, ok bool) {
 	p := PlaceOf(result)
 	if !isOurs(p.Files) {
@@ -186,11 +186,11 @@ func Made(result string) (paths []string, ok bool) {
 		path := filepath.Join(filepath.Dir(result), filepath.Base(want.Path))
 		got, err := identify(path)
 		got.Path = want.Path
-		if err == nil && got == want && path != filepath.Clean(result) {
+		if err == nil && got == want {
 			paths = append(paths, path)
 		}
 	}
-	return append(paths, result, p.Files), true
+	return append(paths, p.Files), true
 }
 
 // Remove removes a path that Made returned.

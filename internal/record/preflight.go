@@ -51,7 +51,7 @@ func FindPerf() (string, error) {
 }
 
 // osID matches the names of a distribution, and of those that it is derived from.
-var osID = regexp.MustCompile(`(?m)^ID(?:_LIKE)?="?([^"\n]+)"?$`)
+var osID = regexp.MustCompile(`(?m)^ID(?:_LIKE)?=["']?([^"'\n]+)["']?$`)
 
 // installCommand returns the command that installs perf on a distribution, or "".
 func installCommand(release string) string {
@@ -80,23 +80,23 @@ func Permitted(systemWide bool) error {
 		return unix.Close(fd)
 	}
 	paranoid, _ := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
-	return notPermitted(err, strings.TrimSpace(string(paranoid)), systemWide)
+	return notPermitted(err, strings.TrimSpace(string(paranoid)), systemWide, os.Geteuid() == 0)
 }
 
 // notPermitted words the error of opening an event. It is nil if perf may have better luck.
-func notPermitted(err error, paranoid string, systemWide bool) error {
+func notPermitted(err error, paranoid string, systemWide, isRoot bool) error {
 	if !errors.Is(err, unix.EACCES) && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ENOSYS) {
 		return nil // perf says what it is
 	}
 	level, lerr := strconv.Atoi(paranoid)
-	enough := 1
+	enough := 2 // users may record user space
 	if systemWide {
 		enough = 0
 	}
 	switch {
 	case errors.Is(err, unix.ENOSYS):
 		return errors.New("this kernel has no perf events, or this container hides them; record outside of the container")
-	case os.Geteuid() == 0 || lerr == nil && level <= enough:
+	case isRoot || lerr == nil && level <= enough:
 		return errors.New("perf events are not permitted, even to root: a container needs them when it is started, as with docker run --cap-add PERFMON --security-opt seccomp=unconfined")
 	case systemWide:
 		return fmt.Errorf("only root may record all processes while kernel.perf_event_paranoid is %s: sudo sysctl kernel.perf_event_paranoid=0", paranoid)
@@ -174,7 +174,7 @@ func StartsJava(program string) bool {
 
 var (
 	phpProgram    = regexp.MustCompile(`^php(?:-fpm|-cgi)?[\d.]*$`)
-	pythonProgram = regexp.MustCompile(`^python(?:3(?:\.(\d{1,3}))?)?[a-z]*$`)
+	pythonProgram = regexp.MustCompile(`^python(?:3(?:\.(\d{1,3})[dt]*)?)?(?:-dbg)?$`)
 )
 
 // interpreter returns the name of the program that runs a file: its own, without links, or that after

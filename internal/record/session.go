@@ -34,7 +34,8 @@ type Session struct {
 	seen    map[int]*watched
 	stops   *exitStops
 	before  identity // of an earlier recording
-	command int      // pid, 0 if it is unknown
+	began   time.Time
+	command int // pid, 0 if it is unknown
 	polls   int
 	pending []pendingSignal
 }
@@ -71,6 +72,7 @@ const (
 	grace     = 100 * time.Millisecond // for a signal to a group to have its effect
 	lateExits = 300 * time.Millisecond // for processes that the command's end ends
 	reminder  = 5 * time.Second
+	clockTick = 10 * time.Millisecond // the resolution of times of files, at most
 )
 
 // Begin makes the directory for files, and the environment. The caller calls Run, or Abandon.
@@ -100,7 +102,11 @@ func IsPlain(path string) bool {
 
 // makeLink makes a link to a directory whose path has characters that variables would have to quote.
 func (s *Session) makeLink(dir string) (string, error) {
-	parent, err := os.MkdirTemp("", "jitinject-")
+	temp := os.TempDir()
+	if !IsPlain(temp) {
+		temp = "/tmp"
+	}
+	parent, err := os.MkdirTemp(temp, "jitinject-")
 	if err != nil {
 		return "", err
 	}
@@ -111,14 +117,18 @@ func (s *Session) makeLink(dir string) (string, error) {
 // Run runs perf record until it ends. A failure to start it is an error; its own failures are in the
 // Ending, and perf has printed them.
 func (s *Session) Run() (Ending, error) {
+	environment, err := s.env.file()
+	if err != nil {
+		return Ending{}, errors.Join(err, s.Abandon())
+	}
+	defer environment.Close()
 	args := append([]string{"record"}, s.Options...)
 	args = append(args, "-o", s.Place.Recording)
 	if s.Command != nil {
 		args = append(args, "--")
-		args = append(args, workload(s.Self, ownGroup(), s.Command)...)
+		args = append(args, workload(s.Self, ownGroup(), environment.Fd(), s.Command)...)
 	}
 	cmd := exec.Command(s.Perf, args...)
-	cmd.Env = s.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	signals := make(chan os.Signal, 16)
@@ -128,6 +138,7 @@ func (s *Session) Run() (Ending, error) {
 		}
 	}
 	defer signal.Stop(signals)
+	s.began = time.Now().Truncate(clockTick)
 	if err := cmd.Start(); err != nil {
 		return Ending{}, errors.Join(err, s.Abandon())
 	}
@@ -139,8 +150,9 @@ func (s *Session) Run() (Ending, error) {
 	ending := Ending{Code: cmd.ProcessState.ExitCode()}
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		ending.Code, ending.Signal = 128+int(status.Signal()), status.Signal()
-		ending.Ended = s.Command == nil && ending.Signal == unix.SIGINT || timed && ending.Signal == unix.SIGTERM
 	}
+	// java handles SIGTERM, and exits with the code of a process that SIGTERM ends.
+	ending.Ended = s.Command == nil && ending.Signal == unix.SIGINT || timed && ending.Code == 128+int(unix.SIGTERM)
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return ending, err
 	}
@@ -216,7 +228,7 @@ func (s *Session) watch(pids []int) (isNew bool) {
 			s.seen[pid] = w
 		}
 		w.poll = s.polls
-		if s.command == 0 && groupOf(pid) == ownGroup() && parentOf(pid) == s.perf {
+		if s.command == 0 && parentOf(pid) == s.perf && groupOf(pid) != s.perf { // it has left perf's group
 			s.command = pid
 		}
 		if w.dump != "" || now.Before(w.next) {
@@ -273,13 +285,19 @@ func (s *Session) passOn() {
 		case p.signal == unix.SIGTSTP: // traced processes stop while jitinject runs, which passes the signal on
 			unix.Kill(os.Getpid(), unix.SIGSTOP)
 		case s.command != 0 && IsRunning(s.command) && !s.stops.got(s.command, p.signal, p.at.Add(-grace)):
-			unix.Kill(s.command, p.signal)
+			to := s.command
+			if ownGroup() == 0 { // the command has a group of its own
+				to = -to
+			}
+			unix.Kill(to, p.signal)
 		}
 		return true
 	})
 }
 
-// isForeground reports whether a terminal sends its signals to jitinject's process group.
+// isForeground reports whether a terminal sends its signals to jitinject's process group, and to the
+// command. The group is 0 in a pid namespace whose first process has not made a group; nobody can join
+// that.
 func isForeground() bool {
 	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -287,5 +305,5 @@ func isForeground() bool {
 	}
 	defer unix.Close(fd)
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
-	return err == nil && group == ownGroup()
+	return err == nil && group != 0 && group == ownGroup()
 }

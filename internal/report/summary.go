@@ -20,6 +20,7 @@ type Summary struct {
 	Dumps    []DumpSummary  `json:"dumps"`
 	Traces   []TraceSummary `json:"traces,omitempty"`
 	Samples  *SampleSummary `json:"samples"` // nil if they were not counted
+	Hottest  *Hottest       `json:"hottest"` // nil if samples were not counted
 	Problems []Problem      `json:"problems"`
 	// Reasons say why there was nothing to inject, or nothing of a process.
 	Reasons []Reason `json:"reasons,omitempty"`

@@ -5,10 +5,13 @@
 //	process    functions  samples  resolved  dump
 //	10085 php         44      151     100 %  /tmp/jit-10085.dump
 //	    NOTE
+//	hottest functions (share of samples)
+//	  77.5 %  isPrime  optimized  app.php:5  mostly line 6 (61 %)
 //	perf.jit.data: 44 mappings, 36 kB of objects in /tmp
 //	read 35 kB, wrote 40 kB in 12 ms
+//	next: perf report -i perf.jit.data
 //
-// The lines come in this order. All but the last two are there only if they have something to say.
+// The lines come in this order. All but those of the result are there only if they have something to say.
 //
 //   - A line for each dump (table.go): what was found in the file, how many samples are in its code,
 //     and the share of them that the result shows in a function. Columns without a number are left
@@ -17,12 +20,14 @@
 //   - Indented below it, its notes (notes.go): how its times were matched (clock.go), whether perf's
 //     copies of stacks were too small (stacks.go), where unresolved samples are, and who calls its
 //     functions if no sample is in them (samples.go), whether its lines are at the right addresses
-//     (lines.go), and the quirks of its producer that were fixed.
+//     (lines.go), and the number of faults of its producer that were repaired.
+//   - The hottest functions (hottest.go), or those that most callchains pass through.
 //   - Advice that holds for several dumps, once (advice.go): sources of code, V8's flags.
 //   - A line for each log of calls, with its defects as notes (traces.go).
 //   - The reasons why there was nothing to inject, each with advice (summary.go).
 //   - The result: mappings, or calls if there are none; the objects and their directories; bytes read
 //     and written, and the time of the run; objects in the build-id cache, and replaced ones.
+//   - The command that shows more (hottest.go).
 //
 // A run without markers or logs of calls has one line that says so, and the reasons. Problems are not
 // here: the command prints them before the summary, because it prints them with the JSON form, too.

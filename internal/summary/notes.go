@@ -2,7 +2,6 @@ package summary
 
 import (
 	"fmt"
-	"strings"
 
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/quote"
@@ -81,16 +80,22 @@ func dumpNotes(d *engine.DumpSummary, opts Options) (notes []string) {
 			note("%s: %s of its %s optimized functions are in the dump; their lines and inlined calls come from it", quote.Printable(l.Path), words.Number(int64(l.Paired)), words.Number(int64(l.Optimized)))
 		}
 	}
-	var fixes []string
+	faults := int64(0)
 	for _, r := range d.Fixes {
-		if opts.All {
-			note("repaired %s: %s", words.Number(r.Count), r.Text)
-		} else {
-			fixes = append(fixes, words.Number(r.Count)+" "+r.Name)
+		if faults += r.Count; opts.All {
+			note("repaired %s: %s (%s)", words.Number(r.Count), r.Text, r.Name)
 		}
 	}
-	if len(fixes) > 0 {
-		note("fixed: %s (-v explains)", strings.Join(fixes, ", "))
+	if faults > 0 && !opts.All {
+		note("repaired %s of %s (-v explains)", words.Count(faults, "fault"), ownerText(d))
 	}
 	return notes
+}
+
+// ownerText names a dump by its process: node's dump.
+func ownerText(d *engine.DumpSummary) string {
+	if d.Command == "" {
+		return "the dump"
+	}
+	return quote.Printable(d.Command) + "'s dump"
 }

@@ -29,6 +29,7 @@ func Write(w io.Writer, s *engine.Summary, opts Options) {
 		return
 	}
 	writeDumps(w, s, opts)
+	writeHottest(w, s)
 	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
 		fmt.Fprintf(w, "%s are in JIT code of processes that got no functions\n", words.Count(s.Samples.WithoutDump, "more sample"))
 	}
@@ -36,6 +37,7 @@ func Write(w io.Writer, s *engine.Summary, opts Options) {
 	writeTraces(w, s)
 	writeReasons(w, s)
 	writeWhole(w, s)
+	writeNext(w, s)
 }
 
 // writeWhole says what came of the run.

@@ -39,6 +39,7 @@ type Touch struct {
 	Intr     []uint64
 	Stack    []byte // a multiple of 8; as many bytes again were not copied
 	Aux      []byte
+	Period   uint64 // 0 for 1
 }
 
 // Touch adds a sample with the fields of [perf_event.h, PERF_RECORD_SAMPLE] in their
@@ -71,7 +72,7 @@ func (r *Recording) Touch(s Touch) {
 	ifHas(ID, r.ID)
 	ifHas(StreamID, r.StreamID)
 	ifHas(CPU, 0)
-	ifHas(Period, 1)
+	ifHas(Period, max(s.Period, 1))
 	if has(Read) {
 		const meaningless, group = 0xeeee, 8
 		n := 1 + bits.OnesCount64(r.ReadFormat&(1|2|4|16))

@@ -3,19 +3,19 @@ package jitdump
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // V8's names of functions. "JS:*add /tmp/prog.js:2:49" is add, compiled by Turbofan, from line 2,
 // column 49 of that script. Up to V8 10 the kind differs, and the column is missing:
-// "LazyCompile:*add /tmp/prog.js:2". The marks are those of CodeKindToMarker in V8's
-// src/objects/code-kind.cc. An o before the mark means that a loop was entered while it ran. A '
-// after it means that the code is for one context.
+// "LazyCompile:*add /tmp/prog.js:2". Package tier has the marks.
 
-// Marks of V8's compilers that write line tables.
+// V8's compilers that write line tables.
 const (
-	tierBaseline = '^' // Sparkplug
-	tierMaglev   = '+'
-	tierTurbofan = '*'
+	tierBaseline = tier.Baseline // Sparkplug
+	tierMaglev   = tier.Middle
+	tierTurbofan = tier.Optimized
 )
 
 // v8Kinds are the first words of names of functions that come from a script. All but the
@@ -28,7 +28,7 @@ const v8Pad = 0xdeadbeef
 
 // A v8Name is a function's name, in parts.
 type v8Name struct {
-	tier         byte   // 0 if the name has none
+	tier         tier.Tier
 	script       []byte // the name up to the end of the file's: "JS:*add /tmp/prog.js"; nil without
 	line, column uint32 // start of the function, from 1; column is 0 if the name has none
 }
@@ -50,13 +50,7 @@ func (d *Dump) v8Name(name []byte) (n v8Name, ok bool) {
 	if !ok {
 		return n, false
 	}
-	isTier := func(b []byte) bool { return len(b) > 0 && bytes.IndexByte([]byte("~^+*"), b[0]) >= 0 }
-	if len(rest) > 0 && rest[0] == 'o' && isTier(rest[1:]) {
-		rest = rest[1:]
-	}
-	if isTier(rest) {
-		n.tier = rest[0]
-	}
+	n.tier, _ = tier.V8Mark(rest)
 	script, last, found := cutNumber(name)
 	if !found {
 		return n, true

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // The file of a row of V8's optimized code depends on V8's version (perf-jit.cc:
@@ -57,13 +58,13 @@ type v8Start struct {
 // A v8Table is the table of an optimized function.
 type v8Table struct {
 	function int32
-	tier     byte
+	tier     tier.Tier
 	start    v8Start
 }
 
 // tierIndex returns the index of a tier of optimized code.
-func tierIndex(tier byte) int {
-	if tier == tierMaglev {
+func tierIndex(t tier.Tier) int {
+	if t == tierMaglev {
 		return 1
 	}
 	return 0
@@ -107,7 +108,7 @@ func (p *v8Positions) number(file string) int32 {
 // A v8Lines has the lines of a function from a script, as far as the positions need them.
 type v8Lines struct {
 	function     int32
-	tier         byte
+	tier         tier.Tier
 	several      bool     // the rows name several files; the fields below are not set
 	file         string   // of the rows
 	line, column uint32   // start of the function

@@ -1,0 +1,24 @@
+package recording
+
+import "github.com/jitinject/jitinject/perfdata"
+
+// EventName returns perf's name for the event of an attr, by the attr's number. It is "" if the recording
+// does not have it.
+func (s *Recording) EventName(attr int) string {
+	described := s.Described
+	if s.In.File != nil {
+		f := s.In.File.Feature(perfdata.FeatureEventDesc)
+		if f == nil {
+			return ""
+		}
+		var err error
+		if described, err = f.Bytes(); err != nil {
+			return ""
+		}
+	}
+	events, err := perfdata.EventDesc(s.In.Order, described)
+	if err != nil || len(events) != len(s.Attrs) {
+		return ""
+	}
+	return events[attr].Name
+}

@@ -1,0 +1,81 @@
+package tier
+
+import "testing"
+
+// Names are those of real dumps, except where a comment says otherwise.
+func TestRead_NamesOfRuntimes(t *testing.T) {
+	for symbol, want := range map[string]Name{
+		"JS:*hot /tmp/rec/node-hot/hot.js:9:13":                       {"hot", Optimized, "/tmp/rec/node-hot/hot.js", 9},
+		"JS:^hot /tmp/rec/node-hot/hot.js:9:13":                       {"hot", Baseline, "/tmp/rec/node-hot/hot.js", 9},
+		"JS:~hot /tmp/rec/node-hot/hot.js:9:13":                       {"hot", Interpreter, "/tmp/rec/node-hot/hot.js", 9},
+		"JS:*'countPrimes file:///home/me/app/app.js:9:21":            {"countPrimes", Optimized, "/home/me/app/app.js", 9},
+		"JS:o+countPrimes file:///home/me/app/app.js:9:21":            {"countPrimes", Middle, "/home/me/app/app.js", 9},
+		"JS:*normalize node:path:1259:12":                             {"normalize", Optimized, "node:path", 1259},
+		"JS:*get size /a dir/app.js:3:5":                              {"get size", Optimized, "/a dir/app.js", 3}, // made
+		"JS:o*countPrimes main:2:21":                                  {"countPrimes", Optimized, "main", 2},
+		"JS:* /tmp/job.js:1:11":                                       {"(anonymous)", Optimized, "/tmp/job.js", 1},
+		"JS:~ file:///tmp/main.mjs:1:1":                               {"(anonymous)", Interpreter, "/tmp/main.mjs", 1},
+		"JS:*order":                                                   {"order", Optimized, "", 0}, // made
+		"LazyCompile:*add /tmp/prog.js:2":                             {"add", Optimized, "/tmp/prog.js", 2},
+		"Function:*add /tmp/prog.js:2:49":                             {"add", Optimized, "/tmp/prog.js", 2},   // made
+		"Function::call(int)":                                         {"Function::call(int)", Unknown, "", 0}, // made
+		"Builtin:MathSqrt":                                            {"MathSqrt", Stub, "", 0},
+		"BytecodeHandler:LdaZero":                                     {"LdaZero", Interpreter, "", 0},
+		"JS:is_prime-1-turbofan":                                      {"is_prime", Optimized, "", 0},
+		"JS:is_prime-1-liftoff":                                       {"is_prime", Baseline, "", 0}, // made
+		"JSC-FTL: countPrimes#EE7vmg":                                 {"countPrimes", Optimized, "", 0},
+		"JSC-DFG: countPrimes#EE7vmg":                                 {"countPrimes", Middle, "", 0},
+		"JSC-Baseline: #EE7vmg":                                       {"(anonymous)", Baseline, "", 0},        // made
+		"Ion: add (/tmp/prog.js:2:49)":                                {"add", Optimized, "/tmp/prog.js", 2},   // made
+		"BaselineInterpreter: add (/tmp/prog.js:2:49)":                {"add", Interpreter, "/tmp/prog.js", 2}, // made
+		"py::count_primes.<locals>.<genexpr>:/home/me/app/app.py":     {"count_primes.<locals>.<genexpr>", Interpreter, "/home/me/app/app.py", 0},
+		"py::_find_and_load:<frozen importlib._bootstrap>":            {"_find_and_load", Interpreter, "<frozen importlib._bootstrap>", 0},
+		"py::jit:executor":                                            {"executor", Optimized, "", 0},
+		"TRACE-1$isPrime$5":                                           {"isPrime", Optimized, "", 5},
+		"TRACE-4$/tmp/rec/php/prog.php$3":                             {"(main)", Optimized, "/tmp/rec/php/prog.php", 3},
+		"JIT$add":                                                     {"add", Optimized, "", 0},                         // made
+		"int32 [App] App::Add(int32)[OptimizedTier1]":                 {"int32 [App] App::Add(int32)", Optimized, "", 0}, // made
+		"int32 [App] App::Sum(int32[])":                               {"int32 [App] App::Sum(int32[])", Unknown, "", 0}, // made
+		"Interpreter":                                                 {"Interpreter", Interpreter, "", 0},
+		"java.lang.Object java.util.HashMap.merge(java.lang.Object[]": {"java.lang.Object java.util.HashMap.merge(java.lang.Object[]", Unknown, "", 0},
+		"prog:'-loop/2-lc$^0/1-0-'/2":                                 {"prog:'-loop/2-lc$^0/1-0-'/2", Unknown, "", 0},
+		"App.countPrimes(I)I":                                         {"App.countPrimes(I)I", Unknown, "", 0},
+		"global::int_div_rem_guard_shared":                            {"global::int_div_rem_guard_shared", Unknown, "", 0},
+		"":                                                            {},
+		"py::":                                                        {"py::", Unknown, "", 0},
+		"TRACE-1$":                                                    {"TRACE-1$", Unknown, "", 0},
+		"[Tier0]":                                                     {"[Tier0]", Unknown, "", 0},
+	} {
+		if got := Read(symbol); got != want {
+			t.Errorf("%q: got %+v; want %+v", symbol, got, want)
+		}
+	}
+}
+
+// Whatever a name is, it has a text and does no harm.
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{"JS:*a b:1:2", "JSC-FTL: a#b", "Ion: a (b:1:2)", "py::a:b", "TRACE-1$a$5", "a[Tier0]"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, symbol string) {
+		if n := Read(symbol); n.Text == "" && symbol != "" || n.Line < 0 {
+			t.Errorf("%q: got %+v; want a text, and no negative line", symbol, n)
+		}
+	})
+}
+
+// The marks are found in bytes as in strings, and only whole.
+func TestV8Mark_Length(t *testing.T) {
+	for name, want := range map[string]struct {
+		tier   Tier
+		length int
+	}{
+		"": {}, "o": {}, "a": {}, "oa": {}, "'a": {}, "~": {Interpreter, 1}, "^a": {Baseline, 1}, "+'a": {Middle, 2}, "o*a": {Optimized, 2}, "o*'a": {Optimized, 3}, "*'": {Optimized, 2},
+	} {
+		tier, length := V8Mark(name)
+		asBytes, lengthInBytes := V8Mark([]byte(name))
+		if tier != want.tier || length != want.length || asBytes != tier || lengthInBytes != length {
+			t.Errorf("%q: got %v, %d as text, %v, %d as bytes; want %v, %d", name, tier, length, asBytes, lengthInBytes, want.tier, want.length)
+		}
+	}
+}
