@@ -24,6 +24,7 @@ type Session struct {
 	Self     string   // the program jitinject
 	Options  []string // of perf record, without -o
 	Command  []string // nil to record processes that run already
+	Others   bool     // Options name processes besides the command's
 	Duration time.Duration
 	Place    Place
 	Stderr   io.Writer // for messages while the command runs
@@ -197,10 +198,8 @@ func (s *Session) await(ended <-chan error, signals <-chan os.Signal) (timed boo
 			timed = true
 			if s.Command == nil {
 				unix.Kill(s.perf, unix.SIGINT)
-			} else if s.command != 0 {
-				unix.Kill(s.command, unix.SIGTERM)
-				remind = time.After(reminder)
 			}
+			poll.Reset(0)
 		case <-remind:
 			fmt.Fprintf(s.Stderr, "jitinject: %s has not ended after SIGTERM; to end it: kill -KILL %d\n", s.Command[0], s.command)
 		case <-poll.C:
@@ -208,6 +207,10 @@ func (s *Session) await(ended <-chan error, signals <-chan os.Signal) (timed boo
 				changed = time.Now()
 			}
 			s.passOn()
+			if timed && s.command != 0 && remind == nil { // it may not have been known at the deadline
+				unix.Kill(s.command, unix.SIGTERM)
+				remind = time.After(reminder)
+			}
 			poll.Reset(fastPoll)
 			if time.Since(changed) > calm {
 				poll.Reset(slowPoll)
