@@ -133,7 +133,7 @@ func (s *Session) Run() (Ending, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	signals := make(chan os.Signal, 16)
-	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGTSTP} {
+	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1, unix.SIGUSR2, unix.SIGTSTP} {
 		if !signal.Ignored(sig) {
 			signal.Notify(signals, sig)
 		}
@@ -269,6 +269,7 @@ func (s *Session) NeedCopies() (programs []string, stacks string) {
 // signaled handles a signal to jitinject. The terminal sends its signals to the command, too.
 func (s *Session) signaled(sig unix.Signal) {
 	switch {
+	case s.Command == nil && (sig == unix.SIGUSR1 || sig == unix.SIGUSR2):
 	case s.Command == nil && sig != unix.SIGTSTP:
 		unix.Kill(s.perf, unix.SIGINT) // perf then completes the recording
 	case (sig == unix.SIGINT || sig == unix.SIGQUIT) && isForeground():
