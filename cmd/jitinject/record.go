@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -125,6 +124,9 @@ func (o *recordOptions) check(fs *pflag.FlagSet) error {
 			return usageError(fmt.Sprintf("--%s makes more than one file; run perf record, and jitinject for each recording", name))
 		}
 	}
+	if record.Find(o.options, "timestamp-filename") != nil {
+		return usageError("--timestamp-filename gives the recording another name; name the result: -o NAME")
+	}
 	switch {
 	case o.output == "" || strings.HasSuffix(o.output, "/"):
 		return usageError("--output: the name is empty")
@@ -164,7 +166,7 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		printError(stderr, err)
 		return code
 	}
-	session := record.Session{Perf: perf, Self: self, Options: o.perfOptions(), Command: o.command, Duration: o.length, Place: record.PlaceOf(o.output), Stderr: stderr}
+	session := record.Session{Perf: perf, Self: self, Options: o.perfOptions(), Command: o.command, Others: record.Find(o.options, targets...) != nil, Duration: o.length, Place: record.PlaceOf(o.output), Stderr: stderr}
 	if err := session.Begin(settings); err != nil {
 		if errors.Is(err, record.ErrNotOurs) {
 			err = fmt.Errorf("%w: move it away, or name another result: -o other.jit.data", err)
@@ -206,7 +208,7 @@ func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (
 	if len(o.command) == 0 {
 		return exitOK, nil
 	}
-	if _, err := exec.LookPath(o.command[0]); err != nil {
+	if _, err := record.FindCommand(o.command[0]); err != nil {
 		return exitNoCommand, fmt.Errorf("%s: %w", typed(o.command[0]), errors.Unwrap(err))
 	}
 	if settings.Has("node") && !record.CanWrite(".") {
