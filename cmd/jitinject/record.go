@@ -17,6 +17,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/record"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/words"
 )
@@ -193,6 +194,9 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (code int, err error) {
 	if err := record.Permitted(record.Find(o.options, "a", "all-cpus", "C", "cpu", "G", "cgroup") != nil); err != nil {
 		return exitFailed, err
+	}
+	if st, err := sys.Stat(o.output); err == nil && st.IsDir() {
+		return exitFailed, fmt.Errorf("%s is a directory; name a file: -o %s", typed(o.output), typed(filepath.Join(o.output, defaultOutput)))
 	}
 	dir := filepath.Dir(o.output)
 	if !record.CanWrite(dir) {
