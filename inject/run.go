@@ -165,6 +165,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	for i, d := range usable {
 		sum.Dumps[i].Logs, sum.Dumps[i].Unlogged = described.Of(d), described.Unlogged(d)
 	}
+	described.EachFailed(func(path string, err error) { addFailed(sum, path, err) })
 	return nil
 }
 

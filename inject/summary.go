@@ -124,15 +124,7 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 // addUnread adds a problem for each file that could not be read, at least in part, if no problem names it.
 // A reader may take what it could not read for something that is not there. code may be nil.
 func addUnread(sum *report.Summary, rec *recording.Recording, code *codebytes.Files, dumps []*model.Dump) {
-	add := func(path string, err error) {
-		if err == nil || slices.ContainsFunc(sum.Problems, func(p report.Problem) bool { return p.File == path || strings.Contains(p.Text, quote.Printable(path)) }) {
-			return
-		}
-		if in := (*fs.PathError)(nil); errors.As(err, &in) {
-			err = in.Err
-		}
-		sum.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("a part of it could not be read, and is missing: %v", err), Advice: report.AdviceOr(err, "inject again; the disk may be failing")})
-	}
+	add := func(path string, err error) { addFailed(sum, path, err) }
 	if !rec.In.Once {
 		add(rec.In.Path, rec.In.Failed())
 	}
@@ -143,6 +135,18 @@ func addUnread(sum *report.Summary, rec *recording.Recording, code *codebytes.Fi
 	for _, name := range slices.Sorted(maps.Keys(rec.Unread)) {
 		add(name, rec.Unread[name])
 	}
+}
+
+// addFailed adds a problem for a file with an error of reading it, which may be nil, if no problem names
+// the file.
+func addFailed(sum *report.Summary, path string, err error) {
+	if err == nil || slices.ContainsFunc(sum.Problems, func(p report.Problem) bool { return p.File == path || strings.Contains(p.Text, quote.Printable(path)) }) {
+		return
+	}
+	if in := (*fs.PathError)(nil); errors.As(err, &in) {
+		err = in.Err
+	}
+	sum.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("a part of it could not be read, and is missing: %v", err), Advice: report.AdviceOr(err, "inject again; the disk may be failing")})
 }
 
 // strictError returns an error with all that is missing in the result, or nil.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/record"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/words"
 )
@@ -125,6 +125,9 @@ func (o *recordOptions) check(fs *pflag.FlagSet) error {
 			return usageError(fmt.Sprintf("--%s makes more than one file; run perf record, and jitinject for each recording", name))
 		}
 	}
+	if record.Find(o.options, "timestamp-filename") != nil {
+		return usageError("--timestamp-filename gives the recording another name; name the result: -o NAME")
+	}
 	switch {
 	case o.output == "" || strings.HasSuffix(o.output, "/"):
 		return usageError("--output: the name is empty")
@@ -164,7 +167,7 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		printError(stderr, err)
 		return code
 	}
-	session := record.Session{Perf: perf, Self: self, Options: o.perfOptions(), Command: o.command, Duration: o.length, Place: record.PlaceOf(o.output), Stderr: stderr}
+	session := record.Session{Perf: perf, Self: self, Options: o.perfOptions(), Command: o.command, Others: record.Find(o.options, targets...) != nil, Duration: o.length, Place: record.PlaceOf(o.output), Stderr: stderr}
 	if err := session.Begin(settings); err != nil {
 		if errors.Is(err, record.ErrNotOurs) {
 			err = fmt.Errorf("%w: move it away, or name another result: -o other.jit.data", err)
@@ -192,6 +195,9 @@ func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (
 	if err := record.Permitted(record.Find(o.options, "a", "all-cpus", "C", "cpu", "G", "cgroup") != nil); err != nil {
 		return exitFailed, err
 	}
+	if st, err := sys.Stat(o.output); err == nil && st.IsDir() {
+		return exitFailed, fmt.Errorf("%s is a directory; name a file: -o %s", typed(o.output), typed(filepath.Join(o.output, defaultOutput)))
+	}
 	dir := filepath.Dir(o.output)
 	if !record.CanWrite(dir) {
 		return exitFailed, fmt.Errorf("no files can be made in %s; name a result elsewhere: -o /tmp/%s", quote.Printable(dir), typed(filepath.Base(o.output)))
@@ -206,7 +212,7 @@ func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (
 	if len(o.command) == 0 {
 		return exitOK, nil
 	}
-	if _, err := exec.LookPath(o.command[0]); err != nil {
+	if _, err := record.FindCommand(o.command[0]); err != nil {
 		return exitNoCommand, fmt.Errorf("%s: %w", typed(o.command[0]), errors.Unwrap(err))
 	}
 	if settings.Has("node") && !record.CanWrite(".") {

@@ -65,7 +65,9 @@ func (s *Session) Collect() (*Collected, error) {
 		}
 		for _, e := range entries {
 			if pid, ok := v8log.ProcessOf(e.Name()); ok && owners[pid] && e.Type().IsRegular() {
-				s.keep(c, filepath.Join(dir, e.Name()), pid)
+				if path := filepath.Join(dir, e.Name()); s.isOther(pid) || s.madeSince(path) {
+					s.keep(c, path, pid)
+				}
 			}
 		}
 	}
@@ -84,6 +86,12 @@ func mapOf(pid int) string { return fmt.Sprintf("/tmp/perf-%d.map", pid) }
 func (s *Session) madeSince(path string) bool {
 	st, err := os.Lstat(path)
 	return err == nil && st.Mode().IsRegular() && !st.ModTime().Before(s.began)
+}
+
+// isOther reports whether a recorded process is not the command's. Some of the command's may have ended
+// unseen.
+func (s *Session) isOther(pid uint32) bool {
+	return s.seen[int(pid)] == nil && (s.Command == nil || s.Others)
 }
 
 // living returns the command's processes that were seen.
@@ -111,7 +119,7 @@ func (s *Session) keep(c *Collected, path string, pid uint32) {
 			c.Running = append(c.Running, pid)
 		}
 		err = copyLive(pid, path, to)
-	case s.seen[int(pid)] == nil && s.Command == nil:
+	case s.isOther(pid):
 		err = copyFile(path, to)
 	default:
 		err = moveFile(path, to)
@@ -172,13 +180,17 @@ func moveFile(path, to string) error {
 	return os.Remove(path)
 }
 
-// copyFile copies a file.
+// copyFile copies a regular file. Its directory may be another user's, who may replace it by a link to
+// a file that only we may read.
 func copyFile(path, to string) (err error) {
-	from, err := os.Open(path)
+	from, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
+	if st, err := from.Stat(); err != nil || !st.Mode().IsRegular() {
+		return errors.Join(err, fmt.Errorf("%s is no regular file", path))
+	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err

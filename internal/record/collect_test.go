@@ -133,12 +133,48 @@ func TestCollect_CopiesFilesOfOthers(t *testing.T) {
 	dir, pid := t.TempDir(), ended(t)
 	dump := filepath.Join(dir, fmt.Sprintf("jit-%d.dump", pid))
 	write(t, dump, "text")
-	s := session(t, map[string]uint32{dump: uint32(pid)})
-	s.Command = nil
+	for _, command := range [][]string{nil, {"program"}} {
+		s := session(t, map[string]uint32{dump: uint32(pid)})
+		s.Command, s.Others = command, true
+		s.collect(t)
+		s.wantFiles(t, map[string]string{filepath.Base(dump): "text"})
+		if !exists(dump) {
+			t.Errorf("command %q: got no dump of a process that is not the command's; want it to stay", command)
+		}
+	}
+}
+
+// In a container, each program may have the same number. An earlier one's log stays.
+func TestCollect_LogOfAnEarlierProcess(t *testing.T) {
+	dir, pid := t.TempDir(), ended(t)
+	dump, log := filepath.Join(dir, fmt.Sprintf("jit-%d.dump", pid)), filepath.Join(dir, fmt.Sprintf("isolate-0x1-%d-v8.log", pid))
+	write(t, dump, "text")
+	write(t, log, "earlier")
+	s := session(t, map[string]uint32{dump: uint32(pid)}, pid)
+	if err := os.Chtimes(log, time.Time{}, s.began.Add(-time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	s.collect(t)
 	s.wantFiles(t, map[string]string{filepath.Base(dump): "text"})
-	if !exists(dump) {
-		t.Error("the dump of a process that is not the command's has gone")
+	if !exists(log) {
+		t.Error("got no log of the earlier process; want it to stay")
+	}
+}
+
+// A link is not followed, nor is a pipe waited for.
+func TestCopyFile_NoRegularFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "secret"), "secret")
+	if err := os.Symlink("secret", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"link", "pipe", "."} {
+		if err := copyFile(filepath.Join(dir, name), filepath.Join(dir, "copy")); err == nil || exists(filepath.Join(dir, "copy")) {
+			t.Errorf("%s: got error %v, a copy %v; want an error, and no copy", name, err, exists(filepath.Join(dir, "copy")))
+		}
 	}
 }
 

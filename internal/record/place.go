@@ -4,14 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/safefile"
 )
 
 // A Place has the paths of what one recording leaves.
@@ -55,14 +58,14 @@ func FilesOf(result string) string {
 // ErrNotOurs says that something else has the name of the directory for files.
 var ErrNotOurs = errors.New("exists, and jitinject record did not make it")
 
-// isOurs reports whether record made a directory.
+// isOurs reports whether record made a directory, for the user or for root.
 func isOurs(dir string) bool {
-	st, err := os.Lstat(dir)
-	if err != nil || !st.IsDir() {
-		return false
+	for _, path := range []string{dir, filepath.Join(dir, scaffold)} {
+		if st, err := os.Lstat(path); err != nil || !st.IsDir() || !safefile.OwnedByUserOrRoot(st) {
+			return false
+		}
 	}
-	st, err = os.Lstat(filepath.Join(dir, scaffold))
-	return err == nil && st.IsDir()
+	return true
 }
 
 // makeFiles makes the directory for files. An earlier one gets another name until commit or abandon.
@@ -168,7 +171,12 @@ func (p *Place) Finish() error {
 
 // madeIn returns what Finish noted in a directory.
 func madeIn(dir string) (made []identity) {
-	if text, err := os.ReadFile(filepath.Join(dir, listFile)); err == nil && json.Unmarshal(text, &made) != nil {
+	f, err := safefile.Open(filepath.Join(dir, listFile)) // another user may have put a FIFO there
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if text, err := io.ReadAll(io.LimitReader(f, 1<<20)); err != nil || json.Unmarshal(text, &made) != nil {
 		return nil
 	}
 	return made
@@ -184,6 +192,9 @@ func Made(result string) (paths []string, ok bool) {
 	}
 	for _, want := range madeIn(p.Files) {
 		path := filepath.Join(filepath.Dir(result), filepath.Base(want.Path))
+		if !slices.Contains([]string{filepath.Clean(p.Recording), filepath.Clean(p.Recording + oldFiles), filepath.Clean(result)}, path) {
+			continue // somebody else wrote the list
+		}
 		got, err := identify(path)
 		got.Path = want.Path
 		if err == nil && got == want {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -174,6 +175,25 @@ func TestMade_ListThatLeadsElsewhere(t *testing.T) {
 		write(t, filepath.Join(p.Files, listFile), text)
 		p.wantMade(t, "perf.jit.files")
 	}
+}
+
+// Nor can it name other files beside the result, also if it has their identity.
+func TestMade_ListThatNamesOtherFiles(t *testing.T) {
+	p := place(t)
+	p.recorded(t, "one")
+	victim := filepath.Join(filepath.Dir(p.Result), "victim")
+	write(t, victim, "text")
+	id, err := identify(victim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id.Path = "victim"
+	text, err := json.Marshal([]identity{id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(p.Files, listFile), string(text))
+	p.wantMade(t, "perf.jit.files")
 }
 
 func TestMade_NotOurs(t *testing.T) {

@@ -24,6 +24,7 @@ type Session struct {
 	Self     string   // the program jitinject
 	Options  []string // of perf record, without -o
 	Command  []string // nil to record processes that run already
+	Others   bool     // Options name processes besides the command's
 	Duration time.Duration
 	Place    Place
 	Stderr   io.Writer // for messages while the command runs
@@ -132,7 +133,7 @@ func (s *Session) Run() (Ending, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	signals := make(chan os.Signal, 16)
-	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGTSTP} {
+	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1, unix.SIGUSR2, unix.SIGTSTP} {
 		if !signal.Ignored(sig) {
 			signal.Notify(signals, sig)
 		}
@@ -197,10 +198,8 @@ func (s *Session) await(ended <-chan error, signals <-chan os.Signal) (timed boo
 			timed = true
 			if s.Command == nil {
 				unix.Kill(s.perf, unix.SIGINT)
-			} else if s.command != 0 {
-				unix.Kill(s.command, unix.SIGTERM)
-				remind = time.After(reminder)
 			}
+			poll.Reset(0)
 		case <-remind:
 			fmt.Fprintf(s.Stderr, "jitinject: %s has not ended after SIGTERM; to end it: kill -KILL %d\n", s.Command[0], s.command)
 		case <-poll.C:
@@ -208,6 +207,10 @@ func (s *Session) await(ended <-chan error, signals <-chan os.Signal) (timed boo
 				changed = time.Now()
 			}
 			s.passOn()
+			if timed && s.command != 0 && remind == nil { // it may not have been known at the deadline
+				unix.Kill(s.command, unix.SIGTERM)
+				remind = time.After(reminder)
+			}
 			poll.Reset(fastPoll)
 			if time.Since(changed) > calm {
 				poll.Reset(slowPoll)
@@ -266,6 +269,7 @@ func (s *Session) NeedCopies() (programs []string, stacks string) {
 // signaled handles a signal to jitinject. The terminal sends its signals to the command, too.
 func (s *Session) signaled(sig unix.Signal) {
 	switch {
+	case s.Command == nil && (sig == unix.SIGUSR1 || sig == unix.SIGUSR2):
 	case s.Command == nil && sig != unix.SIGTSTP:
 		unix.Kill(s.perf, unix.SIGINT) // perf then completes the recording
 	case (sig == unix.SIGINT || sig == unix.SIGQUIT) && isForeground():

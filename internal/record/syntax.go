@@ -6,7 +6,9 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // A Syntax has the options of perf record, and of the command jitinject record. It tells where the
@@ -72,7 +74,7 @@ func (s *Syntax) Split(args []string) (options []Option, command []string, err e
 			return options, args[i+1:], nil
 		case len(word) < 2 || word[0] != '-':
 			return options, args[i:], nil
-		case isSeconds(strings.TrimPrefix(word, "-d")), word == "-d" && i+1 < len(args) && isSeconds(args[i+1]):
+		case isSeconds(strings.TrimPrefix(word, "-d")), word == "-d" && i+1 < len(args) && isDuration(args[i+1]):
 			o := Option{Name: "duration", Value: word[2:], Words: []string{word}}
 			if o.Value == "" {
 				i++
@@ -105,6 +107,15 @@ func (s *Syntax) Split(args []string) (options []Option, command []string, err e
 
 // isSeconds reports whether a word begins as a number.
 func isSeconds(word string) bool { return word != "" && word[0] >= '0' && word[0] <= '9' }
+
+// isDuration reports whether a word is a number, or one with units. 7z is a command.
+func isDuration(word string) bool {
+	_, err := strconv.ParseFloat(word, 64)
+	if err != nil {
+		_, err = time.ParseDuration(word)
+	}
+	return err == nil && isSeconds(word)
+}
 
 // long reads --NAME or --NAME=VALUE. perf takes a beginning that only one name has.
 func (s *Syntax) long(word string) Option {

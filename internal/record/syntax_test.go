@@ -117,6 +117,7 @@ func TestSplit_CommandLines(t *testing.T) {
 			{"--duration=5 node", "duration=5", "node"},
 			{"--dur 5 node", "duration=5", "node"},
 			{"-d node", "d", "node"},
+			{"-d 7z x", "d", "7z x"},
 			{"-ad 5", "a d", "5"},
 			{"-d -- 5", "d", "5"},
 			{"--data node", "data", "node"},

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"os/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +19,11 @@ const ExecOption = "--exec-in-group"
 // workload returns the command line that perf starts: jitinject, which becomes the command. environment
 // is the descriptor of the command's environment, in perf and in the process that becomes the command.
 func workload(self string, group int, environment uintptr, command []string) []string {
-	return append([]string{self, "record", ExecOption, fmt.Sprintf("%d,%d", group, environment), "--"}, command...)
+	words := fmt.Sprintf("%d,%d", group, environment)
+	if signal.Ignored(unix.SIGINT) { // as in the background of a script; perf handles it
+		words += fmt.Sprintf(",%d", unix.SIGINT)
+	}
+	return append([]string{self, "record", ExecOption, words, "--"}, command...)
 }
 
 // file returns a file in memory with the environment. perf adds PREFIX and other variables to its own,
@@ -53,15 +58,26 @@ func readEnvironment(fd int) (e Environment, err error) {
 	return e, nil
 }
 
+// FindCommand returns the path of a command as execvp(3) finds it: PATH may name the working directory.
+func FindCommand(name string) (path string, err error) {
+	if path, err = exec.LookPath(name); errors.Is(err, exec.ErrDot) {
+		err = nil
+	}
+	return path, err
+}
+
 // Exec puts the process into a process group and becomes a command, with the environment that workload
 // names. args are those after ExecOption. It returns only an error.
 func Exec(args []string) error {
 	if len(args) < 3 || args[1] != "--" {
 		return errors.New(ExecOption + " is for jitinject itself")
 	}
-	var group, environment int
-	if _, err := fmt.Sscanf(args[0], "%d,%d", &group, &environment); err != nil {
+	var group, environment, ignored int // ignored is a signal, or 0
+	if n, err := fmt.Sscanf(args[0], "%d,%d,%d", &group, &environment, &ignored); n < 2 {
 		return err
+	}
+	if ignored != 0 {
+		signal.Ignore(unix.Signal(ignored))
 	}
 	env, err := readEnvironment(environment)
 	if err != nil {
@@ -69,7 +85,7 @@ func Exec(args []string) error {
 	}
 	os.Setenv("PATH", env.Get("PATH"))
 	command := args[2:]
-	path, err := exec.LookPath(command[0])
+	path, err := FindCommand(command[0])
 	if err != nil {
 		return err
 	}

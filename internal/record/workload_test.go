@@ -20,6 +20,12 @@ const execArgs = "JITINJECT_TEST_EXEC"
 // becomes runs Exec in a process of its own, whose environment and PATH are others than the command's.
 func becomes(t *testing.T, env Environment, args ...string) (output string, code int) {
 	t.Helper()
+	return becomesWith(t, env, "", args...)
+}
+
+// becomesWith does so with a text after the descriptor.
+func becomesWith(t *testing.T, env Environment, suffix string, args ...string) (output string, code int) {
+	t.Helper()
 	f, err := env.file()
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +36,7 @@ func becomes(t *testing.T, env Environment, args ...string) (output string, code
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, "-test.run=^TestExec_InAProcess$")
-	args[0] += fmt.Sprintf(",%d", f.Fd()) // inherited, as perf and the process that it starts inherit it
+	args[0] += fmt.Sprintf(",%d%s", f.Fd(), suffix) // inherited, as perf and the process that it starts inherit it
 	cmd.Env = []string{execArgs + "=" + strings.Join(args, "\n"), "PREFIX=/of/perf", "PATH=/of/perf", "JITINJECT_PRIVATE_TMP=1"}
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
@@ -61,6 +67,21 @@ func TestExec_EnvironmentOfTheCommand(t *testing.T) {
 	out, code = becomes(t, env, group, "--", "sh", "-c", "readlink /proc/$$/fd/* | grep memfd; cut -d' ' -f5 /proc/$$/stat")
 	if code != 0 || out != group+"\n" {
 		t.Errorf("got %q, exit code %d; want no descriptor of the environment, and process group %s", out, code, group)
+	}
+}
+
+// A shell ignores SIGINT for what runs in the background of a script, and perf's handler would undo that.
+func TestExec_IgnoredInterrupt(t *testing.T) {
+	env := Environment{"PATH=" + os.Getenv("PATH")}
+	for _, ignored := range []bool{true, false} {
+		suffix, want := "", ""
+		if ignored {
+			suffix, want = ",2", "on\n"
+		}
+		out, _ := becomesWith(t, env, suffix, strconv.Itoa(ownGroup()), "--", "sh", "-c", "kill -INT $$; echo on")
+		if out != want {
+			t.Errorf("SIGINT ignored %v: got %q; want %q", ignored, out, want)
+		}
 	}
 }
 

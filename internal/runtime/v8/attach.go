@@ -43,6 +43,15 @@ func (l *Logs) Close() {
 	}
 }
 
+// EachFailed calls f for each log that could not be read, at least in part, with the first error.
+func (l *Logs) EachFailed(f func(path string, err error)) {
+	for _, file := range l.files {
+		if err := file.Failed(); err != nil {
+			f(file.Name(), err)
+		}
+	}
+}
+
 // Len returns the number of logs that are used.
 func (l *Logs) Len() int { return len(l.files) }
 
