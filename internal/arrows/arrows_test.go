@@ -73,6 +73,7 @@ var allowed = map[string][]string{
 	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/quote", "internal/safefile/sys", "perfdata"},
 	"internal/export":                    {"github.com/google/pprof/profile", "internal/profile"},
 	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/quote", "internal/safefile", "internal/safefile/sys", "perfdata"},
+	"internal/export":                    {"github.com/google/pprof/profile", "internal/profile", "internal/tier"},
 	"internal/model":                     {"golang.org/x/sys/unix", "internal/addrs", "internal/jitobj", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
 	"internal/procmem":                   {"golang.org/x/sys/unix", "internal/elfcore", "internal/safefile/sys"},
 	"internal/dumptail":                  {"golang.org/x/sys/unix", "internal/elfcore", "internal/procmem", "internal/safefile", "internal/safefile/sys", "jitdump"},
@@ -97,7 +98,7 @@ var allowed = map[string][]string{
 	"internal/calltrace":                 {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":                  {"internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys"},
-	"internal/profile":                   {"github.com/ianlancetaylor/demangle", "internal/buildid", "internal/config", "internal/dwarfline", "internal/known", "internal/perfcache", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "perfdata"},
+	"internal/profile":                   {"github.com/ianlancetaylor/demangle", "internal/buildid", "internal/config", "internal/dwarfline", "internal/known", "internal/perfcache", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "internal/tier", "perfdata"},
 	"internal/formats":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/codebytes", "internal/locate", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmap", "internal/show/showmono", "internal/show/showperf", "internal/show/showv8", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkj9", "internal/verify/checkmap", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkv8", "internal/verify/checkxray", "internal/verify/recorded", "perfdata"},
 	"inject":                             {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/journal", "internal/known", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/source", "perfdata"},
 
@@ -118,7 +119,7 @@ var allowed = map[string][]string{
 	"internal/show/showperf":    {"internal/perfsample", "internal/safefile/sys", "internal/show", "internal/wire", "perfdata"},
 
 	// What people look at: the model of samples, and the page made from it.
-	"internal/view": {"internal/profile", "internal/quote"},
+	"internal/view": {"internal/profile", "internal/quote", "internal/tier"},
 
 	// The command on top of it.
 	"internal/addr2line":     {"golang.org/x/sys/unix"}, // started hundreds of times

@@ -1,6 +1,9 @@
 package export
 
-import "github.com/jitinject/jitinject/internal/profile"
+import (
+	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/tier"
+)
 
 // firefoxCategories are the categories of code, by [profile.Kind]. The first grey one is the
 // default.
@@ -11,14 +14,14 @@ var firefoxCategories = []struct{ name, color string }{
 	profile.JIT:     {"JIT", "green"},
 }
 
-// firefoxTiers are the subcategories of each category, by [profile.Tier]. The first must be Other.
+// firefoxTiers are the subcategories of each category, by [tier.Tier]. The first must be Other.
 var firefoxTiers = []string{
-	profile.NoTier:      "Other",
-	profile.Interpreter: "Interpreter",
-	profile.Baseline:    "Baseline",
-	profile.Middle:      "Middle tier",
-	profile.Optimized:   "Optimized",
-	profile.Stub:        "Stub",
+	tier.Unknown:     "Other",
+	tier.Interpreter: "Interpreter",
+	tier.Baseline:    "Baseline",
+	tier.Middle:      "Middle tier",
+	tier.Optimized:   "Optimized",
+	tier.Stub:        "Stub",
 }
 
 // maxInlineDepth is the deepest inlined call that the profiler can note: it has a byte.
@@ -30,9 +33,9 @@ func (f *firefoxWriter) categories() {
 	for i, category := range firefoxCategories {
 		f.separate(i)
 		f.raw(`{"name":"` + category.name + `","color":"` + category.color + `","subcategories":[`)
-		for k, tier := range firefoxTiers {
+		for k, name := range firefoxTiers {
 			f.separate(k)
-			f.quote(tier)
+			f.quote(name)
 		}
 		f.raw("]}")
 	}
@@ -203,8 +206,8 @@ func (f *firefoxWriter) frameTable() {
 		return 0
 	})
 	f.column("subcategory", n, func(row int) int {
-		if tier := int(function(row).Tier); tier < len(firefoxTiers) {
-			return tier
+		if by := int(function(row).Tier); by < len(firefoxTiers) {
+			return by
 		}
 		return 0
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // Indices of the fixture's functions.
@@ -47,9 +48,9 @@ func recorded() *profile.Profile {
 		},
 		Functions: []profile.Function{
 			fnMain:        {Name: "main", Symbol: "main", Object: "/usr/bin/node", Kind: profile.Native},
-			fnRun:         {Name: "run", Symbol: "*run x.js:3", Object: "/tmp/jitted-9-1.so", Kind: profile.JIT, Tier: profile.Optimized, File: "/src/x.js", Line: 3},
-			fnRunBaseline: {Name: "run", Symbol: "^run x.js:3", Object: "/tmp/jitted-9-2.so", Kind: profile.JIT, Tier: profile.Baseline, File: "/src/x.js", Line: 3},
-			fnAdd:         {Name: "add", Symbol: "add", Object: "/tmp/jitted-9-1.so", Kind: profile.JIT, Tier: profile.Optimized, File: "/src/lib.js", Line: 1},
+			fnRun:         {Name: "run", Symbol: "*run x.js:3", Object: "/tmp/jitted-9-1.so", Kind: profile.JIT, Tier: tier.Optimized, File: "/src/x.js", Line: 3},
+			fnRunBaseline: {Name: "run", Symbol: "^run x.js:3", Object: "/tmp/jitted-9-2.so", Kind: profile.JIT, Tier: tier.Baseline, File: "/src/x.js", Line: 3},
+			fnAdd:         {Name: "add", Symbol: "add", Object: "/tmp/jitted-9-1.so", Kind: profile.JIT, Tier: tier.Optimized, File: "/src/lib.js", Line: 1},
 			fnRead:        {Name: "ksys_read", Symbol: "ksys_read", Object: "[kernel.kallsyms]", Kind: profile.Kernel},
 			fnNoName:      {Name: "[unknown]", Symbol: "[unknown]", Object: "/lib/libc.so.6", Kind: profile.Native},
 			fnOther:       {Name: "other", Symbol: "_Zother", Object: "/usr/bin/helper", Kind: profile.Native},
@@ -111,7 +112,7 @@ func hostile() *profile.Profile {
 	for i, name := range hostileNames {
 		p.Events = append(p.Events, name)
 		p.Threads = append(p.Threads, profile.Thread{PID: uint32(i), TID: uint32(i), Process: name, Name: name})
-		p.Functions = append(p.Functions, profile.Function{Name: name, Symbol: name, Object: name, Kind: profile.Kind(i % 4), Tier: profile.Tier(i % 6), File: name, Line: i})
+		p.Functions = append(p.Functions, profile.Function{Name: name, Symbol: name, Object: name, Kind: profile.Kind(i % 4), Tier: tier.Tier(i % 6), File: name, Line: i})
 		p.Frames = append(p.Frames, profile.Frame{Function: i, Line: i, Addr: ^uint64(0) - uint64(i), Inlined: i%3 == 0})
 		p.Stacks = append(p.Stacks, profile.Stack{Caller: i - 1, Frame: i})
 		p.Samples = append(p.Samples, profile.Sample{Time: uint64(i), Period: uint64(i), Stack: i, Thread: i, Event: 1})

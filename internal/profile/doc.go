@@ -16,7 +16,7 @@
 //	expand.go      asks each object about its places, object.go and unit.go read its DWARF
 //	native.go      asks addr2line about native code, once for each file
 //	build.go       makes frames and stacks of the places with their inlined calls
-//	tiers.go       the forms of runtimes' symbols, names.go the names in them
+//	names.go       names functions for people; the marks of runtimes are in internal/tier
 //
 // A place is an instruction in a function. The addresses of callers are taken as perf prints them:
 // in copies of stacks perf subtracts one from return addresses, in chains of frame pointers it does not.

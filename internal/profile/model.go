@@ -1,5 +1,7 @@
 package profile
 
+import "github.com/jitinject/jitinject/internal/tier"
+
 // A Profile has the samples of one recording.
 type Profile struct {
 	Recording Recording
@@ -42,25 +44,13 @@ const (
 	JIT    // of an object that jitinject made, or of a perf map
 )
 
-// A Tier is the part of a runtime that made or runs a function.
-type Tier uint8
-
-const (
-	NoTier      Tier = iota // not known, or the runtime has only one
-	Interpreter             // V8's ~ and the frames of its interpreter, HotSpot's interpreter, CPython's trampolines
-	Baseline                // V8's ^, HotSpot's C1
-	Middle                  // V8's Maglev (+), JavaScriptCore's DFG
-	Optimized               // V8's *, HotSpot's C2, traces of PHP, FTL
-	Stub                    // code that is no function of the program: adapters, trampolines, handlers
-)
-
 // A Function is a symbol of an object, or a function that was inlined.
 type Function struct {
 	Name   string // for people: without the marks of the tier
 	Symbol string // as perf prints it; [unknown] if it knows none
 	Object string // path of the file that has it, "" if unknown; [kernel.kallsyms] and such as perf prints it
 	Kind   Kind
-	Tier   Tier
+	Tier   tier.Tier
 	File   string // of the source, "" if unknown
 	Line   int    // where it begins, 0 if unknown
 }

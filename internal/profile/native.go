@@ -138,11 +138,13 @@ func noEOF(err error) error {
 // cutPlace divides "FILE:LINE", or "FILE:LINE (discriminator N)". ?? are unknown.
 func cutPlace(text string) (file string, line int) {
 	text, _, _ = strings.Cut(text, " (discriminator ")
-	file, line, ok := cutLine(text)
-	if !ok {
-		file = strings.TrimSuffix(text, ":?")
+	at := strings.LastIndexByte(text, ':')
+	if at < 0 {
+		return "", 0
 	}
-	if file == "??" || line == 0 {
+	file = text[:at]
+	line, err := strconv.Atoi(text[at+1:])
+	if file == "??" || err != nil || line <= 0 {
 		return "", 0
 	}
 	return file, line

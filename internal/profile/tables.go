@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // The tables collect samples. Each distinct thread, function, place and stack is kept once: most
@@ -34,7 +35,7 @@ type tables struct {
 type functionKey struct {
 	symbol, object, file string
 	inlined              bool
-	tier                 Tier
+	tier                 tier.Tier
 }
 
 // A place is an instruction in a function that perf shows.

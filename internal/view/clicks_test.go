@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/tier"
 	"github.com/jitinject/jitinject/internal/view"
 )
 
@@ -323,12 +324,12 @@ func TestPageCompare_WithBase(t *testing.T) {
 
 // Shares are compared, not samples.
 func TestPageCompare_LongerRun(t *testing.T) {
-	run := func(n int, tier profile.Tier) *profile.Profile {
+	run := func(n int, by tier.Tier) *profile.Profile {
 		b := newBuilder()
-		b.sample(3*n, 0, 0, native("main"), jitted("f", tier, 1, 1))
-		b.sample(n, 0, 0, native("main"), jitted("g", tier, 9, 9))
+		b.sample(3*n, 0, 0, native("main"), jitted("f", by, 1, 1))
+		b.sample(n, 0, 0, native("main"), jitted("g", by, 9, 9))
 		return &b.Profile
 	}
-	b := open(t, run(100, profile.Optimized), view.Options{Base: run(7, profile.Baseline)}, 1400, 900)
+	b := open(t, run(100, tier.Optimized), view.Options{Base: run(7, tier.Baseline)}, 1400, 900)
 	wantRows(t, b.rows(), "0% | ±0 | 100% | ±0 | main", "75.0% | ±0 | 75.0% | ±0 | f", "25.0% | ±0 | 25.0% | ±0 | g")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/profile"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // A document is the data of a page. Texts in it are indices into Texts, but for those shown once.
@@ -51,7 +52,7 @@ const (
 	categoryUnknown category = iota
 	categoryKernel
 	categoryNative
-	categoryJIT // of no known tier; the tiers follow, in the order of profile.Tier
+	categoryJIT // of no known tier; the tiers follow, in the order of tier.Tier
 )
 
 func categoryOf(f profile.Function) category {
@@ -60,7 +61,7 @@ func categoryOf(f profile.Function) category {
 		return categoryKernel
 	case f.Kind == profile.Native:
 		return categoryNative
-	case f.Kind == profile.JIT && f.Tier <= profile.Stub:
+	case f.Kind == profile.JIT && f.Tier <= tier.Stub:
 		return categoryJIT + category(f.Tier)
 	}
 	return categoryUnknown

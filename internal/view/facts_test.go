@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/tier"
 	"github.com/jitinject/jitinject/internal/view"
 )
 
@@ -73,7 +73,7 @@ func spans(doc document, i int) (list []string) {
 func TestViewSources_LinesAroundSamples(t *testing.T) {
 	b := newBuilder()
 	f := func(name string, start, at int) call {
-		c := jitted(name, profile.Optimized, start, at)
+		c := jitted(name, tier.Optimized, start, at)
 		c.File = "/app/big.js"
 		return c
 	}
@@ -95,7 +95,7 @@ func TestViewSources_LinesAroundSamples(t *testing.T) {
 func TestViewSources_MissingAndOther(t *testing.T) {
 	b := newBuilder()
 	for i, file := range []string{"/a", "/b", "/c"} {
-		c := jitted("f"+file, profile.Optimized, 1, 50)
+		c := jitted("f"+file, tier.Optimized, 1, 50)
 		c.File = file
 		b.sample(10-i, 0, 0, c)
 	}
@@ -130,7 +130,7 @@ func TestViewSources_MissingAndOther(t *testing.T) {
 func TestViewSources_Limit(t *testing.T) {
 	b := newBuilder()
 	for i, file := range []string{"/small", "/large", "/tiny"} {
-		c := jitted("f"+file, profile.Optimized, 1, 1)
+		c := jitted("f"+file, tier.Optimized, 1, 1)
 		c.File = file
 		b.sample(10-i, 0, 0, c)
 	}
@@ -150,7 +150,7 @@ func TestViewSources_Limit(t *testing.T) {
 
 func TestViewSources_LongAndInvisible(t *testing.T) {
 	b := newBuilder()
-	b.sample(1, 0, 0, jitted("f", profile.Optimized, 1, 1))
+	b.sample(1, 0, 0, jitted("f", tier.Optimized, 1, 1))
 	text := []byte("\tx\x00y\u202e\r\n" + strings.Repeat("z", 1<<20) + "\n\xff")
 	doc := dataOf(t, write(t, &b.Profile, view.Options{Sources: func(string) ([]byte, error) { return text, nil }}))
 	want := []string{"\tx\ufffdy\ufffd", strings.Repeat("z", 500) + "…", "\ufffd"}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // mergedFunctions are the functions of a profile as people know them. A runtime compiles a function
@@ -18,7 +19,7 @@ type mergedFunctions struct {
 type identity struct {
 	name, object, file string
 	kind               profile.Kind
-	tier               profile.Tier
+	tier               tier.Tier
 	line               int
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // A builder makes profiles from stacks that are written as lists of names.
@@ -62,8 +63,8 @@ func native(name string) call {
 	return call{Function: profile.Function{Name: name, Symbol: name, Object: "/usr/bin/node", Kind: profile.Native}}
 }
 
-func jitted(name string, tier profile.Tier, line, at int) call {
-	return call{Function: profile.Function{Name: name, Symbol: name, Object: "jitted-100-1.so", Kind: profile.JIT, Tier: tier, File: "/app/server.js", Line: line}, at: at}
+func jitted(name string, by tier.Tier, line, at int) call {
+	return call{Function: profile.Function{Name: name, Symbol: name, Object: "jitted-100-1.so", Kind: profile.JIT, Tier: by, File: "/app/server.js", Line: line}, at: at}
 }
 
 func inlined(c call) call {
@@ -85,14 +86,14 @@ func small() *profile.Profile {
 		Warnings: []string{"3 samples were lost: the buffer of perf record was full."},
 	}
 	start, main := native("node::Start(int, char**)"), native("v8::internal::Execution::Call")
-	handle, parse := jitted("handleRequest", profile.Optimized, 10, 14), jitted("parseBody", profile.Optimized, 30, 33)
-	hash := jitted("hash", profile.Optimized, 40, 42)
+	handle, parse := jitted("handleRequest", tier.Optimized, 10, 14), jitted("parseBody", tier.Optimized, 30, 33)
+	hash := jitted("hash", tier.Optimized, 40, 42)
 	b.sample(30, 0, 0, start, main, handle, inlined(parse), inlined(hash))
 	b.sample(20, 0, 0, start, main, handle, parse)
-	b.sample(10, 0, 0, start, main, jitted("handleRequest", profile.Interpreter, 10, 12), native("v8::internal::Runtime_CompileOptimized"))
+	b.sample(10, 0, 0, start, main, jitted("handleRequest", tier.Interpreter, 10, 12), native("v8::internal::Runtime_CompileOptimized"))
 	b.sample(15, 0, 0, start, main, handle, native("write"), call{Function: profile.Function{Name: "ksys_write", Symbol: "ksys_write", Object: "[kernel.kallsyms]", Kind: profile.Kernel}})
 	b.sample(5, 0, 0, start, call{Function: profile.Function{Object: "/usr/lib/libz.so"}})
-	b.sample(20, 1, 0, native("worker_main"), jitted("compress", profile.Baseline, 60, 61), jitted("adapter", profile.Stub, 0, 0))
+	b.sample(20, 1, 0, native("worker_main"), jitted("compress", tier.Baseline, 60, 61), jitted("adapter", tier.Stub, 0, 0))
 	b.sample(20, 0, 1, start, main, handle)
 	return &b.Profile
 }
@@ -102,8 +103,8 @@ func before() *profile.Profile {
 	b := newBuilder()
 	b.Recording = profile.Recording{Path: "old.data"}
 	start, main := native("node::Start(int, char**)"), native("v8::internal::Execution::Call")
-	handle := jitted("handleRequest", profile.Baseline, 10, 14)
-	b.sample(60, 0, 0, start, main, handle, jitted("hash", profile.Baseline, 40, 42))
+	handle := jitted("handleRequest", tier.Baseline, 10, 14)
+	b.sample(60, 0, 0, start, main, handle, jitted("hash", tier.Baseline, 40, 42))
 	b.sample(30, 0, 0, start, main, handle)
 	b.sample(10, 0, 0, start, main, native("gone"))
 	return &b.Profile
@@ -129,7 +130,7 @@ func large(frames int) *profile.Profile {
 	var known []call
 	for i := range 3000 {
 		name := fmt.Sprintf("com.example.package%d.Class%d.method%d(java.lang.String, int)", i%17, i%211, i)
-		c := jitted(name, profile.Tier(r.IntN(int(profile.Stub)+1)), i%900+1, i%900+3)
+		c := jitted(name, tier.Tier(r.IntN(int(tier.Stub)+1)), i%900+1, i%900+3)
 		switch r.IntN(5) {
 		case 0:
 			c = native(fmt.Sprintf("std::vector<std::string>::function_%d", i))

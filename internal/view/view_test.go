@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/tier"
 	"github.com/jitinject/jitinject/internal/view"
 )
 
@@ -90,14 +91,14 @@ func (r run) stacks(doc document) (list []string) {
 
 func TestViewData_StacksAndSums(t *testing.T) {
 	b := newBuilder()
-	main, f := native("main"), jitted("f", profile.Optimized, 10, 12)
+	main, f := native("main"), jitted("f", tier.Optimized, 10, 12)
 	b.sample(2, 0, 0, main, f)
 	// The same function of another object, and another instruction of the same line.
 	again := f
 	again.Object = "jitted-100-2.so"
 	b.sample(3, 0, 0, main, again)
 	f.at = 13
-	b.sample(1, 0, 0, main, f, inlined(jitted("g", profile.Optimized, 20, 21)))
+	b.sample(1, 0, 0, main, f, inlined(jitted("g", tier.Optimized, 20, 21)))
 	b.Samples = append(b.Samples, profile.Sample{Period: 7, Stack: -1})
 	doc := dataOf(t, write(t, &b.Profile, view.Options{}))
 	got := doc.Runs[0].stacks(doc)
@@ -127,8 +128,8 @@ func TestViewData_CallersInAnyOrder(t *testing.T) {
 
 func TestViewData_Kinds(t *testing.T) {
 	b := newBuilder()
-	for tier := profile.NoTier; tier <= profile.Stub; tier++ {
-		b.sample(1, 0, 0, jitted(fmt.Sprint("tier", tier), tier, 1, 1))
+	for by := tier.Unknown; by <= tier.Stub; by++ {
+		b.sample(1, 0, 0, jitted(fmt.Sprint("tier", uint8(by)), by, 1, 1))
 	}
 	b.sample(1, 0, 0, native("n"))
 	b.sample(1, 0, 0, call{Function: profile.Function{Name: "k", Kind: profile.Kernel}})
