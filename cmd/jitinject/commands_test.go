@@ -175,6 +175,20 @@ func TestHelp_NamesRealOptions(t *testing.T) {
 	}
 }
 
+// Help fits one screen, and begins with the commands that most people need.
+func TestHelp_OneScreen(t *testing.T) {
+	_, all, _ := command(t, t.TempDir(), "help")
+	lines := strings.Split(strings.TrimRight(all, "\n"), "\n")
+	if len(lines) < 24 || len(lines) > 40 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for i, want := range []string{"record", "report", "view"} {
+		if got := lines[3+i]; len(got) > 80 || !strings.HasPrefix(got, "  jitinject "+want+" ") {
+			t.Errorf("got line %q; want %s", got, want)
+		}
+	}
+}
+
 // Every topic has a line that says what it is, and a text that fits a terminal.
 // A header is a page of section 3.
 func TestHelp_EveryTopic(t *testing.T) {
@@ -184,7 +198,7 @@ func TestHelp_EveryTopic(t *testing.T) {
 	_, all, _ := command(t, t.TempDir(), "help")
 	for _, name := range topics() {
 		code, stdout, stderr := command(t, t.TempDir(), "help", name)
-		if p, _ := helpText(name); code != exitOK || stderr != "" || p.Name != strings.TrimSuffix(name, ".h") || p.Brief == "" || !strings.Contains(all, "  "+name+" ") {
+		if p, _ := helpText(name); code != exitOK || stderr != "" || p.Name != strings.TrimSuffix(name, ".h") || p.Brief == "" || !slices.Contains(strings.FieldsFunc(all, func(r rune) bool { return strings.ContainsRune(", \n", r) }), name) {
 			t.Errorf("%s: exit code %d, page %s: %s\n%s", name, code, p.Name, p.Brief, stderr)
 		}
 		for line := range strings.Lines(stdout) {

@@ -161,18 +161,29 @@ func commandHelp(c *subcommand, program string, width int) string {
 	return "usage: " + c.synopsis(program) + "\n\n" + manual.Text(sections, width)
 }
 
-// overview is what help prints.
+// overview is what help prints, on one screen: what most people need first, then all commands, and
+// the names of the topics.
 func overview(program string, width int) string {
-	return "usage: " + program + " [inject] [options]\n       " + program + " COMMAND [options] [FILE...]\n\n" + manual.Text([]manual.Section{
+	var b strings.Builder
+	fmt.Fprintf(&b, "usage: %[1]s [inject] [options]\n       %[1]s COMMAND [options] [FILE...]\n\n", program)
+	for _, first := range [][2]string{
+		{"record node app.js", "record a program, and name its hot functions"},
+		{"report", "perf report of the result, in seconds"},
+		{"view", "a page: flame graph, functions, source"},
+	} {
+		fmt.Fprintf(&b, "  %-*s  %s\n", len(program)+len(" record node app.js"), program+" "+first[0], first[1])
+	}
+	b.WriteString("\n")
+	names := append(topics(), recorderTopic)
+	b.WriteString(manual.Text([]manual.Section{
 		{Blocks: []manual.Block{
-			{Text: "Records a program, and puts the functions of its JIT compilers into the recording, so that perf report, annotate and script show them:"},
-			{Kind: manual.Code, Text: "jitinject record node app.js\nperf report -i perf.jit.data"},
-			{Text: "Or, step by step, in place of perf inject --jit:"},
-			{Kind: manual.Code, Text: "perf record -k mono -g node --perf-prof app.js\njitinject\nperf report -i perf.jit.data"},
+			{Text: "Step by step, in place of perf inject --jit:"},
+			{Kind: manual.Code, Text: "perf record -k mono -g node --perf-prof app.js\n" + program},
 		}},
 		{Title: "Commands (" + program + " help COMMAND):", Blocks: commandBlocks()},
-		{Title: "Topics (" + program + " help TOPIC):", Blocks: topicBlocks()},
-	}, width)
+		{Title: "Topics (" + program + " help TOPIC):", Blocks: []manual.Block{{Text: strings.Join(names, ", ")}}},
+	}, width))
+	return b.String()
 }
 
 // runHelp is the command help.

@@ -108,7 +108,7 @@ func TestHelp_Recorder(t *testing.T) {
 	if code != exitOK || stderr != "" || !strings.Contains(stdout, "__xray_log_init_mode") || stdout != recorder {
 		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
 	}
-	if _, all, _ := command(t, t.TempDir(), "help"); !strings.Contains(all, "\n  recorder ") {
+	if _, all, _ := command(t, t.TempDir(), "help"); !strings.Contains(all, ", recorder\n") {
 		t.Error("help does not name it")
 	}
 }

@@ -25,7 +25,7 @@ hottest functions (share of samples)
   69.4 %%  collatz  optimized  line 2
 perf.jit.data: 44 mappings, 36 kB of objects in %s
 read 35 kB, `, dir, dir)
-	if code != exitOK || head != want || !strings.Contains(tail, " kB in ") || !strings.HasSuffix(tail, "s\nnext: perf report -i perf.jit.data\n") {
+	if code != exitOK || head != want || !strings.Contains(tail, " kB in ") || !strings.HasSuffix(tail, "s\nnext: jitinject report\n      jitinject view\n") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 	st, err := os.Stat(filepath.Join(dir, "jit-10085.dump"))

@@ -9,7 +9,8 @@
 //	  77.5 %  isPrime  optimized  app.php:5  mostly line 6 (61 %)
 //	perf.jit.data: 44 mappings, 36 kB of objects in /tmp
 //	read 35 kB, wrote 40 kB in 12 ms
-//	next: perf report -i perf.jit.data
+//	next: jitinject report
+//	      jitinject view
 //
 // The lines come in this order. All but those of the result are there only if they have something to say.
 //

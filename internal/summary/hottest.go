@@ -133,15 +133,27 @@ func hotLineText(f *engine.HotFunction) string {
 // wholePercent is a share in whole percents.
 func wholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// nextCommands show more of a result, whose path follows.
-var nextCommands = []string{"perf report -i"}
+// defaultResult is the file that the commands below read if none is named.
+const defaultResult = "perf.jit.data"
+
+// nextCommands show more of a result. The option before its path, if any, is named with the path.
+var nextCommands = []struct{ command, option string }{
+	{"jitinject report", " -i"},
+	{"jitinject view", ""},
+}
 
 // writeNext names the commands that show more, unless there is nothing in functions to show.
 func writeNext(w io.Writer, s *engine.Summary) {
 	if s.Output == "-" || s.Hottest == nil || len(s.Hottest.Functions)+len(s.Hottest.Callers) == 0 {
 		return
 	}
-	for i, command := range nextCommands {
-		fmt.Fprintf(w, "%-5s %s %s\n", []string{"next:", ""}[min(i, 1)], command, quote.ShellWord(s.Output))
+	label := "next:"
+	for _, next := range nextCommands {
+		line := next.command
+		if s.Output != defaultResult {
+			line += next.option + " " + quote.ShellWord(s.Output)
+		}
+		fmt.Fprintf(w, "%-5s %s\n", label, line)
+		label = ""
 	}
 }

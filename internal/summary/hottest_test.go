@@ -48,7 +48,8 @@ func TestHottest_Table(t *testing.T) {
 	}
 }
 
-// The last line is the command that shows more, as a shell reads it, if there is anything to show.
+// The last lines are the commands that show more, as a shell reads them, if there is anything to show. They
+// name the file unless the commands read it by default.
 func TestSummary_NextCommand(t *testing.T) {
 	functions := &engine.Hottest{Functions: []engine.HotFunction{{Name: "f", Share: 0.001}}}
 	for _, c := range []struct {
@@ -56,9 +57,9 @@ func TestSummary_NextCommand(t *testing.T) {
 		hottest *engine.Hottest
 		want    string
 	}{
-		{"perf.jit.data", functions, "next: perf report -i perf.jit.data\n"},
-		{"it's.data", functions, "next: perf report -i 'it'\\''s.data'\n"},
-		{"a", &engine.Hottest{Callers: functions.Functions}, "next: perf report -i a\n"},
+		{"perf.jit.data", functions, "next: jitinject report\n      jitinject view\n"},
+		{"it's.data", functions, "next: jitinject report -i 'it'\\''s.data'\n      jitinject view 'it'\\''s.data'\n"},
+		{"a", &engine.Hottest{Callers: functions.Functions}, "next: jitinject report -i a\n      jitinject view a\n"},
 		{"-", functions, ""},
 		{"a", &engine.Hottest{}, ""},
 		{"a", nil, ""},

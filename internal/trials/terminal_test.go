@@ -121,7 +121,7 @@ func TestRecord_JobControl(t *testing.T) {
 	}
 	sh.forget()
 	sh.write("\x03")
-	sh.shows("next: perf report")
+	sh.shows("next: jitinject report")
 	sh.write("echo code=$?.\n")
 	sh.shows(`code=\d+\.`)
 	if got := sh.shown(); !strings.Contains(got, "code=130.") {
@@ -164,7 +164,7 @@ func TestRecord_ShellLoopEnds(t *testing.T) {
 	sh.write("for i in 1 2 3; do echo round=$((i*10)); " + program + " record -F 499 node hot.js; done\n")
 	sh.ready()
 	sh.write("\x03")
-	sh.shows("next: perf report")
+	sh.shows("next: jitinject report")
 	sh.write("echo code=$?.\n")
 	sh.shows(`code=\d+\.`)
 	if got := sh.shown(); !strings.Contains(got, "code=130.") || strings.Contains(got, "round=20") {
