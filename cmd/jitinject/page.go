@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -18,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/view"
 	"github.com/jitinject/jitinject/internal/words"
 )
@@ -67,7 +67,7 @@ func runPage(args []string, stdout *os.File, stderr io.Writer) int {
 		return code
 	}
 	return o.show(fs, stdout, stderr, ".html", func(ctx context.Context, w io.Writer, p *profile.Profile) error {
-		page := view.Options{Sources: readSource}
+		page := view.Options{Sources: view.ReadSource}
 		if o.base != "" {
 			var err error
 			if page.Base, err = o.read(ctx, o.base); err != nil {
@@ -119,7 +119,7 @@ func (o *pageOptions) show(fs *pflag.FlagSet, stdout *os.File, stderr io.Writer,
 	if o.output != "-" {
 		fmt.Fprintf(stderr, "%s: %s of %s\n", quote.Printable(o.output), words.Count(int64(len(p.Samples)), "sample"), quote.Printable(o.input))
 		if o.open && suffix == ".html" {
-			openInBrowser(o.output)
+			terminal.OpenPage(o.output)
 		}
 	}
 	return exitOK
@@ -144,28 +144,4 @@ func (o *pageOptions) write(stdout *os.File, write func(io.Writer) error) error 
 		return errors.Join(write(w), w.Flush())
 	}
 	return safefile.WriteFile(o.output, 0o644, write)
-}
-
-// readSource reads a source file that has samples. The path is from the recording: it may lead to a
-// device, or to a FIFO.
-func readSource(path string) ([]byte, error) {
-	f, err := safefile.Open(path)
-	if err != nil {
-		return nil, safefile.PlainError(err)
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxSource))
-}
-
-// maxSource is the most of a source file that a page shows, in bytes.
-const maxSource = 4 << 20
-
-// openInBrowser opens a page where there is a display.
-func openInBrowser(path string) {
-	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
-		return
-	}
-	if opener, err := exec.LookPath("xdg-open"); err == nil {
-		exec.Command(opener, path).Start()
-	}
 }

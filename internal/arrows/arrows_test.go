@@ -70,8 +70,6 @@ var allowed = map[string][]string{
 	"internal/perfsample":                {"perfdata"},
 	"internal/samplerefs":                {"internal/perfsample", "internal/recording", "internal/report", "perfdata"},
 	"internal/known":                     {"internal/quote", "internal/recording"},
-	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/quote", "internal/safefile/sys", "perfdata"},
-	"internal/export":                    {"github.com/google/pprof/profile", "internal/profile"},
 	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/quote", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/export":                    {"github.com/google/pprof/profile", "internal/profile", "internal/tier"},
 	"internal/model":                     {"golang.org/x/sys/unix", "internal/addrs", "internal/jitobj", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
@@ -119,7 +117,7 @@ var allowed = map[string][]string{
 	"internal/show/showperf":    {"internal/perfsample", "internal/safefile/sys", "internal/show", "internal/wire", "perfdata"},
 
 	// What people look at: the model of samples, and the page made from it.
-	"internal/view": {"internal/profile", "internal/quote", "internal/tier"},
+	"internal/view": {"internal/profile", "internal/quote", "internal/safefile", "internal/tier"},
 
 	// The command on top of it.
 	"internal/addr2line":     {"golang.org/x/sys/unix"}, // started hundreds of times
