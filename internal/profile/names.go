@@ -19,7 +19,9 @@ func (f *Function) describe() {
 	case JIT:
 		n := tier.Read(f.Symbol)
 		f.Name, f.Tier, f.File, f.Line = n.Text, n.Tier, n.File, n.Line
-		f.nameAnonymous()
+		if f.Name == tier.Anonymous { // and not "(anonymous namespace)::f" of C++
+			f.nameAnonymous()
+		}
 	}
 }
 

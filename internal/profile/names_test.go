@@ -18,6 +18,7 @@ func TestDescribe_NamesForPeople(t *testing.T) {
 		{"JS:* :1:13", "", JIT, Function{Name: "(anonymous)", Tier: tier.Optimized, Line: 1}}, // of eval
 		{"JSC-DFG: #EE7vmg", "", JIT, Function{Name: "(anonymous)", Tier: tier.Middle}},
 		{"square", "", JIT, Function{Name: "square"}},
+		{"(anonymous namespace)::f()", "", JIT, Function{Name: "(anonymous namespace)::f()"}},
 		{"", "", JIT, Function{}},
 		{"JS:*run /tmp/bench.js:4:13", "/bin/prog", Native, Function{Name: "JS:*run /tmp/bench.js:4:13"}},
 		{"Interpreter", "[kernel.kallsyms]", Kernel, Function{Name: "Interpreter"}},
