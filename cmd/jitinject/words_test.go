@@ -22,7 +22,7 @@ import (
 func libraryStrings(t *testing.T, f func(at token.Position, text string)) {
 	t.Helper()
 	top := testrec.Path("..")
-	skip := regexp.MustCompile(`internal/(show|verify|bench|manual|sessions|runtimes|testrec|judge|truth|licenses|hostile|gate|golden|known|clients|stepped|format|summary)(/|$)`)
+	skip := regexp.MustCompile(`internal/(show|verify|bench|manual|sessions|runtimes|testrec|judge|truth|licenses|hostile|gate|golden|known|clients|stepped|format|summary|perfrun|profile)(/|$)`)
 	for _, dir := range []string{"inject", "internal", "jitdump", "perfdata", "elfgen", "dwarfgen"} {
 		err := filepath.WalkDir(filepath.Join(top, dir), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
