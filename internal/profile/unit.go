@@ -17,7 +17,6 @@ type unit struct {
 	reader *dwarf.Reader
 	files  []*dwarf.LineFile
 	rows   []dwarf.LineEntry // sorted by address
-	main   string            // the unit's own file
 }
 
 func (u *unit) readLines(e *dwarf.Entry) error {
