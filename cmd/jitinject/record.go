@@ -182,6 +182,7 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 	}
 	if !ending.Recorded { // perf has said why
 		if ending.Code != exitUsage {
+			fmt.Fprintf(stderr, "jitinject: perf record made no recording; -v shows more of what it does\n")
 			return exitFailed
 		}
 		return exitUsage
@@ -204,8 +205,8 @@ func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (
 	}
 	if pids := record.Find(o.options, "p", "pid"); pids != nil {
 		for pid := range strings.SplitSeq(pids.Value, ",") {
-			if n, err := strconv.Atoi(pid); err == nil && !record.IsRunning(n) {
-				return exitFailed, fmt.Errorf("there is no process %d", n)
+			if n, err := strconv.Atoi(pid); err != nil || !record.IsRunning(n) {
+				return exitFailed, fmt.Errorf("there is no process %s", typed(pid))
 			}
 		}
 	}
