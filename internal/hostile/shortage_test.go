@@ -89,7 +89,7 @@ func TestShortage_AddressSpace(t *testing.T) {
 	prlimit := testrec.Tool(t, "prlimit")
 	sh := shortage{t: t, words: "too little memory"}
 	enough := false
-	for mb := 50; mb < 4000 && !enough; mb += 50 {
+	for mb := 60; mb < 4000 && !enough; mb += 50 {
 		if mb > 650 { // here it becomes enough
 			mb -= 45
 		}

@@ -92,6 +92,7 @@ func TestTree_ParentsThatEnd(t *testing.T) {
 	syscall.Kill(second, syscall.SIGKILL)
 	f.do("wait; echo 1")
 	gone(t, second)
+	gone(t, child)
 	if left := slices.DeleteFunc(tr.refresh(), func(pid int) bool { return !IsRunning(pid) }); len(left) > 0 {
 		t.Errorf("got %d after all have ended; want none", left)
 	}
