@@ -32,7 +32,7 @@ func optionsOf(t *testing.T) map[string]bool {
 	program := filepath.Join(built(t), "jitinject")
 	known := make(map[string]bool)
 	for _, args := range [][]string{
-		{"help"}, {"help", "inject"}, {"help", "record"}, {"--help"}, {"inject", "--help"}, {"clean", "--help"}, {"fetch", "--help"}, {"dump", "--help"}, {"verify", "--help"}, {"completion", "--help"},
+		{"help"}, {"help", "inject"}, {"help", "record"}, {"--help"}, {"inject", "--help"}, {"clean", "--help"}, {"fetch", "--help"}, {"dump", "--help"}, {"verify", "--help"}, {"view", "--help"}, {"export", "--help"}, {"completion", "--help"},
 	} {
 		out, _ := exec.Command(program, args...).CombinedOutput() // a command that is not there yet names none
 		for _, o := range inHelp.FindAllString(string(out), -1) {
