@@ -4,12 +4,12 @@
 //
 // It needs perf, node and a JDK, and writes these files:
 //
-//	before.svg, after.svg    flame graphs of one recording of node, without and with jitinject
 //	inlines-js.svg           perf report with inlined calls of JavaScript
 //	inlines-java.svg         perf report with inlined calls of Java
 //	annotate.svg             perf annotate with the hot line
 //	session.svg              a terminal session of 15 seconds, animated
 //
 // Pictures show what the programs printed. Long lines are cut, and lines are left out where "..." says
-// so. The screenshots of hotspot are made by package clients.
+// so. The screenshots of hotspot are made by package clients; page.png
+// is a screenshot of jitinject view's page of life.js.
 package main

@@ -80,24 +80,6 @@ func (s *studio) node() error {
 	if _, err := s.run(recordNode + " >/dev/null && jitinject -q"); err != nil {
 		return err
 	}
-	for _, p := range []struct{ file, picture, title string }{
-		{"perf.data", "before.svg", "Without jitinject: a Node.js program, perf record --call-graph dwarf"},
-		{"perf.jit.data", "after.svg", "With jitinject: the same recording (green: JavaScript, yellow: V8's builtins, orange: C and C++)"},
-	} {
-		text, err := s.run("perf script -i " + p.file + " -F comm,ip,sym 2>/dev/null")
-		if err != nil {
-			return err
-		}
-		root, err := readStacks(strings.NewReader(text), "node")
-		if err != nil || root.samples == 0 {
-			return fmt.Errorf("%s: %d stacks of node: %w", p.file, root.samples, err)
-		}
-		var b bytes.Buffer
-		writeFlames(&b, root, p.title)
-		if err := s.write(p.picture, b.Bytes()); err != nil {
-			return err
-		}
-	}
 	return errors.Join(
 		s.still("inlines-js.svg", "$ perf report --no-children -G -i perf.jit.data",
 			"perf report --stdio --no-children -G --max-stack 7 --percent-limit 8 -i perf.jit.data 2>/dev/null | "+compact),

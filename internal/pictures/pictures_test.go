@@ -8,21 +8,6 @@ import (
 	"testing"
 )
 
-// scriptOutput is what perf script -F comm,ip,sym prints.
-const scriptOutput = `node 
-	    7f01 cell (inlined)
-	    7f01 JS:*step /app/life.js:16:14
-	    7f02 main
-
-perf 
-	    7f03 other
-
-node 
-	    7f04 JS:*step /app/life.js:16:14
-	    7f02 main
-
-`
-
 // isXML fails the test unless a picture is well-formed.
 func isXML(t *testing.T, picture []byte) {
 	t.Helper()
@@ -33,24 +18,6 @@ func isXML(t *testing.T, picture []byte) {
 		} else if err != nil {
 			t.Fatalf("got %v; want well-formed XML:\n%s", err, picture)
 		}
-	}
-}
-
-// A flame graph has the stacks of one command, with callers below their callees.
-func TestFlames_OfScript(t *testing.T) {
-	root, err := readStacks(strings.NewReader(scriptOutput), "node")
-	if err != nil || root.samples != 2 || len(root.callees) != 1 || root.depth(1) != 4 {
-		t.Fatalf("got %+v, %v; want 2 samples below main, 4 rows", root, err)
-	}
-	step := root.callees[0].callees[0]
-	if step.samples != 2 || len(step.callees) != 1 || step.callees[0].name != "cell" || step.callees[0].samples != 1 {
-		t.Errorf("got %+v; want step with 2 samples, one of them in cell", step)
-	}
-	var b bytes.Buffer
-	writeFlames(&b, root, "a <title>")
-	isXML(t, b.Bytes())
-	if !strings.Contains(b.String(), "<title>cell, 50.0 %</title>") {
-		t.Errorf("got %s; want cell with half of the samples", b.String())
 	}
 }
 
