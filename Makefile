@@ -35,7 +35,7 @@ GO_ENTRY   = $(if $(filter amd64 arm64,$(shell $(GO) env GOARCH)),-E github.com/
 GO_LDFLAGS = -X main.buildVersion=$(VERSION) $(GO_ENTRY)
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
-FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./internal/format/sourcemap:FuzzRead ./internal/export:FuzzQuote ./internal/runtime/v8:FuzzScriptMap ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzDecodeSample ./internal/runtime/jitdump:FuzzScan ./internal/runtime/mono:FuzzMonoLog ./internal/jitobj:FuzzBuild \
+FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./internal/format/sourcemap:FuzzRead ./internal/export:FuzzQuote ./internal/dumptail:FuzzParse ./internal/profile:FuzzScript ./internal/runtime/v8:FuzzScriptMap ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzDecodeSample ./internal/runtime/jitdump:FuzzScan ./internal/runtime/mono:FuzzMonoLog ./internal/jitobj:FuzzBuild \
               ./internal/cfi:FuzzSynthesize ./internal/ehframe:FuzzCheck ./internal/cfi:FuzzInterpreterRows ./internal/elfcore:FuzzOpen ./internal/show:FuzzShow ./internal/show/showj9:FuzzOpenJ9 ./internal/show/showv8:FuzzLog ./internal/format/xrayfdr:FuzzReader ./internal/format/v8log:FuzzReader ./internal/format/j9meta:FuzzDecode \
               ./internal/xraymap:FuzzRead ./internal/runtime/xray:FuzzXRay ./internal/runtime/v8:FuzzTree \
               ./internal/verify/checkdump:FuzzDump ./internal/verify/checkmono:FuzzLog ./internal/verify/checkxray:FuzzTrace ./internal/verify/checkj9:FuzzMetadata \
