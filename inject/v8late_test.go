@@ -42,7 +42,7 @@ func TestV8Log_BeganLater(t *testing.T) {
 	}
 }
 
-// What a preload switches on in a program of today's node is no problem, either.
+// A log that a preload switches on in a program of today's node is a note, too.
 func TestV8Log_SwitchedOnByNode(t *testing.T) {
 	testrec.CanRecord(t)
 	perf, node := testrec.Tool(t, "perf"), testrec.Tool(t, "node", "nodejs")

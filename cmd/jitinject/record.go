@@ -167,7 +167,7 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		printError(stderr, err)
 		return code
 	}
-	session := record.Session{Perf: perf, Self: self, Options: o.perfOptions(), Command: o.command, Others: record.Find(o.options, targets...) != nil, Duration: o.length, Place: record.PlaceOf(o.output), Stderr: stderr}
+	session := record.Session{Perf: perf, Self: self, Options: record.PerfOptions(o.options, o.command, o.verbose == 0), Command: o.command, Others: record.Find(o.options, targets...) != nil, Duration: o.length, Place: record.PlaceOf(o.output), Stderr: stderr}
 	if err := session.Begin(settings); err != nil {
 		if errors.Is(err, record.ErrNotOurs) {
 			err = fmt.Errorf("%w: move it away, or name another result: -o other.jit.data", err)
@@ -187,7 +187,7 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		}
 		return exitUsage
 	}
-	return endLike(ending, o.finish(&session, self, stdout, stderr))
+	return endLike(ending, o.finish(&session, stdout, stderr))
 }
 
 // preflight checks what would hurt the command, or make the recording useless. The code goes with the
@@ -203,11 +203,9 @@ func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (
 	if !record.CanWrite(dir) {
 		return exitFailed, fmt.Errorf("no files can be made in %s; name a result elsewhere: -o /tmp/%s", quote.Printable(dir), typed(filepath.Base(o.output)))
 	}
-	if pids := record.Find(o.options, "p", "pid"); pids != nil {
-		for pid := range strings.SplitSeq(pids.Value, ",") {
-			if n, err := strconv.Atoi(pid); err != nil || !record.IsRunning(n) {
-				return exitFailed, fmt.Errorf("there is no process %s", typed(pid))
-			}
+	for _, pid := range o.pids() {
+		if !isRunning(pid) {
+			return exitFailed, fmt.Errorf("there is no process %s", typed(pid))
 		}
 	}
 	if len(o.command) == 0 {
@@ -225,37 +223,23 @@ func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (
 	return exitOK, nil
 }
 
-// perfOptions returns the options for perf record: those that were typed, and those that are missing.
-func (o *recordOptions) perfOptions() (words []string) {
-	if o.verbose == 0 {
-		words = append(words, "-q")
+// pids returns the processes that -p names.
+func (o *recordOptions) pids() []string {
+	if named := record.Find(o.options, "p", "pid"); named != nil {
+		return strings.Split(named.Value, ",")
 	}
-	if record.Find(o.options, "k", "clockid") == nil {
-		words = append(words, "-k", "mono")
-	}
-	if record.Find(o.options, "g", "call-graph", "no-call-graph") == nil {
-		stacks := ""
-		if len(o.command) > 0 {
-			stacks = record.Stacks(o.command)
-		}
-		if stacks == "" {
-			words = append(words, "-g")
-		} else {
-			words = append(words, "--call-graph", stacks)
-			if record.Find(o.options, "F", "freq", "c", "count") == nil {
-				words = append(words, "-F", record.Frequency(stacks))
-			}
-		}
-	}
-	for _, option := range o.options {
-		words = append(words, option.Words...)
-	}
-	return words
+	return nil
+}
+
+// isRunning reports whether a word is the number of a process that runs.
+func isRunning(pid string) bool {
+	n, err := strconv.Atoi(pid)
+	return err == nil && record.IsRunning(n)
 }
 
 // finish collects the files of a recording, puts its functions in, and says what came of it. It
 // returns the exit code of that.
-func (o *recordOptions) finish(session *record.Session, self string, stdout *os.File, stderr io.Writer) int {
+func (o *recordOptions) finish(session *record.Session, stdout *os.File, stderr io.Writer) int {
 	place := session.Place
 	collected, err := session.Collect()
 	if err != nil {
@@ -271,16 +255,14 @@ func (o *recordOptions) finish(session *record.Session, self string, stdout *os.
 	if o.quiet {
 		args = append(args, "-q")
 	}
-	if pids := record.Find(o.options, "p", "pid"); pids != nil {
-		for pid := range strings.SplitSeq(pids.Value, ",") {
-			if n, err := strconv.Atoi(pid); err == nil && record.IsRunning(n) {
-				args = append(args, "--live", pid)
-			}
+	for _, pid := range o.pids() {
+		if isRunning(pid) {
+			args = append(args, "--live", pid)
 		}
 	}
 	code := runInject(args, os.Stdin, stdout, stderr)
 	writeCollected(stderr, collected, o.quiet)
-	if programs, stacks := session.NeedCopies(); len(programs) > 0 && !o.quiet && slices.Contains(o.perfOptions(), "-g") {
+	if programs, stacks := session.NeedCopies(); len(programs) > 0 && !o.quiet && slices.Contains(session.Options, "-g") {
 		fmt.Fprintf(stderr, "stacks of %s end early without copies; with them: jitinject record --call-graph %s ...\n", strings.Join(programs, ", "), stacks)
 	}
 	if err := place.Finish(); err != nil {

@@ -65,7 +65,7 @@ func TestExchange_PerfGetsWhatItExpects(t *testing.T) {
 	}
 }
 
-// What is no address, and what is no answer, passes.
+// Lines that are no address and no answer pass unchanged.
 func TestExchange_OtherLinesPass(t *testing.T) {
 	x := exchange{}
 	const text = ",,\nmain\n\n ,\n"

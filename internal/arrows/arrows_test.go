@@ -116,7 +116,7 @@ var allowed = map[string][]string{
 	"internal/show/showgdbjit":  {"internal/elfcore", "internal/format/gdbjit", "internal/jitcode", "internal/runtime/gdbjit/registered", "internal/safefile/sys", "internal/show", "internal/show/listing"},
 	"internal/show/showperf":    {"internal/perfsample", "internal/safefile/sys", "internal/show", "internal/wire", "perfdata"},
 
-	// What people look at: the model of samples, and the page made from it.
+	// Views: the model of samples, and the page made from it.
 	"internal/view": {"internal/profile", "internal/quote", "internal/safefile", "internal/tier"},
 
 	// The command on top of it.

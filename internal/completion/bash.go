@@ -37,7 +37,7 @@ _jitinject_dirs() {
 	COMPREPLY=($(compgen -d -- "$cur"))
 }
 
-# Words of a command line that begins after options, of which some have the next word as their value.
+# Words of a command line after options. Some options have the next word as their value.
 # It fails while the word that is being typed is an option or a value.
 _jitinject_program() {
 	local i=2 ended= word

@@ -48,7 +48,7 @@ func Dumps(pid uint32) (dumps []Dump, err error) {
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, procmem.ErrorOf(err)
 		}
-		number, ok := numberOf(target)
+		number, ok := NumberOf(target)
 		if err != nil || !ok { // it was closed since, or is no dump
 			continue
 		}
@@ -90,8 +90,9 @@ func (d *Dump) isWritten() bool {
 	return err == nil && d.Info.Mode().IsRegular()
 }
 
-// numberOf returns the number of the process in the name of a dump, and whether path is that of one.
-func numberOf(target string) (number uint32, ok bool) {
+// NumberOf returns the number of the process in the name of a dump, which may end in " (deleted)", and
+// whether target is the path of one.
+func NumberOf(target string) (number uint32, ok bool) {
 	name, ok := strings.CutPrefix(path.Base(strings.TrimSuffix(target, " (deleted)")), "jit-")
 	if !ok {
 		return 0, false

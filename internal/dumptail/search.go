@@ -51,7 +51,7 @@ type search struct {
 func regionsOf(p *procmem.Process) (heap, others []procmem.Mapping) {
 	for _, m := range p.Mappings() {
 		switch {
-		case !m.Private || m.Flags != elf.PF_R|elf.PF_W: // or its code: nobody allocates there
+		case !m.Private || m.Flags != elf.PF_R|elf.PF_W: // or its code: no allocator uses it
 		case m.Name == "[heap]":
 			heap = append(heap, m)
 		case strings.HasPrefix(m.Name, "[") && !strings.HasPrefix(m.Name, "[anon:"):

@@ -92,7 +92,7 @@ func TestTail_DeletedDump(t *testing.T) {
 	}
 }
 
-// Whatever the process does meanwhile, disk and tail fit together.
+// Disk and tail fit together while the process writes.
 func TestTail_BusyWriter(t *testing.T) {
 	t.Run("glibc", func(t *testing.T) { readWhileWriting(t, compile(t, gcc)) })
 	t.Run("musl", func(t *testing.T) { readWhileWriting(t, compile(t, []string{"musl-gcc"}, "-static")) })

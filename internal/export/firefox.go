@@ -174,7 +174,7 @@ func (f *firefoxWriter) meta(all []series, options Options) {
 	f.raw("]}]")
 }
 
-// library writes an object. The profiler asks nobody for symbols, so there are no build ids.
+// library writes an object. The profiler asks no server for symbols, so there are no build ids.
 func (f *firefoxWriter) library(object string) {
 	f.raw("{")
 	for _, name := range []string{"name", "debugName"} {

@@ -70,7 +70,7 @@ func (j *jsonWriter) repeat(value string, n int) {
 	_ = j.WriteByte(']')
 }
 
-// quote writes a string. What is no UTF-8 becomes U+FFFD. The separators of lines and paragraphs
+// quote writes a string. Bytes that are no UTF-8 become U+FFFD. The separators of lines and paragraphs
 // are escaped, so that the JSON is JavaScript as well.
 func (j *jsonWriter) quote(s string) {
 	const hex = "0123456789abcdef"

@@ -17,7 +17,7 @@ type View struct {
 	Typed   []string
 }
 
-// Arguments returns the arguments for perf. What is added comes before the typed words, because perf
+// Arguments returns the arguments for perf. Added words come before the typed ones, because perf
 // takes the last of several options.
 //
 //   - -i result, except for diff

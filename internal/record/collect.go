@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/dumptail"
 	"github.com/jitinject/jitinject/internal/format/v8log"
+	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -26,8 +26,11 @@ type Collected struct {
 	Failed   []error  // of files that are not in the directory, or not whole
 }
 
-// dumpName matches names of jitdumps.
-var dumpName = regexp.MustCompile(`^jit-(?:\d+-)?\d+\.dump$`)
+// isDump reports whether a path has the name of a jitdump.
+func isDump(path string) bool {
+	_, ok := dumptail.NumberOf(path)
+	return ok
+}
 
 // Collect brings dumps, maps and logs of the recorded processes into the directory for files. Files of the
 // command's processes are moved, others are copied.
@@ -153,7 +156,7 @@ func (s *Session) free(path string) (string, error) {
 
 // copyLive copies a file of a process that may still write it, with what it has not written yet.
 func copyLive(pid uint32, path, to string) error {
-	if dumpName.MatchString(filepath.Base(path)) {
+	if isDump(path) {
 		dumps, err := dumptail.Dumps(pid)
 		if err != nil {
 			return err
@@ -180,25 +183,21 @@ func moveFile(path, to string) error {
 	return os.Remove(path)
 }
 
-// copyFile copies a regular file. Its directory may be another user's, who may replace it by a link to
-// a file that only we may read.
-func copyFile(path, to string) (err error) {
-	from, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+// copyFile copies a regular file to a path that is free. Its directory may be another user's, who may
+// replace it by a link to a file that only we may read.
+func copyFile(path, to string) error {
+	from, err := safefile.Open(path)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	if st, err := from.Stat(); err != nil || !st.Mode().IsRegular() {
-		return errors.Join(err, fmt.Errorf("%s is no regular file", path))
-	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
-	if _, err = io.Copy(f, from); err == nil {
-		err = f.Close()
-	} else {
-		f.Close()
+	_, err = io.Copy(f, from)
+	if cerr := f.Close(); err == nil {
+		err = cerr
 	}
 	if err != nil {
 		os.Remove(to)
@@ -240,7 +239,7 @@ func recordedDumps(path string) (dumps []recordedDump, err error) {
 			continue
 		}
 		m, err := layouts.Mmap(rec)
-		if err != nil || !dumpName.Match([]byte(filepath.Base(string(m.Filename)))) {
+		if err != nil || !isDump(string(m.Filename)) {
 			continue
 		}
 		if d := (recordedDump{m.PID, string(m.Filename)}); !slices.Contains(dumps, d) {

@@ -130,9 +130,9 @@ const (
 	pythonStacks = "dwarf,65528" // perf's most
 )
 
-// Frequency returns the samples per second, the value of -F, at which copies of stacks fill 16 MB a
+// frequency returns the samples per second, the value of -F, at which copies of stacks fill 16 MB a
 // second at most. perf's default of 4,000 would fill 256 MB with those of python.
-func Frequency(stacks string) string {
+func frequency(stacks string) string {
 	if stacks == pythonStacks {
 		return "199"
 	}

@@ -33,11 +33,14 @@ func WriteFile(path string, mode uint32, write func(io.Writer) error) (err error
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := buffered(f, write); err != nil {
-		return errors.Join(err, partial.Remove())
+	err = buffered(f, write)
+	if cerr := f.Close(); err == nil { // some file systems report a full disk only now
+		err = cerr
 	}
-	if err := partial.Rename(filepath.Base(path)); err != nil {
+	if err == nil {
+		err = partial.Rename(filepath.Base(path))
+	}
+	if err != nil {
 		return errors.Join(err, partial.Remove())
 	}
 	return nil
