@@ -3,8 +3,9 @@
 // perf has the terminal, the standard streams, and all options that were typed. Four things are
 // different from perf alone:
 //
-//   - In PATH, a private directory comes first. It has a link addr2line to this program, which then
-//     is a filter (package addr2line). With it, a report of node takes 2 seconds instead of 50.
+//   - In PATH, a private directory comes first. Its addr2line is a filter between perf and the real
+//     one (package addr2line): with it, a report of node takes 2 seconds instead of 50. For objects
+//     of jitted functions, which have few symbols, it becomes the real one.
 //   - The limit of open files is raised to the hard limit. Each object takes two descriptors of
 //     perf. At the usual limit of 1,024, perf drops inlined calls of most functions.
 //   - Options that results need come first, so that typed ones replace them: see [Arguments].

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -39,7 +38,7 @@ func Run(perf, self string, args []string, stderr io.Writer) (Ending, error) {
 	defer signal.Stop(signals)
 	env := os.Environ()
 	if real, _ := addr2line.Find(os.Getenv("PATH")); real != "" {
-		dir, err := makeFilter(self)
+		dir, err := makeFilter(self, real)
 		if err != nil {
 			fmt.Fprintf(stderr, "jitinject: perf may be slow, because its addr2line cannot be replaced: %v\n", err)
 		} else {
@@ -79,24 +78,6 @@ func endingOf(state *os.ProcessState) Ending {
 		return Ending{128 + int(status.Signal()), status.Signal()}
 	}
 	return Ending{Code: state.ExitCode()}
-}
-
-// makeFilter makes a directory with a link addr2line to this program. The caller removes it. If it is
-// left because the process was killed, it has no effect: it is in no PATH.
-func makeFilter(self string) (dir string, err error) {
-	dir, err = os.MkdirTemp("", "jitinject-addr2line-")
-	if err != nil {
-		return "", err
-	}
-	if strings.Contains(dir, ":") {
-		err = fmt.Errorf("%s: a directory in PATH has no colon", dir)
-	} else {
-		err = os.Symlink(self, filepath.Join(dir, addr2line.Name))
-	}
-	if err != nil {
-		os.RemoveAll(dir)
-	}
-	return dir, err
 }
 
 // raiseOpenFiles raises the limit of open files to the hard limit, for this process and those that it

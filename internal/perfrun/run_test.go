@@ -63,7 +63,7 @@ func isEmpty(t *testing.T, dir string) {
 
 func TestRun_PerfHasFilterLimitAndStreams(t *testing.T) {
 	testrec.Tool(t, addr2line.Name)
-	perf := fakePerf(t, `cat; echo "$0 $*"; echo problem >&2; readlink "$(command -v addr2line)"; ulimit -n; ulimit -Hn; exit 42`)
+	perf := fakePerf(t, `cat; echo "$0 $*"; echo problem >&2; readlink "$(dirname "$(command -v addr2line)")/filter/addr2line"; ulimit -n; ulimit -Hn; exit 42`)
 	cmd, temp := viewCommand(t, t.TempDir(), perf, "report", "-x y")
 	cmd.Stdin = strings.NewReader("input\n")
 	cmd.Args = append([]string{"sh", "-c", `ulimit -Sn 200; exec "$0" "$@"`}, append([]string{cmd.Path}, cmd.Args[1:]...)...)
@@ -77,7 +77,7 @@ func TestRun_PerfHasFilterLimitAndStreams(t *testing.T) {
 	lines := strings.Split(string(out), "\n")
 	self, _ := os.Executable()
 	if len(lines) != 6 || lines[0] != "input" || !strings.HasSuffix(lines[1], " report -x y") || lines[2] != self || lines[3] != lines[4] || lines[3] == "200" {
-		t.Errorf("got %q; want the input, arguments, a link to %s, and a raised limit", lines, self)
+		t.Errorf("got %q; want the input, arguments, a filter that ends at %s, and a raised limit", lines, self)
 	}
 	isEmpty(t, temp)
 }

@@ -1,0 +1,54 @@
+package perfrun
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/addr2line"
+)
+
+// filterScript is the program that perf starts as addr2line for each file. An object of jitted
+// functions has few symbols, so the real addr2line answers as fast as the filter, and starts several
+// times as fast. A report of 250 objects takes 1.4 seconds like this, and 2.8 with a filter for each.
+// A shell starts in half a millisecond.
+const filterScript = `#!/bin/sh
+case "$2" in */jitted-*) exec %[1]s "$@" ;; esac
+PATH=%[2]s exec %[3]s "$@"
+`
+
+// filterDir is the directory, below that of the script, of the link to this program. The link has the
+// name by which the program knows that it is the filter.
+const filterDir = "filter"
+
+// makeFilter makes a directory for PATH with a program addr2line. It is this program for all files
+// with many symbols, and real for jitted functions. The caller removes the directory. If it is left
+// because the process was killed, it has no effect: it is in no PATH.
+func makeFilter(self, real string) (dir string, err error) {
+	dir, err = os.MkdirTemp("", "jitinject-addr2line-")
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(dir)
+		}
+	}()
+	if strings.Contains(dir, ":") {
+		return "", fmt.Errorf("%s: a directory in PATH has no colon", dir)
+	}
+	link := filepath.Join(dir, filterDir, addr2line.Name)
+	if err := os.Mkdir(filepath.Dir(link), 0o700); err != nil {
+		return "", err
+	}
+	if err := os.Symlink(self, link); err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf(filterScript, shellQuoted(real), shellQuoted(os.Getenv("PATH")), shellQuoted(link))
+	return dir, os.WriteFile(filepath.Join(dir, addr2line.Name), []byte(text), 0o700)
+}
+
+// shellQuoted returns text as a word of any POSIX shell. quote.ShellWord is for people: it shows some
+// bytes as escapes that dash does not know.
+func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
