@@ -205,3 +205,85 @@ func TestReport_OnTerminal(t *testing.T) {
 		tty.close()
 	}
 }
+
+// viewedRecordings are recordings of runtimes with many objects, with inlined calls, or without
+// lines. node takes perf a minute for each view.
+var viewedRecordings = []struct {
+	name, view string
+	slow       bool
+}{
+	{"java27", "report --stdio", false},
+	{"java27", "script", false},
+	{"java27", "annotate --stdio -l", true},
+	{"erlang", "report --stdio", false},
+	{"erlang", "script -F +srcline", true},
+	{"php-dwarf", "report --stdio", false},
+	{"php-dwarf", "script", true},
+	{"node25-dwarf", "report --stdio", true},
+	{"node22-dwarf", "script", true},
+}
+
+func TestPerfViews_RecordingsShowWhatPerfShows(t *testing.T) {
+	testrec.Tool(t, "addr2line")
+	all := os.Getenv("JITINJECT_ALL") != ""
+	perfs := testrec.Perfs(t)
+	dirs := make(map[string]string)
+	for _, r := range viewedRecordings {
+		if r.slow && !all {
+			continue
+		}
+		if dirs[r.name] == "" {
+			dirs[r.name] = placeResult(t, r.name)
+		}
+		for version, perf := range perfs {
+			alone, fast := sameView(t, dirs[r.name], version, perf, "perf.jit.data", r.view)
+			t.Logf("perf %s %s, %s: %v alone, %v as a command of jitinject", version, r.view, r.name, alone, fast)
+		}
+	}
+}
+
+// A recording without jitted code is shown like others.
+func TestPerfViews_ProgramOfCXX(t *testing.T) {
+	testrec.Tool(t, "addr2line")
+	testrec.CanRecord(t)
+	dir := t.TempDir()
+	testrec.Run(t, dir, testrec.Tool(t, "g++"), "-g", "-O2", "-o", "sort", testrec.Path("views", "sort.cc"))
+	testrec.Run(t, dir, testrec.Tool(t, "perf"), "record", "-q", "-e", "cpu-clock:u", "--call-graph", "dwarf,4096", "-F", "499", "-o", "perf.data", "./sort")
+	for version, perf := range testrec.Perfs(t) {
+		for _, view := range []string{"report --stdio", "script"} {
+			alone, fast := sameView(t, dir, version, perf, "perf.data", view)
+			t.Logf("perf %s %s: %v alone, %v as a command of jitinject", version, view, alone, fast)
+		}
+	}
+}
+
+// perf at the usual limit of open files drops inlined calls; the command raises the limit.
+func TestReport_KeepsInlinedCallsOfManyObjects(t *testing.T) {
+	testrec.Tool(t, "addr2line")
+	dir := testrec.Place(t, "java27")
+	if code, _, stderr := command(t, dir); code != exitOK {
+		t.Fatalf("got exit code %d; want %d\n%s", code, exitOK, stderr)
+	}
+	const inlined = "(inlined)"
+	limited := func(cmd *exec.Cmd) int {
+		cmd.Args = append([]string{"sh", "-c", `ulimit -Sn 64; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+		cmd.Path = testrec.Tool(t, "sh")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Errorf("%v: %v", cmd.Args, err)
+		}
+		return bytes.Count(out, []byte(inlined))
+	}
+	for version, perf := range testrec.Perfs(t) {
+		all, err := perfAlone(t, dir, perf, "script", "-i", "perf.jit.data").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := bytes.Count(all, []byte(inlined))
+		alone := limited(perfAlone(t, dir, perf, "script", "-i", "perf.jit.data"))
+		got := limited(viewProgram(t, dir, perf, "script"))
+		if got != want || alone >= want {
+			t.Errorf("perf %s: got %d inlined calls, and %d with perf alone; want %d, and fewer", version, got, alone, want)
+		}
+	}
+}

@@ -13,9 +13,16 @@ import (
 // functions has few symbols, so the real addr2line answers as fast as the filter, and starts several
 // times as fast. A report of 250 objects takes 1.4 seconds like this, and 2.8 with a filter for each.
 // A shell starts in half a millisecond.
+//
+// The real one is the first in PATH when perf starts it, without the script's own directory: perf may
+// be a script that changes PATH.
 const filterScript = `#!/bin/sh
-case "$2" in */jitted-*) exec %[1]s "$@" ;; esac
-PATH=%[2]s exec %[3]s "$@"
+path=:$PATH:
+PATH=${path%%%%:%[1]s:*}:${path#*:%[1]s:}
+PATH=${PATH#:}
+PATH=${PATH%%:}
+case "$2" in */jitted-*) exec addr2line "$@" ;; esac
+exec %[2]s "$@"
 `
 
 // filterDir is the directory, below that of the script, of the link to this program. The link has the
@@ -23,9 +30,9 @@ PATH=%[2]s exec %[3]s "$@"
 const filterDir = "filter"
 
 // makeFilter makes a directory for PATH with a program addr2line. It is this program for all files
-// with many symbols, and real for jitted functions. The caller removes the directory. If it is left
+// with many symbols, and the real one for jitted functions. The caller removes the directory. If it is left
 // because the process was killed, it has no effect: it is in no PATH.
-func makeFilter(self, real string) (dir string, err error) {
+func makeFilter(self string) (dir string, err error) {
 	dir, err = os.MkdirTemp("", "jitinject-addr2line-")
 	if err != nil {
 		return "", err
@@ -45,7 +52,7 @@ func makeFilter(self, real string) (dir string, err error) {
 	if err := os.Symlink(self, link); err != nil {
 		return "", err
 	}
-	text := fmt.Sprintf(filterScript, shellQuoted(real), shellQuoted(os.Getenv("PATH")), shellQuoted(link))
+	text := fmt.Sprintf(filterScript, shellQuoted(dir), shellQuoted(link))
 	return dir, os.WriteFile(filepath.Join(dir, addr2line.Name), []byte(text), 0o700)
 }
 
