@@ -270,7 +270,7 @@ func TestReport_KeepsInlinedCallsOfManyObjects(t *testing.T) {
 		cmd.Path = testrec.Tool(t, "sh")
 		out, err := cmd.Output()
 		if err != nil {
-			t.Errorf("%v: got %v; want no error", cmd.Args, err)
+			t.Errorf("got %v of %v; want no error", err, cmd.Args)
 		}
 		return bytes.Count(out, []byte(inlined))
 	}
