@@ -30,7 +30,7 @@ exec %[2]s "$@"
 const filterDir = "filter"
 
 // makeFilter makes a directory for PATH with a program addr2line. It is this program for all files
-// with many symbols, and the real one for jitted functions. The caller removes the directory. If it is left
+// with many symbols, and the real one for jitted functions. The caller calls removeFilter. If it is left
 // because the process was killed, it has no effect: it is in no PATH.
 func makeFilter(self string) (dir string, err error) {
 	dir, err = os.MkdirTemp("", "jitinject-addr2line-")
@@ -39,7 +39,7 @@ func makeFilter(self string) (dir string, err error) {
 	}
 	defer func() {
 		if err != nil {
-			os.RemoveAll(dir)
+			removeFilter(dir)
 		}
 	}()
 	if strings.Contains(dir, ":") {
@@ -55,6 +55,9 @@ func makeFilter(self string) (dir string, err error) {
 	text := fmt.Sprintf(filterScript, shellQuoted(dir), shellQuoted(link))
 	return dir, os.WriteFile(filepath.Join(dir, addr2line.Name), []byte(text), 0o700)
 }
+
+// removeFilter removes what makeFilter made.
+func removeFilter(dir string) { os.RemoveAll(dir) }
 
 // shellQuoted returns text as a word of any POSIX shell. quote.ShellWord is for people: it shows some
 // bytes as escapes that dash does not know.

@@ -42,7 +42,7 @@ func Run(perf, self string, args []string, stderr io.Writer) (Ending, error) {
 		if err != nil {
 			fmt.Fprintf(stderr, "jitinject: perf may be slow, because its addr2line cannot be replaced: %v\n", err)
 		} else {
-			defer os.RemoveAll(dir)
+			defer removeFilter(dir)
 			env = slices.DeleteFunc(env, func(variable string) bool { return strings.HasPrefix(variable, "PATH=") })
 			env = append(env, "PATH="+dir+":"+os.Getenv("PATH"))
 		}
