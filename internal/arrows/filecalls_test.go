@@ -33,6 +33,7 @@ var ownFileCalls = map[string]string{
 	"internal/addr2line/filter.go": "pipes to and from the real addr2line",
 	"internal/addr2line/pass.go":   "pipes to and from the real addr2line",
 	"internal/perfrun/filter.go":   "a temporary directory for the filter",
+	"internal/fetch/find.go":       "a temporary directory for downloads",
 	"internal/record/workload.go":  "the environment of the command, in memory",
 	"perfdata/dir.go":              "public: it opens what its caller names, or asks the caller's fs.FS",
 }
