@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"internal/perfsample":                {"perfdata"},
 	"internal/samplerefs":                {"internal/perfsample", "internal/recording", "internal/report", "perfdata"},
 	"internal/known":                     {"internal/quote", "internal/recording"},
-	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/quote", "internal/safefile", "internal/safefile/sys", "perfdata"},
+	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/nearest", "internal/quote", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/export":                    {"github.com/google/pprof/profile", "internal/profile", "internal/tier"},
 	"internal/model":                     {"golang.org/x/sys/unix", "internal/addrs", "internal/jitobj", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
 	"internal/procmem":                   {"golang.org/x/sys/unix", "internal/elfcore", "internal/safefile/sys"},
