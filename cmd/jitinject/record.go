@@ -265,7 +265,7 @@ func (o *recordOptions) finish(session *record.Session, stdout *os.File, stderr 
 	if programs, stacks := session.NeedCopies(); len(programs) > 0 && !o.quiet && slices.Contains(session.Options, "-g") {
 		fmt.Fprintf(stderr, "stacks of %s end early without copies; with them: jitinject record --call-graph %s ...\n", strings.Join(programs, ", "), stacks)
 	}
-	if err := place.Finish(); err != nil {
+	if err := place.Finish(code != exitFailed); err != nil {
 		printError(stderr, err)
 	}
 	return code

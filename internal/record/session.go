@@ -87,7 +87,7 @@ func (s *Session) Begin(settings Settings) error {
 		dir, err = s.makeLink(dir)
 	}
 	if err != nil {
-		s.Place.abandon()
+		s.Place.abandon(s.before)
 		return err
 	}
 	settings.Dir = dir
@@ -162,13 +162,13 @@ func (s *Session) Run() (Ending, error) {
 	if !ending.Recorded {
 		return ending, s.Abandon()
 	}
-	return ending, nil
+	return ending, s.Place.noteRecording()
 }
 
-// Abandon removes what Begin made.
+// Abandon removes what Begin made, and what perf left without a recording.
 func (s *Session) Abandon() error {
 	s.removeLink()
-	return s.Place.abandon()
+	return s.Place.abandon(s.before)
 }
 
 func (s *Session) removeLink() {
