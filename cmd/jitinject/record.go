@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/jitinject/jitinject/internal/known"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -162,7 +163,7 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		printError(stderr, err)
 		return exitFailed
 	}
-	settings := record.Settings{Inlines: o.inlines, Only: o.runtimes, Agent: record.FindAgent(self)}
+	settings := record.Settings{Inlines: o.inlines, Only: o.runtimes, Agent: known.FindAgent()}
 	if code, err := o.preflight(&settings, stderr); err != nil {
 		printError(stderr, err)
 		return code
@@ -218,7 +219,7 @@ func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (
 		return exitFailed, errors.New("node writes its dump into the working directory, where no files can be made, and would print V8's log instead: change to another directory, or leave node out, as with --runtime java,python")
 	}
 	if settings.Has("java") && settings.Agent == "" && record.StartsJava(o.command[0]) {
-		fmt.Fprintln(stderr, "jitinject: the agent for Java is not installed, so functions of Java get no names: install the package jitinject-jvmti, or run make agent && sudo make install-agent in jitinject's source")
+		fmt.Fprintln(stderr, "jitinject: the agent for Java is not installed, so functions of Java get no names: "+known.InstallAgent)
 	}
 	return exitOK, nil
 }

@@ -389,7 +389,7 @@ func TestBegin_TMPDIRWithSpaces(t *testing.T) {
 	if err := s.Begin(Settings{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.env.Get("JITDUMPDIR"); !IsPlain(got) || !exists(got) {
+	if got := s.env.Get("JITDUMPDIR"); !isPlain(got) || !exists(got) {
 		t.Errorf("got directory %q; want one without such characters", got)
 	}
 	if err := s.Abandon(); err != nil {
@@ -409,10 +409,10 @@ func TestBegin_PathWithSpaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, preload, _ := strings.Cut(s.env.Get("NODE_OPTIONS"), "--require=")
-		if !IsPlain(preload) || !exists(preload) {
+		if !isPlain(preload) || !exists(preload) {
 			t.Errorf("%q: NODE_OPTIONS names %q; want a file without such characters", name, preload)
 		}
-		if linked := !strings.HasPrefix(preload, dir); linked == IsPlain(name) {
+		if linked := !strings.HasPrefix(preload, dir); linked == isPlain(name) {
 			t.Errorf("%q: NODE_OPTIONS names %q; want a link only if needed", name, preload)
 		}
 		link := s.link

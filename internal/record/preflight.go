@@ -104,22 +104,6 @@ func notPermitted(err error, paranoid string, systemWide, isRoot bool) error {
 	return fmt.Errorf("users may not record while kernel.perf_event_paranoid is %s: sudo sysctl kernel.perf_event_paranoid=1", paranoid)
 }
 
-// agentFile is the agent for Java.
-const agentFile = "libjitinject-jvmti.so"
-
-// FindAgent returns the path of the agent for Java: of the installation of a program, beside a program
-// that was built, or of the packages. It is "" if there is none.
-func FindAgent(self string) string {
-	bin := filepath.Dir(self)
-	for _, dir := range []string{filepath.Join(bin, "../lib/jitinject"), bin, "/usr/local/lib/jitinject", "/usr/lib/jitinject"} {
-		path := filepath.Join(dir, agentFile)
-		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && IsPlain(path) {
-			return path
-		}
-	}
-	return ""
-}
-
 // CanWrite reports whether files can be made in a directory.
 func CanWrite(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }
 

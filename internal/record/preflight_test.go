@@ -93,31 +93,6 @@ func TestPermitted_AsPerf(t *testing.T) {
 	}
 }
 
-func TestFindAgent_Places(t *testing.T) {
-	top := t.TempDir()
-	self := filepath.Join(top, "bin", "jitinject")
-	elsewhere := FindAgent(self) // of a package
-	for _, path := range []string{filepath.Join(top, "bin", agentFile), filepath.Join(top, "lib", "jitinject", agentFile)} {
-		write(t, path, "")
-		if got := FindAgent(self); got != path {
-			t.Errorf("got %q; want %q", got, path)
-		}
-	}
-	// java splits the variable at spaces.
-	spaces := filepath.Join(top, "a b", "bin")
-	write(t, filepath.Join(spaces, agentFile), "")
-	if got := FindAgent(filepath.Join(spaces, "jitinject")); got != elsewhere {
-		t.Errorf("got %q; want %q", got, elsewhere)
-	}
-	dir := filepath.Join(t.TempDir(), "bin")
-	if err := os.MkdirAll(filepath.Join(dir, agentFile), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if got := FindAgent(filepath.Join(dir, "jitinject")); got != elsewhere {
-		t.Errorf("got %q for a directory; want %q", got, elsewhere)
-	}
-}
-
 // programs makes programs in a directory, which becomes PATH.
 func programs(t *testing.T) string {
 	t.Helper()

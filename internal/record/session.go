@@ -83,7 +83,7 @@ func (s *Session) Begin(settings Settings) error {
 	}
 	s.before, _ = identify(s.Place.Recording)
 	dir, err := filepath.Abs(s.Place.Files)
-	if err == nil && !IsPlain(dir) {
+	if err == nil && !isPlain(dir) {
 		dir, err = s.makeLink(dir)
 	}
 	if err != nil {
@@ -96,15 +96,15 @@ func (s *Session) Begin(settings Settings) error {
 	return nil
 }
 
-// IsPlain reports whether no variable needs quotes around a path.
-func IsPlain(path string) bool {
+// isPlain reports whether no variable needs quotes around a path.
+func isPlain(path string) bool {
 	return strings.Trim(path, "/.-_+~@ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
 // makeLink makes a link to a directory whose path has characters that variables would have to quote.
 func (s *Session) makeLink(dir string) (string, error) {
 	temp := os.TempDir()
-	if !IsPlain(temp) {
+	if !isPlain(temp) {
 		temp = "/tmp"
 	}
 	parent, err := os.MkdirTemp(temp, "jitinject-")
