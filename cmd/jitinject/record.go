@@ -164,7 +164,7 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		return exitFailed
 	}
 	settings := record.Settings{Inlines: o.inlines, Only: o.runtimes, Agent: known.FindAgent()}
-	if code, err := o.preflight(&settings, stderr); err != nil {
+	if code, err := o.preflight(&settings, append([]string{self, "record"}, args...), stderr); err != nil {
 		printError(stderr, err)
 		return code
 	}
@@ -191,9 +191,9 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 	return endLike(ending, o.finish(&session, stdout, stderr))
 }
 
-// preflight checks what would hurt the command, or make the recording useless. The code goes with the
-// error.
-func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (code int, err error) {
+// preflight checks what would hurt the command, or make the recording useless. command is the command line
+// of jitinject. The code goes with the error.
+func (o *recordOptions) preflight(settings *record.Settings, command []string, stderr io.Writer) (code int, err error) {
 	if err := record.Permitted(record.Find(o.options, "a", "all-cpus", "C", "cpu", "G", "cgroup") != nil); err != nil {
 		return exitFailed, err
 	}
@@ -205,8 +205,8 @@ func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (
 		return exitFailed, fmt.Errorf("no files can be made in %s; name a result elsewhere: -o /tmp/%s", quote.Printable(dir), typed(filepath.Base(o.output)))
 	}
 	for _, pid := range o.pids() {
-		if !isRunning(pid) {
-			return exitFailed, fmt.Errorf("there is no process %s", typed(pid))
+		if err := record.Recordable(pid, command); err != nil {
+			return exitFailed, err
 		}
 	}
 	if len(o.command) == 0 {

@@ -1,10 +1,14 @@
 package record
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -90,6 +94,48 @@ func TestPermitted_AsPerf(t *testing.T) {
 	out, err := exec.Command(perf, "record", "-q", "-e", "cpu-clock:u", "-o", filepath.Join(t.TempDir(), "perf.data"), "true").CombinedOutput()
 	if got := Permitted(false); (got == nil) != (err == nil) {
 		t.Errorf("got %v; want as perf record: %v\n%s", got, err, out)
+	}
+}
+
+// A process of another user can be recorded by root only, and a process that has ended by nobody.
+func TestRecordable_Processes(t *testing.T) {
+	command := []string{"/usr/bin/jitinject", "record", "-p", "7", "-e", "a b"}
+	if os.Getenv("JITINJECT_RECORDABLE") != "" { // as another user
+		fmt.Print(Recordable(strconv.Itoa(os.Getppid()), command))
+		os.Exit(0)
+	}
+	testrec.CanRecord(t)
+	if err := Recordable(strconv.Itoa(os.Getpid()), command); err != nil {
+		t.Errorf("got %v for this process", err)
+	}
+	for _, pid := range []string{"2147483647", "x", ""} {
+		if err := Recordable(pid, command); err == nil || err.Error() != "there is no process "+pid {
+			t.Errorf("got %v for process %q", err, pid)
+		}
+	}
+	if os.Geteuid() != 0 {
+		testrec.Skip(t, "only root becomes another user")
+	}
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "record-test-") // another user cannot enter that of t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "program")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(program, self, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "-test.run", t.Name())
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "JITINJECT_RECORDABLE=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	want := fmt.Sprintf("process %d is another user's, so only root may record it: sudo /usr/bin/jitinject record -p 7 -e 'a b'", os.Getpid())
+	if err != nil || string(out) != want {
+		t.Errorf("got %q, %v; want %q", out, err, want)
 	}
 }
 
