@@ -188,7 +188,7 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		}
 		return exitUsage
 	}
-	return endLike(ending, o.finish(&session, stdout, stderr))
+	return endLike(ending, o.finish(&session, ending.Failure(o.command), stdout, stderr))
 }
 
 // preflight checks what would hurt the command, or make the recording useless. command is the command line
@@ -238,9 +238,9 @@ func isRunning(pid string) bool {
 	return err == nil && record.IsRunning(n)
 }
 
-// finish collects the files of a recording, puts its functions in, and says what came of it. It
-// returns the exit code of that.
-func (o *recordOptions) finish(session *record.Session, stdout *os.File, stderr io.Writer) int {
+// finish collects the files of a recording, puts its functions in, and says what came of it. failure says
+// how the command failed, or is "". It returns the exit code of that.
+func (o *recordOptions) finish(session *record.Session, failure string, stdout *os.File, stderr io.Writer) int {
 	place := session.Place
 	collected, err := session.Collect()
 	if err != nil {
@@ -261,7 +261,7 @@ func (o *recordOptions) finish(session *record.Session, stdout *os.File, stderr 
 			args = append(args, "--live", pid)
 		}
 	}
-	code := runInject(args, os.Stdin, stdout, stderr)
+	code := (&options{failure: failure}).run(args, os.Stdin, stdout, stderr)
 	writeCollected(stderr, collected, o.quiet)
 	if programs, stacks := session.NeedCopies(); len(programs) > 0 && !o.quiet && slices.Contains(session.Options, "-g") {
 		fmt.Fprintf(stderr, "stacks of %s end early without copies; with them: jitinject record --call-graph %s ...\n", strings.Join(programs, ", "), stacks)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/dumptail"
+	"github.com/jitinject/jitinject/internal/quote"
 )
 
 // A Session is one recording.
@@ -62,6 +63,14 @@ type Ending struct {
 	Signal   unix.Signal // or the signal that ended it
 	Recorded bool        // there is a recording
 	Ended    bool        // the recording was ended as it should be: by Session.Duration, or without a command by a signal
+}
+
+// Failure says that a command ended by itself with an exit code other than 0, or else is "".
+func (e Ending) Failure(command []string) string {
+	if len(command) == 0 || e.Code == 0 || e.Signal != 0 || e.Ended {
+		return ""
+	}
+	return fmt.Sprintf("%s ended with exit code %d", quote.Printable(filepath.Base(command[0])), e.Code)
 }
 
 const (
