@@ -20,7 +20,7 @@ func TestFailure_Endings(t *testing.T) {
 		{Ending{Code: 1}, nil, ""},                 // perf record -p
 	} {
 		if got := c.ending.Failure(c.command); got != c.want {
-			t.Errorf("%+v: got %q; want %q", c.ending, got, c.want)
+			t.Errorf("got %q for %+v; want %q", got, c.ending, c.want)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestSummary_PHPWithoutLines(t *testing.T) {
 		var out bytes.Buffer
 		Write(&out, s, Options{})
 		if got := strings.Count(out.String(), about); got != c.want {
-			t.Errorf("%+v: got %d times in\n%s", c, got, &out)
+			t.Errorf("got %d lines about it for %+v; want %d in\n%s", got, c, c.want, &out)
 		}
 	}
 }

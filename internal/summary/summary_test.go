@@ -52,7 +52,7 @@ func TestSummary_FailedCommand(t *testing.T) {
 		var out bytes.Buffer
 		Write(&out, s, Options{All: c.all, Failure: "node ended with exit code 1"})
 		if text := out.String(); c.want != "" && text != c.want || c.want == "" && !strings.Contains(text, "mapping") {
-			t.Errorf("%+v: got %q", c, text)
+			t.Errorf("got %q for %+v; want %q, or a whole summary for \"\"", text, c, c.want)
 		}
 	}
 }
