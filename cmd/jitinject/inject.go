@@ -92,7 +92,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 			return exitIncomplete
 		}
 	case !o.quiet:
-		summary.Write(stderr, sum, summary.Options{Sources: o.sources, All: o.verbose > 0})
+		summary.Write(stderr, sum, summary.Options{Sources: o.sources, All: o.verbose > 0, Failure: o.failure})
 		writeSlowness(stderr, sum.MostMappings, o)
 	}
 	if !sum.Complete() {

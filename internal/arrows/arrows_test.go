@@ -69,8 +69,8 @@ var allowed = map[string][]string{
 	"internal/recording":                 {"golang.org/x/sys/unix", "internal/addrs", "internal/buildid", "internal/config", "internal/quote", "internal/report", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/perfsample":                {"perfdata"},
 	"internal/samplerefs":                {"internal/perfsample", "internal/recording", "internal/report", "perfdata"},
-	"internal/known":                     {"internal/quote", "internal/recording"},
-	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/quote", "internal/safefile", "internal/safefile/sys", "perfdata"},
+	"internal/known":                     {"internal/quote", "internal/recording", "internal/safefile/sys"},
+	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/nearest", "internal/quote", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/export":                    {"github.com/google/pprof/profile", "internal/profile", "internal/tier"},
 	"internal/model":                     {"golang.org/x/sys/unix", "internal/addrs", "internal/jitobj", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
 	"internal/procmem":                   {"golang.org/x/sys/unix", "internal/elfcore", "internal/safefile/sys"},
@@ -132,6 +132,7 @@ var allowed = map[string][]string{
 	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
 	"cmd/jitinject": {"github.com/spf13/pflag", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/export", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/view", "internal/watcher", "internal/watcher/crash", "internal/words",
+	"cmd/jitinject": {"github.com/spf13/pflag", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/debuginfod", "internal/export", "internal/fetch", "internal/formats", "internal/journal", "internal/known", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/view", "internal/watcher", "internal/watcher/crash", "internal/words",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format

@@ -21,6 +21,9 @@ func writeAdvice(w io.Writer, s *engine.Summary) {
 	if wants(engine.KindJ9) {
 		fmt.Fprintln(w, "these captures hold no code, so perf annotate shows none: see jitinject help openj9 for sources of code")
 	}
+	if slices.ContainsFunc(s.Dumps, lacksPHPLines) {
+		fmt.Fprintln(w, "PHP's JIT compiler writes no lines: perf annotate shows instructions only")
+	}
 	unlogged := 0
 	for _, d := range s.Dumps {
 		if d.Logs == nil {
@@ -40,6 +43,11 @@ func writeAdvice(w io.Writer, s *engine.Summary) {
 // no option names its place.
 func wantsCode(d engine.DumpSummary) bool {
 	return d.CodeFiles == 0 && d.WithoutCode > (d.Functions-d.Empty-d.InImages-d.Unreferenced)/2 && (d.Samples == nil || d.Samples.InJIT > 0)
+}
+
+// lacksPHPLines reports whether samples are in functions of PHP, which never have lines.
+func lacksPHPLines(d engine.DumpSummary) bool {
+	return strings.HasPrefix(d.Command, "php") && d.Kind == engine.KindJitdump && d.WithLines == 0 && samplesOf(&d).InJIT > 0
 }
 
 // asksForLog reports whether a command line has the flags with which V8 writes its log.
