@@ -23,10 +23,10 @@ var allowed = map[string][]string{
 
 	// Codecs: one format each, no meaning.
 	"jitdump":                   {"internal/wire"},
-	"perfdata":                  {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"perfdata":                  {"github.com/klauspost/compress/zstd", "internal/wire"},
 	"internal/elfcore":          {"internal/wire"},
 	"internal/format/xrayfdr":   {"internal/wire"},
-	"internal/format/monolog":   {"internal/wire", "github.com/klauspost/compress/gzip"},
+	"internal/format/monolog":   {"github.com/klauspost/compress/gzip", "internal/wire"},
 	"internal/format/v8log":     {"internal/wire"},
 	"internal/format/sourcemap": {},
 	"internal/format/gdbjit":    {},
@@ -49,10 +49,10 @@ var allowed = map[string][]string{
 	"internal/runtime/jitdump/hotspot": {"internal/cfi", "internal/jitcode"},
 	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/ehframe", "internal/format/j9meta", "internal/jitcode", "internal/runtime/jitdump/hotspot", "internal/runtime/openj9/metadata", "internal/source", "internal/tier", "internal/wire", "jitdump"},
 	"internal/buildid":                 {},
-	"internal/xraymap":                 {"internal/buildid", "github.com/ianlancetaylor/demangle"},
+	"internal/xraymap":                 {"github.com/ianlancetaylor/demangle", "internal/buildid"},
 	"internal/ehframe":                 {"internal/jitcode", "internal/wire"},
 	"internal/cfi":                     {"github.com/go-delve/delve/pkg/dwarf/frame", "internal/ehframe", "internal/jitcode"},
-	"internal/jitobj":                  {"internal/jitcode", "internal/wire", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
+	"internal/jitobj":                  {"dwarfgen", "elfgen", "github.com/ianlancetaylor/demangle", "internal/jitcode", "internal/wire"},
 
 	// What debug/dwarf does not check.
 	"internal/dwarfline": {"internal/wire"},
@@ -131,9 +131,7 @@ var allowed = map[string][]string{
 	"internal/summary":       {"inject", "internal/quote", "internal/words"},
 	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
-	"cmd/jitinject": {"github.com/spf13/pflag", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/export", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/view", "internal/watcher", "internal/watcher/crash", "internal/words",
-	"cmd/jitinject": {"github.com/spf13/pflag", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/debuginfod", "internal/export", "internal/fetch", "internal/formats", "internal/journal", "internal/known", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/view", "internal/watcher", "internal/watcher/crash", "internal/words",
-		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
+	"cmd/jitinject":          {"github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/export", "internal/fetch", "internal/formats", "internal/journal", "internal/known", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/view", "internal/watcher", "internal/watcher/crash", "internal/words"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format
 	"internal/verify/jitted":         {},
