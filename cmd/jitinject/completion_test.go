@@ -258,7 +258,7 @@ func TestCompletion_OptionsOfPerf(t *testing.T) {
 		for _, name := range []string{"report", "annotate", "script", "diff"} {
 			out, _ := testrec.Command(t, t.TempDir(), perf, name, "--list-opts").Output() // its exit code is 130
 			known := strings.Fields(string(out))
-			for _, o := range optionsOfView(name) {
+			for _, o := range completion.PerfOptions(name) {
 				if !slices.Contains(known, "--"+o.Long) && !slices.Contains(known, "--"+strings.TrimPrefix(o.Long, "no-")) {
 					t.Errorf("perf %s %s has no option --%s", version, name, o.Long)
 				}

@@ -1,9 +1,7 @@
-package main
+package completion
 
 import (
 	"strings"
-
-	"github.com/jitinject/jitinject/internal/completion"
 )
 
 // A viewOption is an option of perf report, annotate, script or diff. perf says which ones it has
@@ -37,20 +35,20 @@ var viewOptions = []viewOption{
 	{"report annotate script diff", "f", "force", "", "read a recording of another user"},
 }
 
-// optionsOfView returns the options of a command of perf for its completion.
-func optionsOfView(command string) (all []completion.Option) {
+// PerfOptions returns the options of a command of perf for its completion.
+func PerfOptions(command string) (all []Option) {
 	for _, o := range viewOptions {
 		if !strings.Contains(" "+o.commands+" ", " "+command+" ") {
 			continue
 		}
-		v := completion.Value{Name: o.value}
+		v := Value{Name: o.value}
 		switch {
 		case strings.Contains(o.value, "|"):
-			v.Kind, v.Words = completion.Word, strings.Split(o.value, "|")
+			v.Kind, v.Words = Word, strings.Split(o.value, "|")
 		case o.value != "":
-			v.Kind = completion.Text
+			v.Kind = Text
 		}
-		all = append(all, completion.Option{Short: o.short, Long: o.long, Text: o.text, Value: v})
+		all = append(all, Option{Short: o.short, Long: o.long, Text: o.text, Value: v})
 	}
 	return all
 }
