@@ -8,7 +8,7 @@
 # make runtimes   install runtimes of npm and Debian, record and judge them, into docs; RUNTIMES='node@26 php@8.4/sid'
 # make record     record programs of each runtime with jitinject record and perf record, into docs; RECORD='-rows node'
 # make sessions   run the sessions that the documentation shows, and paste what they print; SESSIONS='-only WORD FILE.md ...'
-# make pictures   record programs and make the pictures of the documentation; needs perf, node and a JDK
+# make pictures   record programs and make the pictures of the documentation, but hotspot.png; needs perf, node, a JDK, Chromium
 # make race       all tests under Go's race detector (gcc): an hour
 # make fuzz       fuzz each target for FUZZTIME: a number of inputs, 1000000x, or a time, 5m
 # make lint       gofmt, go vet, staticcheck

@@ -81,9 +81,26 @@ func (s *studio) node() error {
 		return err
 	}
 	return errors.Join(
+		s.page(),
 		s.still("inlines-js.svg", "$ perf report --no-children -G -i perf.jit.data",
 			"perf report --stdio --no-children -G --max-stack 7 --percent-limit 8 -i perf.jit.data 2>/dev/null | "+compact),
 		s.still("annotate.svg", "$ perf annotate -l -i perf.jit.data", annotate))
+}
+
+// page makes the picture of the page, as a browser shows it at first.
+func (s *studio) page() error {
+	shell := `jitinject view --no-open -o page.html && $(command -v chromium chromium-browser google-chrome | head -1) --headless --no-sandbox --disable-gpu \
+		--user-data-dir="$PWD/browser" --window-size=1100,800 --screenshot="$PWD/page.png" "file://$PWD/page.html"`
+	if out, err := s.run(shell); err != nil {
+		return err
+	} else if _, err := os.Stat(filepath.Join(s.dir, "page.png")); err != nil {
+		return fmt.Errorf("the browser made no picture: %s", out)
+	}
+	picture, err := os.ReadFile(filepath.Join(s.dir, "page.png"))
+	if err != nil {
+		return err
+	}
+	return s.write("page.png", picture)
 }
 
 // compact drops empty lines and comments of perf report, and shows the beginning.

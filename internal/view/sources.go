@@ -102,24 +102,13 @@ func reason(err error) string {
 // usedFiles returns the files that have samples in one of their lines, those with most first.
 func usedFiles(p *profile.Profile, tree *stackTree) []*usedFile {
 	files := make(map[string]*usedFile)
-	// Samples of each node: each counts for its frame and for all its callers.
-	total := make([]int, len(tree.nodes))
-	for _, s := range p.Samples {
-		if s.Stack >= 0 {
-			total[tree.of[s.Stack]]++
-		}
-	}
-	for i, n := range slices.Backward(tree.nodes) {
-		if n.parent >= 0 {
-			total[n.parent] += total[i]
-		}
-	}
+	total := tree.totals(p)
 	seen := make([]bool, len(tree.nodes))
 	for i, stack := range p.Stacks {
 		frame := p.Frames[stack.Frame]
 		f := p.Functions[frame.Function]
 		at := tree.of[i]
-		if seen[at] || total[at] == 0 || f.File == "" || frame.Line <= 0 {
+		if seen[at] || total[at] == 0 || tree.nodes[at].function == tree.leftOut || f.File == "" || frame.Line <= 0 {
 			continue
 		}
 		seen[at] = true

@@ -30,6 +30,9 @@ type Options struct {
 	// SourceLimit is the most source text in the page, in bytes; 0 for 4 MiB. The page names
 	// the files that exceed it.
 	SourceLimit int
+	// NodeLimit is the most frames of the graph, in numbers of frames with the same callers; 0 for
+	// 500,000. The page says what is left out.
+	NodeLimit int
 }
 
 //go:embed page
