@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
@@ -34,6 +35,9 @@ func writeAdvice(w io.Writer, s *engine.Summary) {
 		advice := "add V8's flags --log-code --log-source-code"
 		if asksForLog(s.Cmdline) {
 			advice = "the recorded command has V8's flags for it, but no isolate-*-PID-v8.log is used; name its directory with --dump-dir"
+			if log := logFile(s.Cmdline); log != "" {
+				advice = "the recorded command wrote it into " + quote.Printable(log) + ", a name that does not say which process it is of; name it: jitinject " + quote.ShellWord(log)
+			}
 		}
 		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: %s; see jitinject help v8log\n", words.Count(int64(unlogged), "function"), advice)
 	}
@@ -59,4 +63,15 @@ func asksForLog(cmdline []string) bool {
 		})
 	}
 	return has("--log-code") && has("--log-source-code")
+}
+
+// logFile returns the log that a command line names to V8, or "" if there is none or if its name is a
+// pattern.
+func logFile(cmdline []string) string {
+	for _, word := range cmdline {
+		if _, name, ok := strings.Cut(word, "--logfile="); ok && !strings.ContainsAny(name, "%,") {
+			return name
+		}
+	}
+	return ""
 }

@@ -87,6 +87,17 @@ func TestSummary_Unlogged(t *testing.T) {
 	}
 }
 
+// A log whose name has no process is named by the user.
+func TestSummary_UnloggedInNamedFile(t *testing.T) {
+	s := dumps(1)
+	s.Dumps[0].Unlogged, s.Cmdline = 4, strings.Fields("perf record node --perf-prof --log-code --log-source-code --logfile=v8.log app.js")
+	var out bytes.Buffer
+	Write(&out, s, Options{})
+	if text := out.String(); !strings.Contains(text, "; name it: jitinject v8.log;") {
+		t.Errorf("got %q; want the name of the log", text)
+	}
+}
+
 // If the recorded command asks for V8's log, that was not found.
 func TestSummary_UnloggedAsked(t *testing.T) {
 	for line, asked := range map[string]bool{
