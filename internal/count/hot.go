@@ -217,24 +217,3 @@ func keptOf(r source.FunctionReader, function int32) *keptFunction {
 	}
 	return k
 }
-
-// keep keeps the hottest functions of a dump.
-func (c *hotCounts) keep(d *model.Dump) {
-	r := readerOf(d)
-	for attr := range c.events {
-		in := c.functions(attr)
-		for f := range in {
-			if int(f.dump) != d.Number {
-				delete(in, f)
-			}
-		}
-		for _, f := range heaviest(in) {
-			if k := keptOf(r, f.function.function); k != nil {
-				if c.kept == nil {
-					c.kept = make(map[functionID]*keptFunction)
-				}
-				c.kept[f.function] = k
-			}
-		}
-	}
-}

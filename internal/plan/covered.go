@@ -54,20 +54,6 @@ func isReplaced(mappings []model.Mapping, places *addrs.Timeline, i int, time ui
 	}
 }
 
-// Cover is stay for a file that a process of a stream has just mapped, and all functions so far.
-func (p *Planner) Cover(pid uint32, f *recording.FileMap) {
-	places := placesOf(p.Mappings)
-	for i, end := 0, len(p.Mappings); i < end && !p.files.overflows(); i++ {
-		m := p.Mappings[i]
-		if m.PID != pid || m.Clear || m.Time >= f.Time || m.Addr >= f.Hi || f.Lo >= m.Addr+m.Len || isReplaced(p.Mappings[:end], places, i, f.Time) {
-			continue
-		}
-		if d := p.Objects[m.Object].Dump; hasTimes(d) {
-			p.stayOver(d, m, f)
-		}
-	}
-}
-
 // hasTimes reports whether the times of a dump's functions are known.
 func hasTimes(d *model.Dump) bool {
 	return d.Match.Kind != report.ClockNone && d.Match.Kind != report.ClockStart

@@ -111,9 +111,6 @@ type mapLayer struct {
 
 // Program returns the mappings of the program that a process runs at a time.
 func (h *FileHistories) Program(pid uint32, time uint64) *ProgramMaps {
-	if h.rec.In != nil && h.rec.In.Once { // there may be more mappings by now
-		h.carriers.Forget()
-	}
 	maps := new(ProgramMaps)
 	end := h.rec.ProcessTree.LifeEnd(pid, time)
 	for range MaxGenerations {
