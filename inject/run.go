@@ -312,7 +312,7 @@ func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error
 		var found report.Findings
 		s.Sources, found = r.dirs.sources.Place(d)
 		r.sum.Add(found)
-		s.Frames = planner.DeriveFrames(d, false, r.opts)
+		s.Frames = planner.DeriveFrames(d, r.opts)
 	}
 	r.sum.Add(r.dirs.sources.Report(r.dumps))
 	return planner, counter, nil

@@ -19,8 +19,7 @@ type hotCounts struct {
 	addresses map[hotAddress]*recording.Weight
 	// cold has the functions whose addresses have no counts of their own.
 	cold map[hotFunction]*recording.Weight
-	free []recording.Weight           // memory for new ones
-	kept map[functionID]*keptFunction // of dumps that are closed
+	free []recording.Weight // memory for new ones
 }
 
 // A hotFunction is a function, and an event, in one number, which maps find fast: the dump from bit 42 on,

@@ -71,7 +71,7 @@ func (p *Planner) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap)
 		case s.Cover(off):
 			return // the file names it
 		case state == recording.FileUseless, state == recording.FileAbsent:
-		case state == recording.FileRecorded && p.files.skeletons && hi-lo == m.Len:
+		case state == recording.FileRecorded && hi-lo == m.Len:
 			m.Home = true
 		default: // perf may have the file
 			if p.covered.Compare(d, p.Objects[m.Object].Function, &m, f) {
