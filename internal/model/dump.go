@@ -20,7 +20,7 @@ type Dump struct {
 	Assumed string             // what was assumed of its times against its header, or ""
 	PID     uint32             // the process in the recording that mapped it
 	Markers []recording.Marker // mappings that name it; that of PID comes first
-	// File is open until the end of the run, or of its process in a stream.
+	// File is open until the end of the run.
 	File   *sys.File
 	Source source.Dump
 	Clock  func(uint64) uint64 // converts its times into the recording's, in nanoseconds
