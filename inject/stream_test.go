@@ -166,6 +166,28 @@ func TestStream_OtherForms(t *testing.T) {
 	}
 }
 
+// A copy that cannot be made ends the run before the recording has come, and so does a wrong name.
+func TestStream_NoCopy(t *testing.T) {
+	dir := testrec.Unpack(t, "node-pipe")
+	stream := read(t, filepath.Join(dir, "perf.pipe.data"))
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	t.Setenv("TMPDIR", filepath.Join(dir, "gone"))
+	for want, opts := range map[string]inject.Options{
+		"cannot copy it to " + filepath.Join(dir, "gone") + ": no such file or directory; name another directory with the variable TMPDIR": {Output: "-", Stdout: null, DumpDirs: []string{dir}},
+		"there is no such directory": {Output: filepath.Join(dir, "out.data"), DumpDirs: []string{filepath.Join(dir, "gone")}},
+		"is a directory":             {Output: dir},
+	} {
+		opts.Input, opts.Stdin = "-", feed(t, stream[:16], 16) // the rest has not come
+		if _, err := inject.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v; want an error with %q", err, want)
+		}
+	}
+}
+
 // A pipe that is cut gives what it has, and a problem.
 func TestStream_Cut(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
