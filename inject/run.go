@@ -150,7 +150,8 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	dirs, usable, found, err := openDirs(ctx, dumps, opts)
 	defer func() { err = dirs.end(sum, err) }()
 	sum.Add(found)
-	if err == nil && len(rec.Markers) > 0 && len(dumps) == 0 && traces.Len() == 0 {
+	isCopy := in.IsPipe() && opts.Clock != "strict" // or else the recording would be lost
+	if err == nil && len(rec.Markers) > 0 && len(dumps) == 0 && traces.Len() == 0 && !isCopy {
 		err = report.NothingToInject(sum.Problems)
 	}
 	if err == nil {
@@ -243,10 +244,10 @@ func (r *result) write(ctx context.Context) error {
 	made, built, err := build.Make(ctx, planned, r.dirs.stores, r.dirs.sources, counter.Lacks, r.opts)
 	r.dirs.made = made
 	addBuilt(r.sum, built)
-	if errors.Is(err, build.ErrNothing) {
+	if errors.Is(err, build.ErrNothing) && !r.rec.In.IsPipe() {
 		return report.NothingToInject(r.sum.Problems)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, build.ErrNothing) {
 		return err
 	}
 	collect()

@@ -188,6 +188,25 @@ func TestStream_NoCopy(t *testing.T) {
 	}
 }
 
+// A recording from a pipe is not lost with its dump: the result is a copy, and a problem says so.
+func TestStream_DumpGone(t *testing.T) {
+	dir := testrec.Unpack(t, "node-pipe")
+	t.Chdir(dir)
+	if err := os.Remove("jit-9960.dump"); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create("out.pipe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	stream := read(t, "perf.pipe.data")
+	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 5000), Output: "-", Stdout: out})
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "jit-9960.dump is gone") || !bytes.Equal(read(t, "out.pipe"), stream) {
+		t.Errorf("got %s, %v; want one problem, and the same recording", asJSON(sum), err)
+	}
+}
+
 // A pipe that is cut gives what it has, and a problem.
 func TestStream_Cut(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
