@@ -411,8 +411,9 @@ func TestJ9_Stream(t *testing.T) {
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
 	w.expect(100, monoStart+300, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.Round()
+	w.Machine = "x86_64"
 	w.Write(t, w.opts.Input)
-	stream := asPipe(t, w.opts.Input)
+	stream := w.stream()
 	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, SideFiles: []inject.SideFile{{Kind: inject.KindJ9, Path: w.path("a.json")}}})
 	if err != nil || !sum.Complete() || sum.Samples.Resolved != 1 || sum.Dumps[0].Captures != 1 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Samples.Resolved = 1, Dumps[0].Captures = 1", asJSON(sum), err)

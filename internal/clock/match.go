@@ -209,31 +209,6 @@ func constrain(ctx context.Context, rec *recording.Recording, of map[uint32][]*C
 	return nil
 }
 
-// FinishEarly sets the clock from the marker alone: in a stream, later constraints come too late.
-// e is nil if the clock is known already.
-func (e *Constraints) FinishEarly(found *report.Findings) {
-	if e == nil {
-		return
-	}
-	d := e.dump
-	known, ok := e.measured()
-	switch {
-	case e.set:
-		e.reportTied(found)
-	case e.way >= useNoTimes:
-		e.ambiguous, e.shared = nil, 0 // the rest of the dump is unknown
-		e.finish(found)
-	case e.way == useAsRead: // too early does less harm than too late
-		e.asRead()
-	case ok && known.Offset-e.low <= int64(clockSlack): // or else it is CLOCK_TAI
-		d.Clock, d.Match = e.shifted(known.Offset), known
-	case e.marker == 0 || e.contradiction() != "":
-		e.finish(found)
-	default:
-		d.Clock, d.Match = e.clock(), report.Clock{Kind: e.kind(), Offset: e.low, Error: -1}
-	}
-}
-
 // asRead takes the dump's times for the recording's.
 func (e *Constraints) asRead() {
 	e.dump.Clock, e.dump.Match = orStart(e.dump, e.of), report.Clock{Kind: report.ClockMonotonic}

@@ -330,19 +330,6 @@ type Stores struct {
 // In returns the store of a directory, or nil.
 func (s *Stores) In(dir string) *Store { return s.byPath[dir] }
 
-// Take adds the stores of other. It closes those that s has already.
-func (s *Stores) Take(other *Stores) {
-	for dir, st := range other.byPath {
-		if s.byPath[dir] != nil {
-			st.Close()
-			s.left.join(&st.left)
-		} else {
-			s.byPath[dir] = st
-		}
-	}
-	s.left.join(&other.left)
-}
-
 // sorted returns the stores in the order of their paths.
 func (s *Stores) sorted() (all []*Store) {
 	for _, path := range slices.Sorted(maps.Keys(s.byPath)) {

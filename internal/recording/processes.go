@@ -25,7 +25,6 @@ type ProcessTree struct {
 	by    map[uint32]*byTime[fork] // the forks of a parent
 	execs map[uint32]*byTime[exec] // the execs of a process
 
-	version int // the number of forks and execs
 }
 
 // A fork is the fork of a process from another. Its time is in nanoseconds.
@@ -51,7 +50,6 @@ func (g *ProcessTree) fork(b fork) {
 	if g.of == nil {
 		g.of, g.by = make(map[uint32]*byTime[fork]), make(map[uint32]*byTime[fork])
 	}
-	g.version++
 	g.forks.add(b)
 	listOf(g.of, b.PID).add(b)
 	listOf(g.by, b.Parent).add(b)
@@ -61,7 +59,6 @@ func (g *ProcessTree) exec(pid uint32, time uint64) {
 	if g.execs == nil {
 		g.execs = make(map[uint32]*byTime[exec])
 	}
-	g.version++
 	listOf(g.execs, pid).add(exec(time))
 }
 
@@ -74,9 +71,6 @@ func listOf[T interface{ at() uint64 }](lists map[uint32]*byTime[T], pid uint32)
 	}
 	return l
 }
-
-// Version returns a number that changes with each fork and exec.
-func (g *ProcessTree) Version() int { return g.version }
 
 // sort puts all forks and execs in order. From then on, several goroutines may ask for them.
 func (g *ProcessTree) sort() {

@@ -275,16 +275,25 @@ func (s *Recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 		return
 	}
 	time := s.Time(rec)
-	number, ok := markerNumber(m.Filename)
+	marker, ok := s.markerOf(rec, m, pos)
 	switch {
 	case ok:
 		s.Processes.Seen(m.PID, time)
-		s.Markers = append(s.Markers, Marker{PID: m.PID, Number: number, Time: time, Path: string(m.Filename), Pos: pos, Addr: m.Addr, Len: m.Len, File: m.File})
+		s.Markers = append(s.Markers, marker)
 	case IsObject(m.Filename):
 		s.Injected++
 	default:
 		s.Processes.mapped(rec, m, time)
 	}
+}
+
+// markerOf returns the marker that a mapping is. ok is false for other mappings.
+func (s *Recording) markerOf(rec perfdata.Record, m *perfdata.Mmap, pos int64) (marker Marker, ok bool) {
+	number, ok := markerNumber(m.Filename)
+	if !ok {
+		return marker, false
+	}
+	return Marker{PID: m.PID, Number: number, Time: s.Time(rec), Path: string(m.Filename), Pos: pos, Addr: m.Addr, Len: m.Len, File: m.File}, true
 }
 
 // CopiesStacks reports whether samples have copies of stacks, which perf unwinds by the tables of

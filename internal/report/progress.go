@@ -20,7 +20,7 @@ const (
 	PhaseObjects              // making objects; functions
 	PhaseWrite                // writing the result; bytes of the recording, and of traces
 	PhaseSync                 // waiting until the files are on the disk; no amount
-	PhaseStream               // all of this at once, while a stream comes; bytes of it
+	PhaseStream               // copying a pipe, before the survey; bytes of it
 	PhaseUndo                 // removing what was made, because of an error; files
 )
 
@@ -51,7 +51,7 @@ func (p Phase) String() string {
 	case PhaseSync:
 		return "waiting for the disk"
 	case PhaseStream:
-		return "injecting"
+		return "copying the pipe"
 	case PhaseUndo:
 		return "removing new files"
 	}
@@ -72,7 +72,7 @@ type ProgressState struct {
 	// Phase is the current phase.
 	Phase Phase
 	Done  int64 // in the unit of the phase
-	Total int64 // in the same unit; 0 if it is unknown, as with a stream
+	Total int64 // in the same unit; 0 if it is unknown, as with a pipe
 }
 
 // A Progress says how far a run is. Any goroutine may read it, at any time. The run updates it

@@ -252,15 +252,11 @@ func capturesIn(rec *recording.Recording, pid uint32, captures []*Capture) (insi
 	return inside, outside
 }
 
-// samplesIn counts the samples of each process in the code of captures. A stream that can be read
-// only once has no counts.
+// samplesIn counts the samples of each process in the code of captures.
 func samplesIn(ctx context.Context, f *locate.Finder, classes []*class) (map[*class]map[uint32]int, error) {
 	counts := make(map[*class]map[uint32]int)
 	for _, c := range classes {
 		counts[c] = make(map[uint32]int)
-	}
-	if f.Rec.In.Once {
-		return counts, nil
 	}
 	code := make([]recording.Ranges, len(classes))
 	for i, c := range classes {
