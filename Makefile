@@ -8,7 +8,6 @@
 # make runtimes   install runtimes of npm and Debian, record and judge them, into docs; RUNTIMES='node@26 php@8.4/sid'
 # make record     record programs of each runtime with jitinject record and perf record, into docs; RECORD='-rows node'
 # make sessions   run the sessions that the documentation shows, and paste what they print; SESSIONS='-only WORD FILE.md ...'
-# make pictures   record programs and make the pictures of the documentation; needs perf, node and a JDK
 # make race       all tests under Go's race detector (gcc): an hour
 # make fuzz       fuzz each target for FUZZTIME: a number of inputs, 1000000x, or a time, 5m
 # make lint       gofmt, go vet, staticcheck
@@ -47,7 +46,7 @@ FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram
 RACE       = ./inject ./cmd/jitinject ./internal/runtime/jitdump ./internal/format/xrayfdr
 RACE_TESTS = AnyNumberOfWorkers|MadeTogether|SideBySide|^TestStream_|^TestProgress|^TestBar_|^TestInterrupt_|_Interrupted|ChangesWhileRead|^TestCache_LikePerf
 
-.PHONY: build agent demo check test race race-seconds interop bench growth runtimes record fuzz fuzz-seconds lint man sessions pictures \
+.PHONY: build agent demo check test race race-seconds interop bench growth runtimes record fuzz fuzz-seconds lint man sessions \
         install install-files install-header install-agent uninstall packages release copyright clean
 
 build:
@@ -104,9 +103,6 @@ record:
 
 sessions:
 	script/sessions $(SESSIONS)
-
-pictures: build agent
-	$(GO) run ./internal/pictures
 
 fuzz:
 	@set -e; for t in $(FUZZ) $(FUZZ_WHOLE); do \

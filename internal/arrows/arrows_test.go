@@ -173,8 +173,6 @@ var allowed = map[string][]string{
 	"internal/golden":                 {},
 	"internal/truth":                  {"internal/judge"},
 	"internal/runtimes":               {"internal/judge", "internal/truth"},
-	"internal/pictures":               {"internal/screen"},
-	"internal/screen":                 {},
 	"internal/sessions":               {"internal/testrec"},
 	"internal/licenses":               {},
 	"internal/stepped":                {}, // tests only
