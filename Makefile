@@ -193,7 +193,7 @@ release:
 
 copyright:
 	@mkdir -p build
-	$(GO) run ./internal/licenses >build/copyright
+	script/copyright >build/copyright
 	mv build/copyright packaging/debian/copyright
 
 clean:
