@@ -160,7 +160,7 @@ var allowed = map[string][]string{
 	"internal/testrec/skeleton":       {},
 	"internal/testrec/unpack":         {"internal/testrec"},
 	"internal/testrec/make":           {"internal/testrec"},
-	"internal/bench":                  {"golang.org/x/sys/unix", "internal/testrec"},
+	"internal/bench":                  {"internal/testrec"},
 	"internal/hostile":                {},
 	"internal/trials":                 {}, // tests only: the built command records
 	"internal/cost":                   {},
