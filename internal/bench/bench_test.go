@@ -11,7 +11,7 @@ import (
 
 func contestOf(results map[string]result) (c contest) {
 	for name, r := range results {
-		c = append(c, &contestant{name: name, walls: []time.Duration{r.wall, r.wall, r.wall}, peak: float64(r.peak) / 1024})
+		c = append(c, &contestant{name: name, took: []time.Duration{r.wall, r.wall, r.wall}, peak: float64(r.peak) / 1024})
 	}
 	return c
 }

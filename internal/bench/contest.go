@@ -21,8 +21,8 @@ type contestant struct {
 	args    []string                         // the command
 	plain   func(dir string) (result, error) // in place of the command, or nil
 
-	walls []time.Duration // of all rounds
-	peak  float64         // of all rounds, in MB; 0 where it was not measured
+	took []time.Duration // of all rounds
+	peak float64         // of all rounds, in MB; 0 where it was not measured
 }
 
 // A contest is what contestants did on the same recording.
@@ -41,7 +41,7 @@ func (b *bench) contest(m *medium, name, what string, c contest) error {
 				return err
 			}
 			if round > 0 {
-				one.walls = append(one.walls, done.wall)
+				one.took = append(one.took, done.wall)
 				one.peak = max(one.peak, float64(done.peak)/1024)
 			}
 		}
@@ -59,7 +59,7 @@ func (b *bench) contest(m *medium, name, what string, c contest) error {
 
 func (c contest) find(name string) *contestant {
 	for _, one := range c {
-		if one.name == name && len(one.walls) > 0 {
+		if one.name == name && len(one.took) > 0 {
 			return one
 		}
 	}
@@ -77,7 +77,7 @@ func (c contest) table() string {
 			memory = fmt.Sprintf("%.0f MB", one.peak)
 		}
 		fmt.Fprintf(&b, "| %s | %.3f s | %.3f s | %.3f s | %s | %.2f |\n", one.name,
-			median(one.walls).Seconds(), slices.Min(one.walls).Seconds(), slices.Max(one.walls).Seconds(), memory, ratio(one, c[0]))
+			median(one.took).Seconds(), slices.Min(one.took).Seconds(), slices.Max(one.took).Seconds(), memory, ratio(one, c[0]))
 	}
 	return b.String()
 }
@@ -85,8 +85,8 @@ func (c contest) table() string {
 // ratio returns how many times as long as b a takes, as the median of the rounds.
 func ratio(a, b *contestant) float64 {
 	var ratios []float64
-	for i := range a.walls {
-		ratios = append(ratios, float64(a.walls[i])/float64(b.walls[i]))
+	for i := range a.took {
+		ratios = append(ratios, float64(a.took[i])/float64(b.took[i]))
 	}
 	return median(ratios)
 }
