@@ -45,7 +45,7 @@ func TestRequirements_AreOfParts(t *testing.T) {
 	for _, r := range requirements {
 		name, disk := strings.CutSuffix(r.contest, "-disk")
 		if !slices.ContainsFunc(allParts, func(p part) bool {
-			return p.name == name && slices.Contains(p.disk, disk) && slices.Contains(p.contestants, r.who) && (r.whom == "" || slices.Contains(p.contestants, r.whom))
+			return p.name == name && strings.Contains(p.media, (&medium{disk: disk}).where()) && slices.Contains(p.contestants, r.who) && (r.whom == "" || slices.Contains(p.contestants, r.whom))
 		}) {
 			t.Errorf("no part measures %+v", r)
 		}
@@ -64,8 +64,8 @@ func TestDocument_HasPlaces(t *testing.T) {
 	}
 	names := []string{"machine", "requirements"}
 	for _, p := range allParts {
-		for _, disk := range p.disk {
-			names = append(names, p.name+map[bool]string{true: "-disk"}[disk])
+		for _, medium := range strings.Split(p.media, ", ") {
+			names = append(names, p.name+map[string]string{"on disk": "-disk"}[medium])
 		}
 	}
 	b := &bench{file: path}

@@ -46,15 +46,14 @@ func (b *bench) contest(m *medium, name, what string, c contest) error {
 			}
 		}
 	}
-	where := "in memory"
 	if m.disk {
-		name, where = name+"-disk", "on disk"
+		name += "-disk"
 	}
 	for _, one := range c {
 		one.plain = nil // it holds on to all objects
 	}
 	b.held[name] = c
-	return b.section(name, fmt.Sprintf("%s Rounds: %d, %s.\n\n%s", what, b.rounds, where, c.table()))
+	return b.section(name, fmt.Sprintf("%s Rounds: %d, %s.\n\n%s", what, b.rounds, m.where(), c.table()))
 }
 
 func (c contest) find(name string) *contestant {

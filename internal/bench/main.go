@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -23,14 +24,13 @@ func main() {
 	only := flag.String("only", "", "the parts to run, with commas between them: "+strings.Join(partNames(), ", "))
 	flag.IntVar(&b.rounds, "rounds", 3, "how often everything is run")
 	flag.StringVar(&b.file, "write", "", "put the tables between the markers in this file, too")
-	binary := flag.String("jitinject", "bin/jitinject", "the program to measure")
 	measured := flag.Bool("measure", false, "run the arguments as a command and print what it took")
 	flag.Parse()
 	if *measured {
 		os.Exit(measure(flag.Args()))
 	}
 	var err error
-	if b.program, err = filepath.Abs(*binary); err == nil {
+	if b.program, err = filepath.Abs("bin/jitinject"); err == nil {
 		err = b.parts(*dir, *disk, *only)
 	}
 	if err != nil {
@@ -44,6 +44,9 @@ func (b *bench) parts(dir, disk, only string) error {
 	chosen := partNames()
 	if only != "" {
 		chosen = strings.Split(only, ",")
+	}
+	if i := slices.IndexFunc(chosen, func(name string) bool { return !slices.Contains(partNames(), name) }); i >= 0 {
+		return fmt.Errorf("-only %s: the parts are %s", chosen[i], strings.Join(partNames(), ", "))
 	}
 	if err := b.section("machine", machine(dir, disk)); err != nil {
 		return err

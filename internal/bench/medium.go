@@ -45,6 +45,14 @@ func newMedium(base string, disk bool) (*medium, error) {
 
 func (m *medium) close() { os.RemoveAll(m.root) }
 
+// where is the medium in tables, and in the parts.
+func (m *medium) where() string {
+	if m.disk {
+		return "on disk"
+	}
+	return "in memory"
+}
+
 // work is the directory that contestants run in, master that with the files of the recording.
 func (m *medium) work() string   { return filepath.Join(m.root, "work") }
 func (m *medium) master() string { return filepath.Join(m.root, "master") }

@@ -13,15 +13,8 @@ type part struct {
 	name, what  string // what it is; %s is the number of objects, if it has plain loops
 	make        func(dir string) error
 	contestants []string
-	disk        []bool
+	media       string // on which it makes sense: in memory, on disk
 }
-
-// The media on which a part makes sense: whether they are disks.
-var (
-	inMemory = []bool{false}
-	onDisk   = []bool{true}
-	onBoth   = []bool{false, true}
-)
 
 // modes are the contestants that make objects.
 var modes = []string{byDefault, withoutSync, again, sampled, bundle, withCFI, perfInject, withoutCache, plainLoop, plainSynced}
@@ -32,22 +25,22 @@ var readers = []string{sourceLines + byDefault, sourceLines + bundle, sourceLine
 const longText = "A recording of 1024 MB with few functions: node-fp, its samples repeated."
 
 var allParts = []part{
-	{"erlang", "A real recording: Erlang's compiler made %s functions.", unpack("erlang"), modes, onBoth},
+	{"erlang", "A real recording: Erlang's compiler made %s functions.", unpack("erlang"), modes, "in memory, on disk"},
 	{"functions", "A made-up recording of %s functions, 450 bytes of code on average, all with source lines.",
-		testrec.Made{Functions: 100_000}.Write, modes, onBoth},
+		testrec.Made{Functions: 100_000}.Write, modes, "in memory, on disk"},
 	// There, most of the time passes in the file system.
 	{"tiny", "A made-up recording of %s functions of three instructions, without lines.",
-		testrec.Made{Functions: 100_000, Tiny: true}.Write, modes, inMemory},
+		testrec.Made{Functions: 100_000, Tiny: true}.Write, modes, "in memory"},
 	// There, all is reading and writing.
-	{"long", longText, repeat(1 << 30), []string{byDefault, withoutSync, copying, copyingSynced, perfInject, withoutCache}, inMemory},
-	{"long", longText, repeat(1 << 30), []string{byDefault, withoutSync, copying, copyingSynced}, onDisk}, // where all results stay
+	{"long", longText, repeat(1 << 30), []string{byDefault, withoutSync, copying, copyingSynced, perfInject, withoutCache}, "in memory"},
+	{"long", longText, repeat(1 << 30), []string{byDefault, withoutSync, copying, copyingSynced}, "on disk"}, // where all results stay
 	// Not node's: there, addr2line is at work on node itself for minutes.
-	{"readers-erlang", "Time that perf takes to read the results of Erlang's recording.", unpack("erlang"), readers, inMemory},
+	{"readers-erlang", "Time that perf takes to read the results of Erlang's recording.", unpack("erlang"), readers, "in memory"},
 	{"readers-functions", "Time that perf takes to read the results of a made-up recording of 10,000 functions, 500 of them with samples.",
-		testrec.Made{Functions: 10_000}.Write, readers, inMemory},
-	{"xray", "A trace of XRay with 4,000,000 records, in two threads.", trace(4_000_000), []string{withXRay, llvmConvert}, inMemory},
+		testrec.Made{Functions: 10_000}.Write, readers, "in memory"},
+	{"xray", "A trace of XRay with 4,000,000 records, in two threads.", func(dir string) error { return testrec.MakeXRay(dir, 4_000_000) }, []string{withXRay, llvmConvert}, "in memory"},
 	// Too large for llvm-xray, which keeps all in memory.
-	{"xray-large", "The same with 100,000,000 records.", trace(100_000_000), []string{withXRay}, inMemory},
+	{"xray-large", "The same with 100,000,000 records.", func(dir string) error { return testrec.MakeXRay(dir, 100_000_000) }, []string{withXRay}, "in memory"},
 }
 
 func partNames() []string {
@@ -60,10 +53,8 @@ func partNames() []string {
 
 // part runs a part, if it makes sense on the medium.
 func (b *bench) part(m *medium, name string) error {
-	i := slices.IndexFunc(allParts, func(p part) bool { return p.name == name && slices.Contains(p.disk, m.disk) })
-	if i < 0 && !slices.Contains(partNames(), name) {
-		return fmt.Errorf("there is no such part; there are %s", strings.Join(partNames(), ", "))
-	} else if i < 0 {
+	i := slices.IndexFunc(allParts, func(p part) bool { return p.name == name && strings.Contains(p.media, m.where()) })
+	if i < 0 {
 		return nil
 	}
 	p := allParts[i]
@@ -100,8 +91,4 @@ func repeat(size int64) func(dir string) error {
 		}
 		return testrec.Repeat(dir, size)
 	}
-}
-
-func trace(records int64) func(dir string) error {
-	return func(dir string) error { return testrec.MakeXRay(dir, records) }
 }

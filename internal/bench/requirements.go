@@ -10,15 +10,14 @@ type requirement struct {
 	contest   string
 	who, whom string  // contestants; whom is "" where memory is limited
 	bound     float64 // how many times faster, or as long, or MB
-	kind      kind
+	kind      string
 }
 
-type kind int
-
+// kinds of requirements, by their texts.
 const (
-	faster    kind = iota // who is so many times faster than whom, at least
-	within                // who takes so many times as long as whom, at the most
-	megabytes             // who needs so much memory at the most
+	faster    = "%g times faster"         // who is so many times faster than whom, at least
+	within    = "within %g times as long" // who takes so many times as long as whom, at the most
+	megabytes = "below %g MB"             // who needs so much memory at the most
 )
 
 var requirements = []requirement{
@@ -68,35 +67,32 @@ func requirementsOf(held map[string]contest) string {
 		if held[r.contest] == nil {
 			continue
 		}
-		required, measured, met := r.check(held[r.contest])
+		measured, met := r.check(held[r.contest])
 		checked++
 		verdict := "ok"
 		if !met {
 			verdict = "NOT MET"
 			missed++
 		}
-		what := r.who
-		if r.whom != "" {
-			what += " : " + r.whom
-		}
-		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.contest, what, required, measured, verdict)
+		what := strings.TrimSuffix(r.who+" : "+r.whom, " : ")
+		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.contest, what, fmt.Sprintf(r.kind, r.bound), measured, verdict)
 	}
 	fmt.Fprintf(&s, "\nOf %d, %d were measured, and %d of these are not met.\n", len(requirements), checked, missed)
 	return s.String()
 }
 
-// check returns what r requires of a contest that was held, and what was measured.
-func (r *requirement) check(c contest) (required, measured string, met bool) {
+// check returns what was measured in a contest that was held, and whether r is met.
+func (r *requirement) check(c contest) (measured string, met bool) {
 	switch who, whom := c.find(r.who), c.find(r.whom); {
 	case who == nil || whom == nil && r.kind != megabytes: // XRay's tool may not be installed
-		return "-", "not measured", true
+		return "not measured", true
 	case r.kind == faster:
 		v := ratio(whom, who)
-		return fmt.Sprintf("%g times faster", r.bound), fmt.Sprintf("%.1f times faster", v), v >= r.bound
+		return fmt.Sprintf("%.1f times faster", v), v >= r.bound
 	case r.kind == within:
 		v := ratio(who, whom)
-		return fmt.Sprintf("within %g times as long", r.bound), fmt.Sprintf("%.2f times as long", v), v <= r.bound
+		return fmt.Sprintf("%.2f times as long", v), v <= r.bound
 	default:
-		return fmt.Sprintf("below %g MB", r.bound), fmt.Sprintf("%.0f MB", who.peak), who.peak < r.bound
+		return fmt.Sprintf("%.0f MB", who.peak), who.peak < r.bound
 	}
 }
