@@ -158,7 +158,7 @@ var allowed = map[string][]string{
 	"internal/testrec/skeleton":       {},
 	"internal/testrec/unpack":         {"internal/testrec"},
 	"internal/testrec/make":           {"internal/testrec"},
-	"internal/bench":                  {"golang.org/x/sys/unix", "internal/testrec"},
+	"internal/bench":                  {"internal/testrec"},
 	"internal/hostile":                {},
 	"internal/trials":                 {}, // tests only: the built command records
 	"internal/cost":                   {},
@@ -171,8 +171,6 @@ var allowed = map[string][]string{
 	"internal/golden":                 {},
 	"internal/truth":                  {"internal/judge"},
 	"internal/runtimes":               {"internal/judge", "internal/truth"},
-	"internal/pictures":               {"internal/screen"},
-	"internal/screen":                 {},
 	"internal/sessions":               {"internal/testrec"},
 	"internal/licenses":               {},
 	"internal/stepped":                {}, // tests only
