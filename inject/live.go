@@ -15,7 +15,6 @@ import (
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/count"
 	"github.com/jitinject/jitinject/internal/formats"
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
@@ -106,9 +105,6 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		return err
 	}
 	defer func() { err = objstore.WithLeft(err, out.Abandon()) }()
-	if out.Temp == nil { // data that went into a pipe may be of use, and needs its objects
-		journal.Keep()
-	}
 	opts.Progress.Write()
 	defer out.GiveUp(ctx)()
 	dst, err := output.New(in, out, opts.Compress)
@@ -151,9 +147,6 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	if err != nil && out.Temp != nil {
 		l.dirs.made = &build.Writer{Plan: l.Plan, Opts: l.opts, Stores: l.dirs.stores, Created: l.maker.Created}
 		return l.dirs.undo(err)
-	}
-	if err == nil {
-		journal.Done()
 	}
 	sum.Add(l.dirs.stores.Mark())
 	if err == nil {

@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // Runs that are kept at their work.
@@ -110,32 +108,10 @@ func ignores(t *testing.T, pid int, sig syscall.Signal) bool {
 	return mask>>(sig-1)&1 != 0
 }
 
-// worker returns the process that does the work of a run: the watched one.
-func worker(t *testing.T, pid int) int {
-	t.Helper()
-	for end := time.Now().Add(within); hasWatcher() && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-		if err != nil {
-			testrec.Skip(t, "the kernel does not name children: %v", err)
-		}
-		for child := range strings.FieldsSeq(string(children)) {
-			n, err := strconv.Atoi(child)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
-		}
-	}
-	if hasWatcher() {
-		t.Fatalf("process %d has no child for %v; want one", pid, within)
-	}
-	return pid
-}
-
 // stop stops a run and waits until it stands still. resume lets it go on.
 func stop(t *testing.T, run *os.Process) (resume func()) {
 	t.Helper()
-	pid := worker(t, run.Pid)
+	pid := run.Pid
 	syscall.Kill(pid, syscall.SIGSTOP)
 	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
