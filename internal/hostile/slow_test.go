@@ -34,6 +34,12 @@ func (s *stage) startSlow(via ...string) *slowRun {
 // startSlowIn is startSlow with attributes of the process.
 func (s *stage) startSlowIn(attributes *syscall.SysProcAttr, via ...string) *slowRun {
 	s.t.Helper()
+	return s.startSlowAs(program, attributes, via...)
+}
+
+// startSlowAs is startSlowIn for a build of the program.
+func (s *stage) startSlowAs(program string, attributes *syscall.SysProcAttr, via ...string) *slowRun {
+	s.t.Helper()
 	if err := syscall.Mkfifo(s.path("slow"), 0o600); err != nil && err != syscall.EEXIST {
 		s.t.Fatal(err)
 	}
