@@ -168,3 +168,44 @@ func TestSignals_SecondDuringUndo(t *testing.T) {
 		t.Errorf("no run was stopped while it removed objects within %v; want one", patience)
 	}
 }
+
+// A second interrupt after the run has said that it removes its files ends it at once. Temporary files
+// go, and objects that stay are whole: the next run uses them.
+func TestSignals_SecondAfterMessage(t *testing.T) {
+	s := newStage(t, 20000)
+	for start := time.Now(); ; {
+		r := s.startSlow()
+		all := s.countObjects()
+		r.cmd.Process.Signal(syscall.SIGINT)
+		for end := time.Now().Add(within); s.countObjects() == all && time.Now().Before(end); {
+		}
+		resume := stop(t, r.cmd.Process)
+		time.Sleep(2 * time.Second) // its half second is over
+		resume()
+		time.Sleep(300 * time.Millisecond)
+		r.cmd.Process.Signal(syscall.SIGINT)
+		result := r.wait()
+		if !strings.Contains(result.stderr, "there is no result") && !strings.Contains(result.stderr, "objects of it may stay") {
+			if time.Since(start) > patience {
+				t.Fatalf("got no run that the second signal ended within %v; want one\n%s", patience, result.stderr)
+			}
+			continue // it was quicker
+		}
+		result.wants(notWritten, "removing the files of this run", "what was written is not complete; objects of it may stay")
+		break
+	}
+	left := s.countObjects()
+	objects := s.list()
+	s.inject("--objects", "objects").wants(allInjected)
+	whole := s.list()
+	for name, what := range objects {
+		if strings.HasSuffix(name, ".so") && whole[name] != what {
+			t.Errorf("got %s cut; want each of the %d objects that stay whole", name, left)
+		}
+	}
+	s.run("clean", "-q", "out.data").wants(allInjected)
+	s.wantsNoPartial()
+	if n := s.countObjects(); n > 0 {
+		t.Errorf("got %d objects after clean; want none", n)
+	}
+}
