@@ -117,11 +117,11 @@ func reopenPipe(f *sys.File) *sys.File {
 	if st, err := f.Stat(); err != nil || st.Mode()&os.ModeNamedPipe == 0 {
 		return nil
 	}
-	again, err := sys.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), os.O_WRONLY|unix.O_NONBLOCK, 0)
+	fd, err := sys.OpenPath(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
 	}
-	return again
+	return sys.NewFile(fd, f.Name())
 }
 
 // create opens the directory of the output and calls do.
