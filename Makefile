@@ -28,9 +28,7 @@ export GO
 BIN = bin
 
 VERSION   ?= $(shell script/version)
-# Where the program begins; internal/watcher says why.
-GO_ENTRY   = $(if $(filter amd64 arm64,$(shell $(GO) env GOARCH)),-E github.com/jitinject/jitinject/internal/watcher.entry)
-GO_LDFLAGS = -X main.buildVersion=$(VERSION) $(GO_ENTRY)
+GO_LDFLAGS = -X main.buildVersion=$(VERSION)
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./internal/format/sourcemap:FuzzRead ./internal/export:FuzzQuote ./internal/dumptail:FuzzParse ./internal/profile:FuzzScript ./internal/runtime/v8:FuzzScriptMap ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzDecodeSample ./internal/runtime/jitdump:FuzzScan ./internal/runtime/mono:FuzzMonoLog ./internal/jitobj:FuzzBuild \
@@ -49,8 +47,8 @@ RACE_TESTS = AnyNumberOfWorkers|MadeTogether|SideBySide|^TestStream_|^TestProgre
         install install-files install-header install-agent uninstall packages release copyright clean
 
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(GO_LDFLAGS)' -o bin/jitinject ./cmd/jitinject
-	ln -sf jitinject bin/perf-jitinject
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(GO_LDFLAGS)' -o $(BIN)/jitinject ./cmd/jitinject
+	ln -sf jitinject $(BIN)/perf-jitinject
 
 # JAVA_HOME, or the JDK whose javac is first in PATH.
 JDK          ?= $(or $(JAVA_HOME),$(patsubst %/bin/javac,%,$(realpath $(shell command -v javac))))

@@ -20,7 +20,6 @@ import (
 	"github.com/jitinject/jitinject/internal/count"
 	"github.com/jitinject/jitinject/internal/diagnose"
 	"github.com/jitinject/jitinject/internal/formats"
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
@@ -164,7 +163,6 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	if err != nil {
 		return dirs.undo(err)
 	}
-	journal.Done()
 	sum.Add(dirs.stores.Mark())
 	sum.Cached, found = objstore.CacheObjects(ctx, dirs.plan, dirs.stores, opts)
 	sum.Add(found)

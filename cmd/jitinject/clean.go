@@ -58,7 +58,7 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 			return refuse(fs, stderr, err)
 		}
 	}
-	ctx, stop := interruptible(signalled{stderr: stderr, abandon: func() { abandon(append([]string{"clean"}, args...)) }}, syscall.SIGPIPE)
+	ctx, stop := interruptible(signalled{stderr: stderr, what: ending("the other objects are still there", exitIncomplete)}, syscall.SIGPIPE)
 	defer stop()
 	code := exitOK
 	for _, file := range o.files {

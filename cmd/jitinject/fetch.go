@@ -68,7 +68,7 @@ func runFetch(args []string, stdout *os.File, stderr io.Writer) int {
 	if err := o.check(fs); err != nil {
 		return refuse(fs, stderr, err)
 	}
-	ctx, stop := interruptible(signalled{stderr: stderr, abandon: func() { abandon(append([]string{"fetch"}, args...)) }}, syscall.SIGPIPE)
+	ctx, stop := interruptible(signalled{stderr: stderr, what: ending("the objects that are there already stay: fetch again", exitIncomplete)}, syscall.SIGPIPE)
 	defer stop()
 	code := exitOK
 	for _, file := range fs.Args() {

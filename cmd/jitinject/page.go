@@ -107,7 +107,7 @@ func (o *pageOptions) show(fs *pflag.FlagSet, stdout *os.File, stderr io.Writer,
 	if o.output == "" {
 		o.output = strings.TrimSuffix(o.input, ".data") + suffix
 	}
-	ctx, stop := interruptible(signalled{stderr: stderr, abandon: func() { os.Exit(exitFailed) }})
+	ctx, stop := interruptible(signalled{stderr: stderr, what: ending("nothing was written", exitFailed)})
 	defer stop()
 	p, err := o.read(ctx, o.input)
 	if err == nil {

@@ -71,7 +71,7 @@ func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) i
 		stream:   readsPipe(o, stdin),
 		progress: progress,
 		stderr:   stderr,
-		abandon:  func() { abandon(append([]string{"inject"}, args...)) },
+		what:     func() (string, int) { return whatIsThere(o, progress) },
 	}, syscall.SIGPIPE)
 	defer stop()
 	return inject(ctx, o, progress, stdin, stdout, stderr)

@@ -60,9 +60,8 @@ var allowed = map[string][]string{
 	// The stages of the engine, in the direction of data, and the engine.
 	"internal/quote":                     {},
 	"internal/addrs":                     {},
-	"internal/journal":                   {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/safefile/sys":              {"golang.org/x/sys/unix"},
-	"internal/safefile":                  {"golang.org/x/sys/unix", "internal/journal", "internal/quote", "internal/safefile/sys", "perfdata"},
+	"internal/safefile":                  {"golang.org/x/sys/unix", "internal/quote", "internal/safefile/sys", "perfdata"},
 	"internal/perfcache":                 {"golang.org/x/sys/unix", "internal/safefile", "internal/safefile/sys"},
 	"internal/report":                    {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/config":                    {"internal/report"},
@@ -88,16 +87,16 @@ var allowed = map[string][]string{
 	"internal/attribution":               {"internal/jitcode", "internal/model", "internal/recording"},
 	"internal/plan":                      {"internal/addrs", "internal/attribution", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/samplerefs", "internal/source"},
 	"internal/count":                     {"internal/addrs", "internal/jitcode", "internal/model", "internal/perfsample", "internal/quote", "internal/recording", "internal/report", "internal/source", "internal/tier", "perfdata"},
-	"internal/objstore":                  {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/journal", "internal/model", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "perfdata"},
+	"internal/objstore":                  {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/model", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "perfdata"},
 	"internal/fetch":                     {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/samplerefs", "perfdata"},
 	"internal/build":                     {"golang.org/x/sync/errgroup", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/objstore", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source"},
-	"internal/output":                    {"golang.org/x/sys/unix", "internal/config", "internal/journal", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "perfdata"},
+	"internal/output":                    {"golang.org/x/sys/unix", "internal/config", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/calltrace":                 {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":                  {"internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys"},
 	"internal/profile":                   {"github.com/ianlancetaylor/demangle", "internal/buildid", "internal/config", "internal/dwarfline", "internal/known", "internal/perfcache", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "internal/tier", "perfdata"},
 	"internal/formats":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/codebytes", "internal/locate", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmap", "internal/show/showmono", "internal/show/showperf", "internal/show/showv8", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkj9", "internal/verify/checkmap", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkv8", "internal/verify/checkxray", "internal/verify/recorded", "perfdata"},
-	"inject":                             {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/journal", "internal/known", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/source", "perfdata"},
+	"inject":                             {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/known", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/source", "perfdata"},
 
 	// dump shows files: a core without formats, packages that several formats share,
 	// and one for each format. Only jitdumps contain another format.
@@ -119,19 +118,17 @@ var allowed = map[string][]string{
 	"internal/view": {"internal/profile", "internal/quote", "internal/safefile", "internal/tier"},
 
 	// The command on top of it.
-	"internal/addr2line":     {"golang.org/x/sys/unix"}, // started hundreds of times
-	"internal/perfrun":       {"golang.org/x/sys/unix", "internal/addr2line", "internal/terminal"},
-	"internal/completion":    {}, // it knows shells, and no options of ours
-	"internal/manual":        {},
-	"internal/messages":      {},
-	"internal/nearest":       {},
-	"internal/stdio":         {"golang.org/x/sys/unix", "internal/safefile/sys"},
-	"internal/terminal":      {"golang.org/x/sys/unix"},
-	"internal/words":         {},
-	"internal/summary":       {"inject", "internal/quote", "internal/words"},
-	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
-	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
-	"cmd/jitinject":          {"github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/export", "internal/fetch", "internal/formats", "internal/journal", "internal/known", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/view", "internal/watcher", "internal/watcher/crash", "internal/words"},
+	"internal/addr2line":  {"golang.org/x/sys/unix"}, // started hundreds of times
+	"internal/perfrun":    {"golang.org/x/sys/unix", "internal/addr2line", "internal/terminal"},
+	"internal/completion": {}, // it knows shells, and no options of ours
+	"internal/manual":     {},
+	"internal/messages":   {},
+	"internal/nearest":    {},
+	"internal/stdio":      {"golang.org/x/sys/unix", "internal/safefile/sys"},
+	"internal/terminal":   {"golang.org/x/sys/unix"},
+	"internal/words":      {},
+	"internal/summary":    {"inject", "internal/quote", "internal/words"},
+	"cmd/jitinject":       {"github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/export", "internal/fetch", "internal/formats", "internal/known", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/view", "internal/words"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format
 	"internal/verify/jitted":         {},

@@ -24,7 +24,6 @@ var fileCalls = map[string][]string{
 var ownFileCalls = map[string]string{
 	"internal/locate/unread.go":    "directories that match a pattern: those that cannot be read have no matches",
 	"cmd/jitinject/man.go":         "writes manual pages when a package is built",
-	"internal/watcher/watcher.go":  "standard error, and what the runtime wrote to descriptor 2",
 	"internal/record/place.go":     "the directory of a recording, made before there is a result",
 	"internal/record/collect.go":   "moves dumps and logs of the recorded processes",
 	"internal/record/preflight.go": "reads about the system",

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -33,6 +32,8 @@ type Output struct {
 	Stream bool              // it gets the pipe format
 	dir    bool              // it is a directory; file is data in it
 	keep   bool              // file stays open: it is the caller's
+
+	progress *report.Progress // Commit says there that the result is complete
 }
 
 // Open opens the output. It refuses a path that would destroy the input. The caller calls Commit or
@@ -47,8 +48,11 @@ func Open(opts *config.Options, in *recording.Input) (*Output, error) {
 		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
 			return nil, errors.New("standard output is a terminal, and a recording is binary; name a file with " + inOutput)
 		}
-		journal.Stream()
-		return &Output{path: "standard output", file: sys.Of(f), Stream: true, keep: true, noSync: opts.NoSync}, nil
+		o := &Output{path: "standard output", file: sys.Of(f), Stream: true, keep: true, noSync: opts.NoSync, progress: opts.Progress}
+		if again := reopenPipe(o.file); again != nil {
+			o.file, o.keep = again, false
+		}
+		return o, nil
 	}
 	if wantsDir(path) {
 		return openOutputDir(opts, in)
@@ -70,7 +74,7 @@ func Open(opts *config.Options, in *recording.Input) (*Output, error) {
 		return nil, Error(path, err)
 	}
 	// As with perf, only the owner may read it: a recording has addresses.
-	o := &Output{path: path, noSync: opts.NoSync}
+	o := &Output{path: path, noSync: opts.NoSync, progress: opts.Progress}
 	err = o.create(func() (err error) {
 		o.file, o.Temp, err = safefile.CreateResult(o.parent, filepath.Base(path), 0o600)
 		return err
@@ -134,6 +138,19 @@ func refuse(path string, what func(fs.FileInfo) (string, error)) error {
 	return nil
 }
 
+// reopenPipe opens a pipe once more, so that GiveUp can end writes to it: writes through standard
+// output block, and other programs may rely on that. It returns nil if f is no pipe, or if that fails.
+func reopenPipe(f *sys.File) *sys.File {
+	if st, err := f.Stat(); err != nil || st.Mode()&os.ModeNamedPipe == 0 {
+		return nil
+	}
+	fd, err := sys.OpenPath(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	return sys.NewFile(fd, f.Name())
+}
+
 // create opens the directory of the output and calls do.
 func (o *Output) create(do func() error) (err error) {
 	dir := filepath.Dir(o.path)
@@ -154,7 +171,6 @@ func (o *Output) create(do func() error) (err error) {
 		sys.Close(o.parent)
 		return err
 	}
-	journal.AddResult(o.parent, o.Temp.Name, filepath.Base(o.path))
 	return nil
 }
 
@@ -186,7 +202,7 @@ func (o *Output) GiveUp(ctx context.Context) (stop func() bool) {
 	if !o.Stream {
 		return func() bool { return true }
 	}
-	// Standard output may have no deadlines.
+	// What could not be opened again has no deadlines.
 	return context.AfterFunc(ctx, func() { o.file.SetWriteDeadline(time.Now()) })
 }
 
@@ -208,14 +224,7 @@ func (o *Output) Abandon() (left string) {
 		return ""
 	}
 	path := o.inside("")
-	var err error
-	if o.dir && o.Temp.Name != "" {
-		err = safefile.RemoveDir(o.parent, o.Temp.Name)
-		o.Temp.Name = ""
-	}
-	if rerr := o.Temp.Remove(); err == nil {
-		err = rerr
-	}
+	err := o.Temp.Remove()
 	sys.Close(o.parent)
 	if err == nil {
 		return ""

@@ -79,11 +79,11 @@ type ProgressState struct {
 // after each block of some 256 KiB and after some dozen functions. That has no measurable cost
 // and allocates nothing. The zero value is ready. It belongs to one run.
 type Progress struct {
-	mu     sync.Mutex
-	now    ProgressState
-	beside ProgressState // data that is read in addition to the recording
-	// writes says that the run has begun to make files.
-	writes bool
+	mu       sync.Mutex
+	now      ProgressState
+	beside   ProgressState // data that is read in addition to the recording
+	writes   bool          // the run has begun to make files
+	finished bool          // the result is complete
 }
 
 // Writes reports whether the run has begun to make files. When the run is cancelled, it removes
@@ -102,6 +102,24 @@ func (p *Progress) Write() {
 	}
 	p.mu.Lock()
 	p.writes = true
+	p.mu.Unlock()
+}
+
+// Finished reports whether the result is complete: its last byte is written, and durable where that
+// was asked for.
+func (p *Progress) Finished() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.finished
+}
+
+// Finish records that the result is complete.
+func (p *Progress) Finish() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.finished = true
 	p.mu.Unlock()
 }
 
