@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -242,6 +243,16 @@ func (v *Viewer) NeedsFile(format string) error {
 		return fmt.Errorf("a file of %s cannot be read from a pipe; put it into a file and name that", format)
 	}
 	return nil
+}
+
+// ShownBy is the error about a file that other programs show. FILE in their commands becomes its
+// name, as a shell reads it.
+func (v *Viewer) ShownBy(what, commands string) error {
+	path := v.Path
+	if path != "-" && strings.HasPrefix(path, "-") {
+		path = "./" + path
+	}
+	return fmt.Errorf("it is %s; %s", what, strings.ReplaceAll(commands, "FILE", quote.ShellWord(path)))
 }
 
 // Begun begins the first item, which says what the file is; the caller adds fields and ends it. With

@@ -1,7 +1,11 @@
 package showgdbjit
 
 import (
+	"bytes"
+	"debug/elf"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/format/gdbjit"
@@ -12,16 +16,47 @@ import (
 	"github.com/jitinject/jitinject/internal/show/listing"
 )
 
-// Types are the types of items, with function, which other ELF files have as well.
-var Types = []string{"descriptor", "entry"}
+// Format is the format of core dumps. Other ELF files are shown by other programs.
+var Format = show.Format{
+	Name:   "a core dump",
+	Begins: func(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) },
+	Show:   showCore,
+	Types:  []string{"descriptor", "entry", "function"},
+}
 
-// Show shows what the process of a core dump has registered. It shows nothing for a process without a
-// descriptor.
-func Show(v *show.Viewer, c *elfcore.Core) {
-	filter := &v.Opts.Filter
-	if !filter.MatchesType("descriptor") && !filter.MatchesType("entry") && !filter.MatchesType("function") {
-		return
+func showCore(v *show.Viewer) error {
+	if err := v.NeedsFile("ELF"); err != nil {
+		return err
 	}
+	c, err := elfcore.Open(v.File)
+	if errors.Is(err, elfcore.ErrNotCore) {
+		return v.ShownBy("an ELF file", "readelf -aW FILE shows it, and llvm-dwarfdump FILE its lines and inlined calls")
+	} else if err != nil {
+		return err
+	}
+	o, filter := v.Out, &v.Opts.Filter
+	v.Begun(elfcore.FormatName)
+	o.Word("class", strings.ToLower(strings.TrimPrefix(c.Class.String(), "ELFCLASS"))+"-bit")
+	o.Word("order", show.OrderName(c.Order))
+	o.Named("machine", uint64(c.Machine), show.MachineName(uint32(c.Machine)))
+	if p := c.Process(); p != nil {
+		o.Num("pid", uint64(p.PID))
+		o.Num("parent", uint64(p.PPID))
+		o.Str("command", []byte(p.Command))
+		o.Str("args", []byte(p.Args))
+	}
+	o.End()
+	for _, err := range c.Problems {
+		v.Problem(-1, err)
+	}
+	if !filter.Time.Set && filter.MatchesPID(uint32(c.PID())) { // nothing in a core dump has a time
+		registeredObjects(v, c)
+	}
+	return nil
+}
+
+// registeredObjects shows what the process has registered, which is nothing without a descriptor.
+func registeredObjects(v *show.Viewer, c *elfcore.Core) {
 	s := &shower{v, &registered.Process{Memory: c, Class: c.Class, Order: c.Order, Machine: c.Machine, Open: open}}
 	r, err := registered.Read(s.process, registered.Find(s.process))
 	if err != nil {
