@@ -73,8 +73,16 @@ type Viewer struct {
 	Head  []byte       // the first bytes, at most eight
 	Texts *SourceTexts // of source files
 
-	w      io.Writer
-	damage Damaged
+	// What a format adds to the fields of records; see [Fields]. All may be left as they are.
+	Version int                                            // of the format
+	Known   func(key string, v uint64) (name, text string) // the field that follows one, with the name that its value has
+	Add     func(o Form, rec any)                          // writes what is no field, behind the fields of a struct
+	Bytes   func(offset, size int64) []byte                // of the records, if they are not those of File
+
+	w          io.Writer
+	damage     Damaged
+	flushed    int64 // the offset up to which the output was flushed
+	oneProcess bool  // records need not name their process
 }
 
 // headSize is how many bytes tell the format of a file.
