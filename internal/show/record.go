@@ -9,19 +9,27 @@ import (
 // One walk prints records: as text, as JSON, and to compare them with the filter.
 
 // Record shows a record, a pointer to a struct, if the filter lets it through: by the tags of its
-// fields, or by a table. What Viewer.Add adds stands behind its fields, and behind those of each row.
-func (v *Viewer) Record(it Item, rec any, table *Fields) {
+// fields, or by a table. It reports whether that is so. What Viewer.Add adds stands behind its fields, and behind those of each row.
+func (v *Viewer) Record(it Item, rec any, table *Fields) bool {
 	if it.Offset-v.flushed > FlushEvery {
 		v.Out.Flush()
 		v.flushed = it.Offset
 	}
 	if f := &v.Opts.Filter; !f.MatchesType(it.Type) || !f.MatchesTime(it.Time, it.Timed) || !v.mentions(rec, table) {
-		return
+		return false
 	}
 	v.Out.Begin(it)
 	v.Fields(v.Out, rec, table)
 	v.RawBytes(it.Offset, it.Size)
 	v.Out.End()
+	return true
+}
+
+// Summary shows what a file is or has as a whole. A filter for anything but types leaves it out.
+func (v *Viewer) Summary(it Item, rec any) {
+	if !v.Opts.Filter.IsPicky() {
+		v.Record(it, rec, nil)
+	}
 }
 
 // RawBytes shows bytes of the file, if that is asked for.

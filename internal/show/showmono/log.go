@@ -81,9 +81,7 @@ func showLog(v *show.Viewer) error {
 		}
 		return nil
 	}
-	if !v.Opts.Filter.IsPicky() {
-		m.showHeader()
-	}
+	m.showHeader()
 	if v.OfProcess(m.header.PID) {
 		m.buffers()
 	}
@@ -92,10 +90,10 @@ func showLog(v *show.Viewer) error {
 
 func (m *logViewer) showHeader() {
 	h := m.header
-	m.Record(show.Item{Offset: 0, Type: "header", Size: h.Size}, &struct {
+	m.Summary(show.Item{Offset: 0, Type: "header", Size: h.Size}, &struct {
 		Mono string `show:"version"`
 		*monolog.Header
-	}{fmt.Sprintf("%d.%d", h.Major, h.Minor), h}, nil)
+	}{fmt.Sprintf("%d.%d", h.Major, h.Minor), h})
 }
 
 // buffers walks all buffers, around those that are damaged.
