@@ -24,7 +24,7 @@ func TestCore_RegisteredObjects(t *testing.T) {
 		not  string
 	}{
 		{show.Options{Filter: show.Filter{Types: []string{"descriptor", "entry"}}}, []string{
-			`descriptor addr=0x7f0e724dbb50 filename=/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1 found="by its dynamic symbol" version=1 action_flag=1(register) relevant_entry=0x2dd1a5a0 first_entry=0x2dd1a5a0 entries=1`,
+			`descriptor addr=0x7f0e724dbb50 version=1 action_flag=1(register) relevant_entry=0x2dd1a5a0 first_entry=0x2dd1a5a0 filename=/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1 found="by its dynamic symbol" entries=1`,
 			"entry addr=0x2dd1a5a0 next_entry=0x0 prev_entry=0x0 symfile_addr=0x2dcceb70 symfile_size=5480",
 		}, "function"},
 		{show.Options{Filter: show.Filter{Names: []show.Name{{Part: "second"}}}}, []string{
