@@ -24,7 +24,11 @@ import (
 //	flag:N         bits of a number: "yes" if one of them is set
 //	string         what the type's String returns
 //	named          the number, with what String returns as its name
+//	set            what String returns, as names between |
+//	machine        an ELF machine
 //	id             bytes that people compare
+//	len            the number of elements
+//	extra          the number of bytes that no other field accounts for, unless they are padding
 //	name           text that --name means
 //	pid            a process, which --pid means
 //	at, offset     the address, or the offset in the file, that a row begins with
@@ -100,7 +104,7 @@ func newField(t reflect.Type, key string, index []int, options string) field {
 		option, options, _ = strings.Cut(options, ",")
 		option, arg, _ := strings.Cut(option, ":")
 		switch option {
-		case "hex", "time", "string", "named", "id", "at", "offset":
+		case "hex", "time", "string", "named", "set", "machine", "id", "len", "extra", "at", "offset":
 			f.verb = option
 		case "addr":
 			f.verb = option

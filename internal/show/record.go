@@ -1,9 +1,11 @@
 package show
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 )
 
 // One walk prints records: as text, as JSON, and to compare them with the filter.
@@ -162,6 +164,14 @@ func (v *Viewer) number(o Form, f *field, x, of reflect.Value) {
 		o.Named(f.key, n, x.Interface().(fmt.Stringer).String())
 	case "string":
 		o.Word(f.key, x.Interface().(fmt.Stringer).String())
+	case "set":
+		var names []string
+		if n != 0 {
+			names = strings.Split(x.Interface().(fmt.Stringer).String(), "|")
+		}
+		o.Words(f.key, names)
+	case "machine":
+		o.Named(f.key, n, MachineName(uint32(n)))
 	case "bits":
 		o.Words(f.key, BitNames(n, f.names))
 	case "flag":
@@ -200,11 +210,19 @@ func (v *Viewer) text(o Form, f *field, text []byte) {
 
 // slice writes bytes, a list of rows, or an array of plain values.
 func (v *Viewer) slice(o Form, f *field, x reflect.Value) {
-	switch x.Type().Elem().Kind() {
-	case reflect.Uint8:
+	switch kind := x.Type().Elem().Kind(); {
+	case f.verb == "len":
+		o.Num(f.key, uint64(x.Len()))
+		return
+	case f.verb == "extra":
+		if b := x.Bytes(); len(b) > 7 || len(bytes.Trim(b, "\x00")) > 0 {
+			o.Num(f.key, uint64(len(b)))
+		}
+		return
+	case kind == reflect.Uint8:
 		v.text(o, f, x.Bytes())
 		return
-	case reflect.Struct:
+	case kind == reflect.Struct:
 		o.List(f.key)
 		for i := 0; i < x.Len() && !v.Lost(); i++ {
 			o.Row()

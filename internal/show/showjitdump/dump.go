@@ -16,6 +16,9 @@ type dumpViewer struct {
 	waiting waiting
 	chosen  map[codeID]bool // functions with moves that are shown, too
 	listing *codeLister     // with -d
+
+	shown *jitdump.Raw // the record of which fields are written
+	later error        // in what add writes for it
 }
 
 // A codeID is what a producer calls a function by.
@@ -43,6 +46,7 @@ func showDump(v *show.Viewer) error {
 		return err
 	}
 	d := &dumpViewer{Viewer: v, reader: r, chosen: make(map[codeID]bool)}
+	v.Add = d.add
 	if v.Opts.Disassemble {
 		if d.listing, err = newCodeLister(v); err != nil {
 			return err
@@ -50,39 +54,27 @@ func showDump(v *show.Viewer) error {
 	}
 	v.Begun("jitdump")
 	v.Out.End()
-	if f := &v.Opts.Filter; f.MatchesType("header") && !f.IsPicky() {
-		d.header(r.Header())
-	}
+	d.header(r.Header())
 	d.records()
 	return nil
 }
 
 func (d *dumpViewer) header(h *jitdump.Header) {
-	o := d.Out
-	o.Begin(show.Item{Offset: 0, Type: "header", Size: h.Size()})
-	o.Num("version", uint64(h.Version))
-	o.Word("order", show.OrderName(h.Order))
-	o.Named("elf_mach", uint64(h.Machine), show.MachineName(h.Machine))
-	o.Num("pid", uint64(h.PID))
-	if h.Flags == jitdump.ArchTimestamps {
-		o.Num("ticks", h.Timestamp)
-	} else {
-		o.Time("timestamp", h.Timestamp)
+	rec := struct {
+		Version uint32        `show:"version"`
+		Order   string        `show:"order"`
+		Machine uint32        `show:"elf_mach,machine"`
+		PID     uint32        `show:"pid"`
+		Ticks   uint64        `show:"ticks,since:2"`
+		Time    uint64        `show:"timestamp,time,until:1"`
+		Flags   jitdump.Flags `show:"flags,bits:ARCH_TIMESTAMP"`
+		Pad     uint32        `show:"pad1,hex,opt"`
+	}{Version: h.Version, Order: show.OrderName(h.Order), Machine: h.Machine, PID: h.PID, Ticks: h.Timestamp, Time: h.Timestamp, Flags: h.Flags, Pad: h.Pad}
+	d.Version = 1
+	if h.Flags == jitdump.ArchTimestamps { // times are of a clock with an unknown rate
+		d.Version = 2
 	}
-	if h.Flags.Unknown() != 0 { // no bit of it means anything
-		o.Hex("flags", uint64(h.Flags))
-	} else {
-		o.Words("flags", show.BitNames(uint64(h.Flags), []string{"ARCH_TIMESTAMP"}))
-	}
-	if h.Pad != 0 {
-		o.Hex("pad1", uint64(h.Pad))
-	}
-	if d.Opts.Hex {
-		b := make([]byte, h.Size())
-		n, _ := d.File.ReadAt(b, 0)
-		o.Data("hex", b[:n], 0)
-	}
-	o.End()
+	d.Summary(show.Item{Offset: 0, Type: "header", Size: h.Size()}, &rec)
 }
 
 // records walks all records, around damage where the codec finds a way.

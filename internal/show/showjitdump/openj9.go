@@ -66,13 +66,7 @@ func (d *dumpViewer) noteOpenJ9(raw *jitdump.Raw) {
 // openJ9 shows metadata of OpenJ9 and the tables that come with it.
 func (d *dumpViewer) openJ9(raw *jitdump.Raw, m *jitdump.OpenJ9Metadata) error {
 	o := d.Out
-	o.Hex("code_addr", m.CodeAddr)
-	o.Hex("base", m.Base)
-	o.Num("metadata_size", uint64(len(m.Metadata)))
-	o.Num("pointer_size", uint64(m.PointerSize))
-	o.Num("header_size", uint64(m.HeaderSize))
 	o.Hex("metadata_offset", uint64(m.MetadataOffset()))
-	d.extra(m.Extra)
 	err := m.CheckTables()
 	filter := d.sectionFilter()
 	if filter == nil || filter.MatchesType(showj9.MethodTable) {
