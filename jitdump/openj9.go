@@ -28,11 +28,11 @@ type OpenJ9Metadata struct {
 
 // A JavaMethod is a method that metadata refers to, by its address in the process.
 type JavaMethod struct {
-	Method    uint64 // the J9Method*
-	Class     []byte // as in class files: java/lang/String
-	Name      []byte
-	Signature []byte // (I)V; may be empty
-	File      []byte // with the directory of the package: java/lang/String.java; empty if unknown
+	Method    uint64 `show:"method,at"` // the J9Method*
+	Class     []byte `show:"class"`     // as in class files: java/lang/String
+	Name      []byte `show:"name"`
+	Signature []byte `show:"signature"` // (I)V; may be empty
+	File      []byte `show:"file"`      // with the directory of the package: java/lang/String.java; empty if unknown
 	Flags     FunctionFlags
 	Lines     []JavaLine // sorted by index; empty if unknown
 

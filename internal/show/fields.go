@@ -39,6 +39,8 @@ import (
 //	unless:F       unless it is the same as field F
 //	since:N        in versions of the format from N on
 //	until:N        in versions of the format up to N
+//	row:KEY        with the number of the row in its list
+//	picked         of a list, only the rows that the filter is about; such a record needs one
 //	known          with what [Viewer.Known] returns for it
 //
 // A slice of structs is a list of rows. A struct, or a pointer to one, stands for its fields.
@@ -54,8 +56,10 @@ type field struct {
 	unless      []int
 	since       int
 	until       int
+	row         string
 	opt, known  bool
 	isName, pid bool
+	picked      bool
 }
 
 // Table returns how the fields of a struct are printed by a table of a codec. It panics if the table
@@ -121,6 +125,10 @@ func newField(t reflect.Type, key string, index []int, options string) field {
 			f.since = number(arg)
 		case "until":
 			f.until = number(arg)
+		case "row":
+			f.row = arg
+		case "picked":
+			f.picked = true
 		case "opt":
 			f.opt = true
 		case "known":

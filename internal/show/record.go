@@ -62,10 +62,18 @@ func (v *Viewer) mentions(rec any, table *Fields) bool {
 	if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set {
 		return true
 	}
-	m := &matcher{jsonForm: jsonForm{page: page{w: io.Discard}}, filter: f,
-		pid: len(f.PIDs) == 0 || v.oneProcess, name: len(f.Names) == 0, address: !f.Address.Set}
+	m := v.newMatcher()
 	v.Fields(m, rec, table)
-	return m.pid && m.name && m.address
+	return m.found()
+}
+
+// Wants reports whether the filter looks for a record, whatever its type and time.
+func (v *Viewer) Wants(rec any) bool { return v.mentions(rec, nil) }
+
+func (v *Viewer) newMatcher() *matcher {
+	f := &v.Opts.Filter
+	return &matcher{jsonForm: jsonForm{page: page{w: io.Discard}}, filter: f,
+		pid: len(f.PIDs) == 0 || v.oneProcess, name: len(f.Names) == 0, address: !f.Address.Set}
 }
 
 // A matcher is a form that writes nothing, and finds what the filter looks for.
@@ -73,6 +81,15 @@ type matcher struct {
 	jsonForm
 	filter             *Filter
 	pid, name, address bool
+}
+
+func (m *matcher) found() bool { return m.pid && m.name && m.address }
+
+// Match says that a record of which the fields are written to o is what the filter looks for.
+func Match(o Form) {
+	if m, ok := o.(*matcher); ok {
+		m.name, m.address = true, true
+	}
 }
 
 // Mention says that a record of which the fields are written to o is about an address, too.
@@ -120,6 +137,9 @@ func (v *Viewer) field(o Form, f *field, x, of reflect.Value) {
 	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Int:
 		if f.verb == "offset" {
 			o.Offset(uint64(x.Int()))
+			if f.row != "" {
+				o.Num(f.row, uint64(v.Row))
+			}
 		} else {
 			o.Signed(f.key, x.Int())
 		}
@@ -223,12 +243,7 @@ func (v *Viewer) slice(o Form, f *field, x reflect.Value) {
 		v.text(o, f, x.Bytes())
 		return
 	case kind == reflect.Struct:
-		o.List(f.key)
-		for i := 0; i < x.Len() && !v.Lost(); i++ {
-			o.Row()
-			v.fields(o, x.Index(i), nil)
-		}
-		o.EndList()
+		v.rows(o, f, x)
 		return
 	}
 	o.Array(f.key)
@@ -249,4 +264,26 @@ func (v *Viewer) slice(o Form, f *field, x reflect.Value) {
 		}
 	}
 	o.EndArray()
+}
+
+// rows writes a list of structs.
+func (v *Viewer) rows(o Form, f *field, x reflect.Value) {
+	filter := &v.Opts.Filter
+	picks := f.picked && (len(filter.Names) > 0 || filter.Address.Set)
+	o.List(f.key)
+	outer := v.Row
+	for v.Row = 0; v.Row < x.Len() && !v.Lost(); v.Row++ {
+		row := x.Index(v.Row)
+		if picks {
+			m := v.newMatcher()
+			if v.fields(m, row, nil); !m.found() {
+				continue
+			}
+			Match(o)
+		}
+		o.Row()
+		v.fields(o, row, nil)
+	}
+	v.Row = outer
+	o.EndList()
 }

@@ -74,6 +74,7 @@ type Viewer struct {
 	Texts *SourceTexts // of source files
 
 	// What a format adds to the fields of records; see [Fields]. All may be left as they are.
+	Row     int                                            // the number of the row, in Add
 	Version int                                            // of the format
 	Known   func(key string, v uint64) (name, text string) // the field that follows one, with the name that its value has
 	Add     func(o Form, rec any)                          // writes what is no field, behind the fields of a struct
