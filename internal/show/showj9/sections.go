@@ -91,7 +91,7 @@ type gpuInfo struct {
 type gpuKernel struct {
 	Offset int `show:"offset,offset"` // of the line; the text is elsewhere
 	j9meta.GPUKernel
-	TextOffset int `show:"ptx_array_entry_offset"`
+	TextOffset uint64 `show:"ptx_array_entry_offset,hex"`
 }
 
 func (b *Body) newGPU(g *j9meta.GPUInfo) *gpuInfo {
@@ -100,7 +100,7 @@ func (b *Body) newGPU(g *j9meta.GPUInfo) *gpuInfo {
 	lines := g.Offset + 4*p + 8 + len(g.Signature) + 1
 	text := lines + len(g.Kernels)*(4+p)
 	for i, k := range g.Kernels {
-		r.Entries = append(r.Entries, gpuKernel{lines + 4*i, k, text})
+		r.Entries = append(r.Entries, gpuKernel{lines + 4*i, k, uint64(text)})
 		text += len(k.Text) + 1
 	}
 	return r
