@@ -15,6 +15,59 @@ type part struct {
 	Size  uint16 `show:"part_size"`
 }
 
+type letters uint8
+
+func (letters) String() string { return "A|B" }
+
+// A body has what the filter chooses from.
+type body struct {
+	Letters letters `show:"letters,set"`
+	None    letters `show:"none,set"`
+	Machine uint16  `show:"machine,machine"`
+	Data    []byte  `show:"data_size,len"`
+	Padding []byte  `show:"padding,extra"`
+	Beyond  []byte  `show:"beyond,extra"`
+	Spare   [2]byte `show:"spare,opt"`
+	Inner   *struct {
+		Yes bool `show:"yes"`
+	} `show:""`
+	Entries []entry `show:"entries,picked"`
+}
+
+type entry struct {
+	Offset int    `show:"offset,offset,row:index"`
+	Code   uint64 `show:"code,addr"`
+	Name   string `show:"name,name"`
+}
+
+func newBody() *body {
+	return &body{Letters: 1, Machine: 62, Data: make([]byte, 3), Padding: make([]byte, 7), Beyond: []byte{0, 1}, Spare: [2]byte{0, 0xff},
+		Inner: &struct {
+			Yes bool `show:"yes"`
+		}{true}, Entries: []entry{{16, 0x1000, "one"}, {32, 0x2000, "two"}}}
+}
+
+// Of a list that says so, only the rows are shown that the filter is about.
+func TestRecord_PicksRows(t *testing.T) {
+	const head = "0x00000010                       thing           size=4 letters=A|B none=0 machine=62(x86-64) data_size=3 beyond=2 spare=00ff yes=yes\n"
+	const one, two = "    0x10  index=0 code=0x1000 name=one\n", "    0x20  index=1 code=0x2000 name=two\n"
+	for name, c := range map[string]struct {
+		filter Filter
+		want   string
+	}{
+		"all":                  {Filter{}, head + one + two},
+		"by name":              {Filter{Names: []Name{{Part: "tw"}}}, head + two},
+		"by address":           {Filter{Address: Range{Set: true, First: 0x1000, Last: 0x1000}}, head + one},
+		"by both, of one row":  {Filter{Names: []Name{{Part: "one"}}, Address: Range{Set: true, First: 0x1000, Last: 0x1000}}, head + one},
+		"by both, of two rows": {Filter{Names: []Name{{Part: "one"}}, Address: Range{Set: true, First: 0x2000, Last: 0x2000}}, ""},
+		"no row":               {Filter{Names: []Name{{Part: "three"}}}, ""},
+	} {
+		if got := shownRecord(Options{Filter: c.filter}, newBody(), nil); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
+
 type record struct {
 	PID     uint32   `show:"pid,pid"`
 	Flags   uint64   `show:"flags,bits:read|write"`

@@ -239,6 +239,9 @@ func (v *Viewer) slice(o Form, f *field, x reflect.Value) {
 			o.Num(f.key, uint64(len(b)))
 		}
 		return
+	case kind == reflect.String: // words of ours
+		o.Words(f.key, x.Interface().([]string))
+		return
 	case kind == reflect.Uint8:
 		v.text(o, f, x.Bytes())
 		return

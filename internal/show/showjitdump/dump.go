@@ -61,15 +61,18 @@ func showDump(v *show.Viewer) error {
 
 func (d *dumpViewer) header(h *jitdump.Header) {
 	rec := struct {
-		Version uint32        `show:"version"`
-		Order   string        `show:"order"`
-		Machine uint32        `show:"elf_mach,machine"`
-		PID     uint32        `show:"pid"`
-		Ticks   uint64        `show:"ticks,since:2"`
-		Time    uint64        `show:"timestamp,time,until:1"`
-		Flags   jitdump.Flags `show:"flags,bits:ARCH_TIMESTAMP"`
-		Pad     uint32        `show:"pad1,hex,opt"`
-	}{Version: h.Version, Order: show.OrderName(h.Order), Machine: h.Machine, PID: h.PID, Ticks: h.Timestamp, Time: h.Timestamp, Flags: h.Flags, Pad: h.Pad}
+		Version uint32   `show:"version"`
+		Order   string   `show:"order"`
+		Machine uint32   `show:"elf_mach,machine"`
+		PID     uint32   `show:"pid"`
+		Ticks   uint64   `show:"ticks,since:2"`
+		Time    uint64   `show:"timestamp,time,until:1"`
+		Flags   []string `show:"flags"`
+		Pad     uint32   `show:"pad1,hex,opt"`
+	}{Version: h.Version, Order: show.OrderName(h.Order), Machine: h.Machine, PID: h.PID, Ticks: h.Timestamp, Time: h.Timestamp, Flags: show.BitNames(uint64(h.Flags), []string{"ARCH_TIMESTAMP"}), Pad: h.Pad}
+	if h.Flags.Unknown() != 0 { // no bit of it means anything
+		rec.Flags = show.BitNames(uint64(h.Flags), nil)
+	}
 	d.Version = 1
 	if h.Flags == jitdump.ArchTimestamps { // times are of a clock with an unknown rate
 		d.Version = 2
@@ -145,7 +148,7 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 		}
 	case jitdump.IDLoad:
 		l, err := raw.Load()
-		wanted := err == nil && d.wanted(raw, l.PID, l.Name, l.CodeAddr, l.CodeSize)
+		wanted := err == nil && f.MatchesTime(raw.Timestamp, true) && d.Wants(&l)
 		code := codeID{l.PID, l.CodeIndex}
 		if err == nil {
 			delete(d.chosen, code)
@@ -163,11 +166,7 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 		}
 	case jitdump.IDMove:
 		m, err := raw.Move()
-		if err != nil || !d.typed(raw) || !f.MatchesPID(m.PID) || !f.MatchesTime(raw.Timestamp, true) {
-			return
-		}
-		there := f.Address.Meets(m.OldCodeAddr, m.CodeSize) || f.Address.Meets(m.NewCodeAddr, m.CodeSize)
-		if there && len(f.Names) == 0 || d.chosen[codeID{m.PID, m.CodeIndex}] {
+		if err == nil && d.typed(raw) && f.MatchesTime(raw.Timestamp, true) && (d.chosen[codeID{m.PID, m.CodeIndex}] || d.Wants(&m)) {
 			d.show(raw)
 		}
 	default:
@@ -187,12 +186,6 @@ func (d *dumpViewer) alone(raw *jitdump.Raw) {
 	if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set && f.MatchesTime(raw.Timestamp, true) && d.typed(raw) {
 		d.show(raw)
 	}
-}
-
-// wanted reports whether the filter lets a function through.
-func (d *dumpViewer) wanted(raw *jitdump.Raw, pid uint32, name []byte, addr, size uint64) bool {
-	f := &d.Opts.Filter
-	return f.MatchesPID(pid) && f.MatchesName(name) && f.Address.Meets(addr, size) && f.MatchesTime(raw.Timestamp, true)
 }
 
 // recordTypes are the names of the records of jitdumps.

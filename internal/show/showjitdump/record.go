@@ -43,7 +43,7 @@ func (d *dumpViewer) add(o show.Form, rec any) {
 		if rec.LacksCode() {
 			o.Num("code_missing", rec.CodeSize)
 		}
-		if d.listing != nil {
+		if d.listing != nil && !show.Matching(o) {
 			d.listing.show(d.shown, rec)
 		}
 	case *jitdump.DebugInfo:

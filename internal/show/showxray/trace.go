@@ -117,34 +117,34 @@ func (x *traceViewer) show(r *xrayfdr.Reader, index *xrayfdr.Index, noClock erro
 }
 
 func (x *traceViewer) showHeader(index *xrayfdr.Index) {
-	h, o, start := x.header, x.Out, x.header.Offset()
-	o.Begin(show.Item{Offset: start, Type: "header", Size: xrayfdr.HeaderSize})
-	o.Num("version", uint64(h.Version))
-	o.Word("order", show.OrderName(h.Order))
-	var flags []string
+	h := x.header
+	rec := struct {
+		Version   uint16   `show:"version"`
+		Order     string   `show:"order"`
+		Flags     []string `show:"flags"`
+		Frequency uint64   `show:"cycle_frequency"`
+		Buffer    uint64   `show:"buffer_size"`
+		TSC       string   `show:"tsc_is,opt"`
+		Measured  string   `show:"measured_frequency,opt"`
+		Records   string   `show:"records,opt"`
+	}{Version: h.Version, Order: show.OrderName(h.Order), Frequency: h.CycleFrequency, Buffer: h.BufferSize}
 	if h.ConstantTSC {
-		flags = append(flags, "CONSTANT_TSC")
+		rec.Flags = append(rec.Flags, "CONSTANT_TSC")
 	}
 	if h.NonstopTSC {
-		flags = append(flags, "NONSTOP_TSC")
+		rec.Flags = append(rec.Flags, "NONSTOP_TSC")
 	}
-	if h.OtherFlags != 0 {
-		flags = append(flags, fmt.Sprintf("%#x", h.OtherFlags))
-	}
-	o.Words("flags", flags)
-	o.Num("cycle_frequency", h.CycleFrequency)
-	o.Num("buffer_size", h.BufferSize)
+	rec.Flags = append(rec.Flags, show.BitNames(uint64(h.OtherFlags), nil)...)
 	if h.Emulated() {
-		o.Word("tsc_is", "CLOCK_REALTIME")
+		rec.TSC = "CLOCK_REALTIME"
 	}
 	if x.measured() {
-		o.Word("measured_frequency", fmt.Sprintf("%.0f", x.trace.Clock.Frequency))
+		rec.Measured = fmt.Sprintf("%.0f", x.trace.Clock.Frequency)
 	}
 	if len(index.Blocks) == 0 {
-		o.Word("records", "none")
+		rec.Records = "none"
 	}
-	x.RawBytes(start, xrayfdr.HeaderSize)
-	o.End()
+	x.Summary(show.Item{Offset: h.Offset(), Type: "header", Size: xrayfdr.HeaderSize}, &rec)
 }
 
 // records walks all buffers, around what is damaged.
@@ -212,7 +212,9 @@ func (x *traceViewer) record(r *xrayfdr.Record) {
 
 // add writes the data of an event, and says which code a function has.
 func (x *traceViewer) add(o show.Form, rec any) {
-	switch r := rec.(*xrayfdr.Record); {
+	r, ok := rec.(*xrayfdr.Record)
+	switch {
+	case !ok:
 	case r.Kind.IsFunction():
 		addr, size := x.program.place(r.Function)
 		show.Mention(o, addr, size)
