@@ -22,9 +22,7 @@ import (
 //	names:A|B      the names of the values from 0 on
 //	bits:A|B       the names of the bits from 0 on
 //	flag:N         bits of a number: "yes" if one of them is set
-//	string         what the type's String returns
-//	named          the number, with what String returns as its name
-//	set            what String returns, as names between |
+//	set            what the type's String returns, as names between |
 //	machine        an ELF machine
 //	id             bytes that people compare
 //	len            the number of elements
@@ -108,7 +106,7 @@ func newField(t reflect.Type, key string, index []int, options string) field {
 		option, options, _ = strings.Cut(options, ",")
 		option, arg, _ := strings.Cut(option, ":")
 		switch option {
-		case "hex", "time", "string", "named", "set", "machine", "id", "len", "extra", "at", "offset":
+		case "hex", "time", "set", "machine", "id", "len", "extra", "at", "offset":
 			f.verb = option
 		case "addr":
 			f.verb = option

@@ -6,10 +6,6 @@ import (
 	"testing"
 )
 
-type colour uint8
-
-func (c colour) String() string { return fmt.Sprintf("colour %d", uint8(c)) }
-
 type part struct {
 	Start uint64 `show:"start,at"`
 	Size  uint16 `show:"part_size"`
@@ -77,8 +73,6 @@ type record struct {
 	VMA     uint64   `show:"vma,addr,unless:Code"`
 	When    uint64   `show:"when,time"`
 	Kind    uint8    `show:"kind,names:none|some"`
-	Colour  colour   `show:"colour,named"`
-	Word    colour   `show:"word,string"`
 	Bits    uint8    `show:"late,flag:0x80"`
 	Delta   int64    `show:"delta"`
 	ID      []byte   `show:"id,id"`
@@ -95,7 +89,7 @@ type record struct {
 }
 
 func newRecord() *record {
-	return &record{PID: 7, Flags: 6, Raw: 16, Code: 0x1000, Size: 16, VMA: 0x1000, When: 1_500_000_000, Kind: 1, Colour: 2, Word: 3, Bits: 0x80, Delta: -1,
+	return &record{PID: 7, Flags: 6, Raw: 16, Code: 0x1000, Size: 16, VMA: 0x1000, When: 1_500_000_000, Kind: 1, Bits: 0x80, Delta: -1,
 		ID: []byte{0xab}, Name: []byte("a b\x1b"), Old: 1, New: 2, Method: 0x10, Numbers: []uint32{1, 2}, IPs: []uint64{0x2000}, Texts: [][]byte{[]byte("x")},
 		Parts: []part{{0x1000, 4}}}
 }
@@ -121,13 +115,13 @@ func shownRecord(opts Options, rec any, table *Fields) string {
 
 func TestRecord_EveryOption(t *testing.T) {
 	const text = "0x00000010                       thing           size=4 pid=7 flags=write|0x4 raw=0x10 code=0x1000 code_size=16 when=1.500000000 kind=1(some) " +
-		`colour=2(colour 2) word="colour 3" late=yes delta=-1 id=ab name="a b\x1b" new=2 method=0x10 method_name=m16 numbers=[1 2] ips=[0x2000] texts=[x]` + "\n" +
+		`late=yes delta=-1 id=ab name="a b\x1b" new=2 method=0x10 method_name=m16 numbers=[1 2] ips=[0x2000] texts=[x]` + "\n" +
 		"    0x1000  part_size=4 end=4100\n"
 	if got := shownRecord(Options{}, newRecord(), nil); got != text {
 		t.Errorf("got\n%s\nwant\n%s", got, text)
 	}
 	const json = `{"offset":16,"type":"thing","size":4,"pid":7,"flags":["write","0x4"],"raw":"0x10","code":"0x1000","code_size":16,"when":"1.500000000","kind":1,"kind_name":"some",` +
-		`"colour":2,"colour_name":"colour 2","word":"colour 3","late":"yes","delta":-1,"id":"ab","name":"a b\u001b","new":2,"method":"0x10","method_name":"m16","numbers":[1,2],"ips":["0x2000"],"texts":["x"],` +
+		`"late":"yes","delta":-1,"id":"ab","name":"a b\u001b","new":2,"method":"0x10","method_name":"m16","numbers":[1,2],"ips":["0x2000"],"texts":["x"],` +
 		`"parts":[{"start":"0x1000","part_size":4,"end":4100}]}` + "\n"
 	if got := shownRecord(Options{JSON: true}, newRecord(), nil); got != json {
 		t.Errorf("got\n%s\nwant\n%s", got, json)

@@ -11,7 +11,8 @@ import (
 // One walk prints records: as text, as JSON, and to compare them with the filter.
 
 // Record shows a record, a pointer to a struct, if the filter lets it through: by the tags of its
-// fields, or by a table. It reports whether that is so. What Viewer.Add adds stands behind its fields, and behind those of each row.
+// fields, or by a table. It reports whether it did. What Viewer.Add adds stands after the fields of the
+// record, and after those of each row.
 func (v *Viewer) Record(it Item, rec any, table *Fields) bool {
 	if it.Offset-v.flushed > FlushEvery {
 		v.Out.Flush()
@@ -180,10 +181,6 @@ func (v *Viewer) number(o Form, f *field, x, of reflect.Value) {
 		o.Time(f.key, n)
 	case "names":
 		o.Named(f.key, n, NameOf(f.names, n))
-	case "named":
-		o.Named(f.key, n, x.Interface().(fmt.Stringer).String())
-	case "string":
-		o.Word(f.key, x.Interface().(fmt.Stringer).String())
 	case "set":
 		var names []string
 		if n != 0 {
@@ -201,8 +198,6 @@ func (v *Viewer) number(o Form, f *field, x, of reflect.Value) {
 	case "at":
 		Mention(o, n, 1)
 		o.At(f.key, n)
-	case "offset":
-		o.Offset(n)
 	default:
 		if m, ok := o.(*matcher); ok && f.pid {
 			m.pid = m.pid || m.filter.MatchesPID(uint32(n))
