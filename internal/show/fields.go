@@ -58,6 +58,7 @@ type field struct {
 	opt, known  bool
 	isName, pid bool
 	picked      bool
+	silent      bool // no filter looks for it
 }
 
 // Table returns how the fields of a struct are printed by a table of a codec. It panics if the table
@@ -138,6 +139,11 @@ func newField(t reflect.Type, key string, index []int, options string) field {
 		default:
 			panic(fmt.Sprintf("%v: field %s has the option %q", t, key, option))
 		}
+	}
+	switch kind := t.FieldByIndex(index).Type.Kind(); kind {
+	case reflect.Slice, reflect.Struct, reflect.Pointer:
+	default:
+		f.silent = f.verb != "addr" && f.verb != "at" && !f.isName && !f.pid && !f.known
 	}
 	return f
 }

@@ -63,7 +63,11 @@ func (v *Viewer) mentions(rec any, table *Fields) bool {
 	if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set {
 		return true
 	}
-	m := v.newMatcher()
+	if v.matcher == nil {
+		v.matcher = v.newMatcher()
+	}
+	m := v.matcher
+	m.reset(v)
 	v.Fields(m, rec, table)
 	return m.found()
 }
@@ -72,9 +76,16 @@ func (v *Viewer) mentions(rec any, table *Fields) bool {
 func (v *Viewer) Wants(rec any) bool { return v.mentions(rec, nil) }
 
 func (v *Viewer) newMatcher() *matcher {
+	m := &matcher{jsonForm: jsonForm{page: page{w: io.Discard}}}
+	m.reset(v)
+	return m
+}
+
+// reset makes a matcher look for what the filter says in another record.
+func (m *matcher) reset(v *Viewer) {
 	f := &v.Opts.Filter
-	return &matcher{jsonForm: jsonForm{page: page{w: io.Discard}}, filter: f,
-		pid: len(f.PIDs) == 0 || v.oneProcess, name: len(f.Names) == 0, address: !f.Address.Set}
+	m.filter, m.b, m.jsonForm.rows = f, m.b[:0], m.jsonForm.rows[:0]
+	m.pid, m.name, m.address = len(f.PIDs) == 0 || v.oneProcess, len(f.Names) == 0, !f.Address.Set
 }
 
 // A matcher is a form that writes nothing, and finds what the filter looks for.
@@ -120,8 +131,12 @@ func (v *Viewer) fields(o Form, rec reflect.Value, table *Fields) {
 	if table == nil {
 		table = fieldsOf(rec.Type())
 	}
+	matching := Matching(o)
 	for i := range table.list {
 		f := &table.list[i]
+		if matching && f.silent {
+			continue
+		}
 		if x := rec.FieldByIndex(f.index); f.wants(x, rec, v.Version) {
 			v.field(o, f, x, rec)
 		}

@@ -84,6 +84,7 @@ type Viewer struct {
 	damage     Damaged
 	flushed    int64 // the offset up to which the output was flushed
 	oneProcess bool  // records need not name their process
+	matcher    *matcher
 }
 
 // headSize is how many bytes tell the format of a file.
