@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/show/showgdbjit"
 	"github.com/jitinject/jitinject/internal/show/showj9"
 	"github.com/jitinject/jitinject/internal/show/showjitdump"
 	"github.com/jitinject/jitinject/internal/show/showmap"
@@ -93,6 +94,7 @@ var All = []Format{
 	{
 		Kind: gdbjit.Kind, Name: "objects that a process registered for debuggers", Identify: gdbjit.Identify,
 		Dump: locate.Format{Find: gdbjit.Find},
+		Show: showgdbjit.Format,
 	},
 	{
 		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,

@@ -100,7 +100,7 @@ var situations = []situation{
 		prepare: func(s *stage) { s.must(syscall.Mkfifo(s.path("fifo"), 0o600)) }, code: notWritten},
 	{name: "dump, waiting for a writer", args: []string{"dump", "fifo"},
 		prepare: func(s *stage) { s.must(syscall.Mkfifo(s.path("fifo"), 0o600)) }, code: -1},
-	{name: "dump, writing into a full pipe", args: []string{"dump", "--no-pager", "perf.data"},
+	{name: "dump, writing into a full pipe", args: []string{"dump", "--no-pager", dumpName},
 		stdout: (*stage).fullPipe, code: -1},
 }
 
