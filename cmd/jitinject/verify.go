@@ -5,14 +5,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/terminal"
@@ -65,7 +68,6 @@ func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 		}
 		return explainRules(rules, o.json, true, stdout, stderr)
 	}
-	o.files = verifier.Files(o.files)
 	ctx, stop := interruptible(signalled{stderr: stderr, abandon: func() { abandon(append([]string{"verify"}, args...)) }})
 	defer stop()
 	return verifyFiles(ctx, verifier, &o, stdout, stderr)
@@ -85,7 +87,7 @@ func (o *verifyOptions) check(verifier *verify.Verifier) error {
 		return usageError("--rules lists all rules and takes no files; --explain RULE... is about some")
 	}
 	if len(o.files) == 0 && !o.rules {
-		return usageError("verify needs the names of dumps, logs, captures, recordings or objects")
+		return usageError("verify needs the names of dumps, maps, recordings, objects or core dumps")
 	}
 	return nil
 }
@@ -131,8 +133,9 @@ func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stde
 func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
 	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, explain: verifier.Explain, advised: make(map[string]bool), colour: terminal.HasColour(stdout)}
 	opts := verify.Options{Emit: out.diagnostic, All: o.all, Recording: o.recording, Producer: o.producer}
-	opts.Recordings, opts.Logs, opts.Dumps = formats.Beside(verifier, o.files)
-	if o.producer && len(opts.Dumps) == 0 && !o.quiet {
+	opts.Recordings, opts.Logs = formats.Beside(verifier, o.files)
+	isDump := func(path string) bool { return verifier.KindOf(path) == engine.KindJitdump }
+	if o.producer && !slices.ContainsFunc(o.files, isDump) && !o.quiet {
 		fmt.Fprintln(stderr, "jitinject: note: --producer is for jitdumps, and none of the files is one")
 	}
 	var now unix.Timespec
@@ -154,7 +157,13 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 			fmt.Fprintf(stderr, "jitinject: cannot write the problems: %v\n", ferr)
 			return exitFailed
 		}
-		if err != nil {
+		var unchecked *verify.UncheckedError
+		switch {
+		case errors.As(err, &unchecked):
+			if !o.quiet {
+				fmt.Fprintf(stderr, "jitinject: note: %s\n", withName(file, err))
+			}
+		case err != nil:
 			fmt.Fprintf(stderr, "jitinject: %s\n", withName(file, err))
 			code = exitFailed
 		}

@@ -21,9 +21,6 @@ type Options struct {
 	// Logs are paths of side files that recordings may belong to, and which they do not name.
 	Logs []string
 
-	// Dumps are paths of jitdumps with functions that other side files may describe.
-	Dumps []string
-
 	// Producer adds notes about what jitdumps lack that profilers could show.
 	Producer bool
 
