@@ -136,6 +136,10 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(opts.Input), perfmap.Refused(&located.Left), report.ErrStrict))
 	}
 
+	if opts.Preview {
+		r := &result{rec: rec, left: located.Left, code: code, dumps: dumps, traces: traces, dirs: new(dirs), opts: opts, sum: sum}
+		return r.preview(ctx)
+	}
 	out, err := output.Open(opts, in, dumps)
 	if err != nil {
 		return err

@@ -131,8 +131,8 @@ func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stde
 
 // verifyFiles checks the files one after the other.
 func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
-	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, explain: verifier.Explain, advised: make(map[string]bool), colour: terminal.HasColour(stdout)}
-	opts := verify.Options{Emit: out.diagnostic, All: o.all, Recording: o.recording, Producer: o.producer}
+	out := &verifyOutput{w: bufio.NewWriter(stdout), opts: o, explain: verifier.Explain, advised: make(map[string]bool), colour: terminal.HasColour(stdout)}
+	opts := verify.Options{Emit: out.diagnostic, All: o.all, User: !o.all && !o.producer, Recording: o.recording, Producer: o.producer}
 	opts.Recordings, opts.Logs = formats.Beside(verifier, o.files)
 	isDump := func(path string) bool { return verifier.KindOf(path) == engine.KindJitdump }
 	if o.producer && !slices.ContainsFunc(o.files, isDump) && !o.quiet {
@@ -142,8 +142,17 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
 		opts.Now = uint64(now.Nano())
 	}
+	var previews previews
+	if !o.producer {
+		previews = previewAll(ctx, opts.Recordings, o.files)
+		opts.Counted = previews.covers
+	}
 	code := exitOK
 	for _, file := range o.files {
+		if p := previews.of(file); p != nil {
+			out.preview(p)
+			code = max(code, p.code())
+		}
 		result, err := verifier.File(ctx, file, opts)
 		if ctx.Err() != nil {
 			out.w.Flush()
@@ -167,27 +176,30 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 			fmt.Fprintf(stderr, "jitinject: %s\n", withName(file, err))
 			code = exitFailed
 		}
-		if result.Errors > 0 {
+		if o.producer && result.Errors > 0 || !o.producer && result.ToDo > 0 {
 			code = max(code, exitIncomplete)
 		}
 	}
 	return code
 }
 
-// A verifyOutput prints complaints.
+// A verifyOutput prints diagnostics.
 type verifyOutput struct {
-	w           *bufio.Writer
-	json, quiet bool
-	explain     func(rule string) (verify.Rule, bool)
-	advised     map[string]bool // rules with advice given already
-	colour      bool            // severities have colours
+	w       *bufio.Writer
+	opts    *verifyOptions
+	explain func(rule string) (verify.Rule, bool)
+	advised map[string]bool // rules with advice given already
+	colour  bool            // severities have colours
 }
 
+// forUser reports whether only what a user can act on is printed.
+func (o *verifyOutput) forUser() bool { return !o.opts.all && !o.opts.producer }
+
 func (o *verifyOutput) diagnostic(c verify.Diagnostic) {
-	if o.quiet && c.Severity != verify.Error {
+	if o.opts.quiet && c.Severity != verify.Error {
 		return
 	}
-	if o.json {
+	if o.opts.json {
 		o.writeJSON(c)
 		return
 	}
@@ -205,15 +217,73 @@ func (o *verifyOutput) diagnostic(c verify.Diagnostic) {
 		line = terminal.Colour(line)
 	}
 	o.w.Write(line)
-	if producer {
+	r, known := o.explain(c.Rule)
+	if producer || !known || o.advised[c.Rule] {
 		return
 	}
-	if !o.advised[c.Rule] {
-		o.advised[c.Rule] = true
-		if r, ok := o.explain(c.Rule); ok {
-			fmt.Fprintf(o.w, "    Rule: %s\n    Usual cause: %s\n    Advice: %s\n", r.Statement, r.Cause, r.Advice)
-		}
+	o.advised[c.Rule] = true
+	if o.forUser() {
+		fmt.Fprintf(o.w, "    Usual cause: %s\n    %s\n", r.Cause, userAdvice(&r))
+		return
 	}
+	fmt.Fprintf(o.w, "    Rule: %s\n    Usual cause: %s\n    Advice: %s\n", r.Statement, r.Cause, r.Advice)
+}
+
+// userAdvice returns what a user of a runtime does if a rule is broken.
+func userAdvice(r *verify.Rule) string {
+	switch {
+	case r.User != "":
+		return "Advice: " + r.User
+	case !r.ForUsers && (strings.HasPrefix(r.Name, "dump/") || strings.HasPrefix(r.Name, "perfmap/")):
+		return "For the authors of the runtime: " + r.Advice
+	}
+	return "Advice: " + r.Advice
+}
+
+// result prints the lines at the end of a file.
+func (o *verifyOutput) result(file string, r *verify.Result) {
+	if o.opts.json || o.opts.quiet {
+		return
+	}
+	name := quote.Printable(file)
+	if r.Shown > 0 {
+		fmt.Fprintf(o.w, "%s: this result shows %s of all %s in jitted functions\n", name, words.Number(r.Shown), words.Count(r.Samples, "sample"))
+	}
+	if o.forUser() {
+		fmt.Fprintf(o.w, "%s: %s, %s: %s\n", name, r.Kind, r.Holds, userVerdict(r))
+		return
+	}
+	verdict := "no problems found"
+	if r.Errors+r.Warnings+r.Notes > 0 {
+		verdict = fmt.Sprintf("%s, %s, %s", words.Count(int64(r.Errors), "error"), words.Count(int64(r.Warnings), "warning"), words.Count(int64(r.Notes), "note"))
+	}
+	if r.Complete {
+		verdict += "; nothing is missing that perf could show"
+	}
+	fmt.Fprintf(o.w, "%s: %s, %s: %s\n", name, r.Kind, r.Holds, verdict)
+}
+
+// userVerdict says which faults a file has, and which of them cost nothing.
+func userVerdict(r *verify.Result) string {
+	var parts []string
+	if r.ToDo > 0 {
+		parts = append(parts, words.Count(int64(r.ToDo), "fault"))
+	}
+	if r.Repaired > 0 {
+		parts = append(parts, fmt.Sprintf("repaired by jitinject: %s of its %s (--all shows them)", words.Count(int64(r.Repaired), "fault"), writerOf(r.Kind)))
+	}
+	if len(parts) == 0 {
+		return "no faults"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// writerOf returns what wrote the files of a kind.
+func writerOf(kind string) string {
+	if kind == engine.KindRecording {
+		return "recording"
+	}
+	return "runtime"
 }
 
 // writeJSON writes an object on a line of its own.
@@ -224,19 +294,4 @@ func (o *verifyOutput) writeJSON(v any) {
 	if e.Encode(v) == nil {
 		o.w.Write(forTerminals(b.Bytes()))
 	}
-}
-
-// result prints the line at the end of a file.
-func (o *verifyOutput) result(file string, r *verify.Result) {
-	if o.json || o.quiet {
-		return
-	}
-	verdict := "no problems found"
-	if r.Errors+r.Warnings+r.Notes > 0 {
-		verdict = fmt.Sprintf("%s, %s, %s", words.Count(int64(r.Errors), "error"), words.Count(int64(r.Warnings), "warning"), words.Count(int64(r.Notes), "note"))
-	}
-	if r.Complete {
-		verdict += "; nothing is missing that perf could show"
-	}
-	fmt.Fprintf(o.w, "%s: %s, %s: %s\n", quote.Printable(file), r.Kind, r.Holds, verdict)
 }

@@ -40,4 +40,17 @@ type Rule struct {
 	Statement string   // what has to hold
 	Cause     string   // why it usually does not
 	Advice    string   // what to do then
+
+	// ForUsers says that Advice is for the users of a runtime, too. Advice about recordings, objects and
+	// core dumps always is.
+	ForUsers bool
+
+	// User is the advice for users of a runtime, if that is not Advice.
+	User string
+
+	// Repaired says that results of jitinject show as much as if the rule held.
+	Repaired bool
+
+	// Counted says that an injection reports the same, with the number of samples that it costs.
+	Counted bool
 }

@@ -129,6 +129,9 @@ func TestRuntimes(t *testing.T) {
 		}
 	}
 	for _, k := range knowns {
+		if r, ok := formats.Verifier().Explain(k.rule); !ok || !r.Repaired && r.Severity != verify.Note {
+			t.Errorf("%s breaks %s, and the rule is not Repaired", k.runtime, k.rule)
+		}
 		if !found[[2]string{k.runtime, k.rule}] {
 			t.Errorf("%s does not break %s any more", k.runtime, k.rule)
 		}
@@ -196,6 +199,10 @@ func checkResult(t *testing.T, dir string, opts inject.Options) {
 	}
 	if rules, all := verified(t, opts.Output, verify.Options{}); len(rules) > 0 {
 		t.Errorf("%v: %+v", rules, all[:min(5, len(all))])
+	}
+	// Both count for themselves.
+	if result, err := formats.Verifier().File(context.Background(), opts.Output, verify.Options{}); err != nil || result.Shown != sum.Samples.Resolved || result.Samples != sum.Samples.Total {
+		t.Errorf("got %+v, %v; want %+v", result, err, sum.Samples)
 	}
 	for _, dump := range testrec.Dumps(t, dir) {
 		_, all := verified(t, dump, verify.Options{Recording: opts.Output})
