@@ -64,10 +64,10 @@ func (all previews) of(path string) *preview {
 	return nil
 }
 
-// covers reports whether a file is a recording with a preview, or a side file that one has read.
+// covers reports whether a file is a recording whose preview is printed, or a side file that one has read.
 func (all previews) covers(path string) bool {
 	for i := range all {
-		if s := all[i].summary; s != nil && (all[i].recording == path || slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return isSamePath(d.Path, path) })) {
+		if s := all[i].summary; s != nil && !all[i].isResult() && (all[i].recording == path || slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return isSamePath(d.Path, path) })) {
 			return true
 		}
 	}

@@ -57,7 +57,7 @@ var rules = []verify.Rule{
 		Statement: "A map that is checked beside recordings is of a process in one of them.",
 		Cause:     "It is left from another run.",
 		Advice:    "Nothing, if it is another run's. Else name the recording with --recording; or check the map without any."},
-	{Name: "perfmap/recording-process", Severity: verify.Error, ForUsers: true,
+	{Name: "perfmap/recording-process", Severity: verify.Error, Counted: true, ForUsers: true,
 		Statement: "The recording has a process with executable memory where functions of the map are.",
 		Cause:     "It is the map of another process or run; or perf recorded without mappings.",
 		Advice:    "Give both files of one run; start the program with perf record."},
