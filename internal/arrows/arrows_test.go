@@ -132,11 +132,12 @@ var allowed = map[string][]string{
 	"internal/summary":       {"inject", "internal/quote", "internal/words"},
 	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
-	"cmd/jitinject": {"github.com/spf13/pflag", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/debuginfod", "internal/export", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/view", "internal/watcher", "internal/watcher/crash", "internal/words",
+	"cmd/jitinject": {"github.com/spf13/pflag", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/debuginfod", "internal/export", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/verify/printed", "internal/view", "internal/watcher", "internal/watcher/crash", "internal/words",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format
 	"internal/verify/jitted":         {},
+	"internal/verify/printed":        {"inject", "internal/quote", "internal/safefile/sys", "internal/terminal", "internal/verify", "internal/words"},
 	"internal/verify/ehframe":        {"internal/verify", "internal/wire"},
 	"internal/verify/recorded":       {"internal/safefile/sys", "internal/verify", "internal/verify/jitted", "perfdata"},
 	"internal/verify/checkobject":    {"internal/dwarfline", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted"},
