@@ -132,7 +132,8 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 	w := bufio.NewWriter(stdout)
 	out := &printed.Output{W: w, JSON: o.json, Quiet: o.quiet, All: o.all, Producer: o.producer, Colour: terminal.HasColour(stdout), Explain: verifier.Explain, Escape: forTerminals}
 	opts := verify.Options{Emit: out.Diagnostic, All: o.all, User: !o.all && !o.producer, Recording: o.recording, Producer: o.producer}
-	opts.Recordings, opts.Logs = formats.Beside(verifier, o.files)
+	var failed map[string]error
+	opts.Recordings, opts.Logs, failed = formats.Beside(verifier, o.files)
 	isDump := func(path string) bool { return verifier.KindOf(path) == engine.KindJitdump }
 	if o.producer && !slices.ContainsFunc(o.files, isDump) && !o.quiet {
 		fmt.Fprintln(stderr, "jitinject: note: --producer is for jitdumps, and none of the files is one")
@@ -143,7 +144,7 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 	}
 	var previews printed.Previews
 	if !o.producer {
-		previews = previewAll(ctx, opts.Recordings, o.files)
+		previews = previewAll(ctx, opts.Recordings, opts.Logs)
 		opts.Counted = previews.Covers
 	}
 	code := exitOK
@@ -162,6 +163,7 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 		}
 		if err == nil {
 			out.Result(file, &result)
+			err = failed[file] // it was not used together with the others
 		}
 		if ferr := w.Flush(); ferr != nil {
 			fmt.Fprintf(stderr, "jitinject: cannot write the problems: %v\n", ferr)

@@ -9,12 +9,12 @@ import (
 	"github.com/jitinject/jitinject/internal/verify/printed"
 )
 
-// previewAll previews recordings. The side files among files are used if there is one recording: else
+// previewAll previews recordings. Side files and core dumps beside them are used if there is one recording: else
 // it is unknown to which of them a file belongs.
-func previewAll(ctx context.Context, recordings, files []string) (all printed.Previews) {
+func previewAll(ctx context.Context, recordings, logs []string) (all printed.Previews) {
 	var sides []engine.SideFile
 	var cores []string
-	for _, path := range files {
+	for _, path := range logs {
 		kind := engine.Identify(path)
 		if in, ok := engine.IdentifyDir(path); ok {
 			kind = in
@@ -46,4 +46,3 @@ func previewAll(ctx context.Context, recordings, files []string) (all printed.Pr
 	}
 	return all
 }
-

@@ -39,17 +39,20 @@ func Verifier() *verify.Verifier {
 }
 
 // Beside returns the recordings among files that v knows, and the side files and core dumps that
-// recordings do not name.
-func Beside(v *verify.Verifier, files []string) (recordings, logs []string) {
+// recordings do not name. failed has the errors of files whose kind could not be found out.
+func Beside(v *verify.Verifier, files []string) (recordings, logs []string, failed map[string]error) {
+	failed = make(map[string]error)
 	for _, path := range files {
-		kind := v.KindOf(path)
-		if f := verified(kind); f != nil && (f.Verify.Check == nil || f.Recorded != nil) || kind == checkgdbjit.Format.Kind {
+		kind, err := v.Kind(path)
+		if f := verified(kind); err != nil {
+			failed[path] = err
+		} else if f != nil && (f.Verify.Check == nil || f.Recorded != nil) || kind == checkgdbjit.Format.Kind {
 			logs = append(logs, path)
 		} else if kind == checkrecording.Kind {
 			recordings = append(recordings, path)
 		}
 	}
-	return recordings, logs
+	return recordings, logs, failed
 }
 
 // verified returns the format of side files that has a kind in package verify, or nil. Files of formats

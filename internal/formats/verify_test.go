@@ -70,7 +70,7 @@ func TestBeside_CoreWithRegisteredCode(t *testing.T) {
 		var opts verify.Options
 		var rules []string
 		opts.Emit = func(d verify.Diagnostic) { rules = append(rules, d.Rule) }
-		_, opts.Logs = formats.Beside(v, files)
+		_, opts.Logs, _ = formats.Beside(v, files)
 		if _, err := v.File(context.Background(), recording, opts); err != nil || slices.Contains(rules, "recording/no-jit") == beside {
 			t.Errorf("core beside it %v: got rules %q, %v; want recording/no-jit only without the core", beside, rules, err)
 		}

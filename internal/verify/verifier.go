@@ -70,11 +70,17 @@ func (v *Verifier) File(ctx context.Context, path string, opts Options) (Result,
 
 // KindOf returns the kind of a file, or "" for one that cannot be read or has none of the formats.
 func (v *Verifier) KindOf(path string) string {
+	kind, _ := v.Kind(path)
+	return kind
+}
+
+// Kind returns the kind of a file. The error says that it cannot be read or has none of the formats.
+func (v *Verifier) Kind(path string) (string, error) {
 	f, err := v.identify(path)
 	if err != nil {
-		return ""
+		return "", err
 	}
-	return f.Kind
+	return f.Kind, nil
 }
 
 // identify returns the format of a file.
