@@ -34,8 +34,8 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./internal/format/sourcemap:FuzzRead ./internal/export:FuzzQuote ./internal/dumptail:FuzzParse ./internal/profile:FuzzScript ./internal/runtime/v8:FuzzScriptMap ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzDecodeSample ./internal/runtime/jitdump:FuzzScan ./internal/runtime/mono:FuzzMonoLog ./internal/jitobj:FuzzBuild \
               ./internal/cfi:FuzzSynthesize ./internal/ehframe:FuzzCheck ./internal/cfi:FuzzInterpreterRows ./internal/elfcore:FuzzOpen ./internal/show:FuzzShow ./internal/show/showj9:FuzzOpenJ9 ./internal/show/showv8:FuzzLog ./internal/format/xrayfdr:FuzzReader ./internal/format/v8log:FuzzReader ./internal/format/j9meta:FuzzDecode \
               ./internal/xraymap:FuzzRead ./internal/runtime/xray:FuzzXRay ./internal/runtime/v8:FuzzTree \
-              ./internal/verify/checkdump:FuzzDump ./internal/verify/checkmono:FuzzLog ./internal/verify/checkxray:FuzzTrace ./internal/verify/checkj9:FuzzMetadata \
-              ./internal/format/gdbjit:FuzzReadList ./internal/format/jitelf:FuzzDescribe ./internal/format/perfmap:FuzzReader ./internal/verify/checkmap:FuzzMap ./internal/runtime/gdbjit:FuzzObjects ./internal/verify/checkgdbjit:FuzzCore ./internal/verify/checkv8:FuzzLog ./internal/verify/checkrecording:FuzzRecording ./internal/verify/checkobject:FuzzObject ./agent/jvmti/test:FuzzAgent
+              ./internal/verify/checkdump:FuzzDump \
+              ./internal/format/gdbjit:FuzzReadList ./internal/format/jitelf:FuzzDescribe ./internal/format/perfmap:FuzzReader ./internal/verify/checkmap:FuzzMap ./internal/runtime/gdbjit:FuzzObjects ./internal/verify/checkgdbjit:FuzzCore ./internal/verify/checkrecording:FuzzRecording ./internal/verify/checkobject:FuzzObject ./agent/jvmti/test:FuzzAgent
 # Whole runs; each takes milliseconds.
 FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram
 

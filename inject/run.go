@@ -77,11 +77,13 @@ var syntheticTraces []calls.Trace
 
 // run injects an input. All is known before the first byte is written.
 func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) (err error) {
-	out, err := output.Open(opts, in)
-	if err != nil {
-		return err
+	out := new(output.Output)
+	if !opts.Preview {
+		if out, err = output.Open(opts, in); err != nil {
+			return err
+		}
+		defer func() { err = objstore.WithLeft(err, out.Abandon()) }()
 	}
-	defer func() { err = objstore.WithLeft(err, out.Abandon()) }()
 	var held locate.Held
 	defer held.Close()
 	if err := spool(ctx, in, &held, out, opts); err != nil {
@@ -141,6 +143,10 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), perfmap.Refused(&located.Left), report.ErrStrict))
 	}
 
+	if opts.Preview {
+		r := &result{rec: rec, left: located.Left, code: code, dumps: dumps, traces: traces, dirs: new(dirs), opts: opts, sum: sum}
+		return r.preview(ctx)
+	}
 	if err := out.Spares(dumps); err != nil {
 		return err
 	}

@@ -115,8 +115,8 @@ func TestXRay_DamagedBuffer(t *testing.T) {
 	if err != nil || len(sum.Problems) != 2 || sum.Traces[0].Calls != 5 || sum.Traces[0].Gaps != 1 {
 		t.Fatalf("got %v, %s; want no error, 2 problems, Traces[0].Calls = 5, Traces[0].Gaps = 1", err, asJSON(sum))
 	}
-	if p := sum.Problems[0]; p.Offset != at || !strings.Contains(p.Advice, "jitinject verify") {
-		t.Errorf(`got %+v; want Offset = %v, Advice with "jitinject verify"`, p, at)
+	if p := sum.Problems[0]; p.Offset != at || !strings.Contains(p.Advice, "jitinject dump") {
+		t.Errorf(`got %+v; want Offset = %v, Advice with "jitinject dump"`, p, at)
 	}
 	if p := sum.Problems[1]; !strings.Contains(p.String(), "1 calls of functions in shared objects (numbers 0x1000001 to 0x1000001) are left out") {
 		t.Errorf(`got %+v; want text with "1 calls of functions in shared objects (numbers 0x1000001 to 0x1000001) are left out"`, p)

@@ -15,7 +15,7 @@ import (
 var (
 	// commandLine is how a line begins that people type; other code is tables and output.
 	commandLine = regexp.MustCompile(`^(sudo |export )?([A-Za-z_]+=\S+ )*(perf|jitinject|go|debuginfod|clang\+\+|unshare|tar|export|jcmd|gcore|rm|\\) `)
-	otherCode   = regexp.MustCompile(`^(offset size|id +record|in each entry|FILE:OFFSET:|\{"file":|#define |[A-Za-z_, ]*\w  +\w)`)
+	otherCode   = regexp.MustCompile(`^(offset size|id +record|in each entry|FILE: this|FILE:OFFSET:|\{"file":|#define |[A-Za-z_, ]*\w  +\w)`)
 )
 
 // codeOf returns the blocks of code of a page.

@@ -49,7 +49,7 @@ func TestRecording_TextAfterLastRecord(t *testing.T) {
 			}
 		}
 		if c.code == exitOK {
-			if _, stdout, _ := verifyCommand(t, dir, "in.pipe"); !strings.Contains(stdout, "warning: text follows the last record: "+quoted) {
+			if _, stdout, _ := verifyCommand(t, dir, "--all", "in.pipe"); !strings.Contains(stdout, "warning: text follows the last record: "+quoted) {
 				t.Errorf("verify: got %s; want the text", stdout)
 			}
 			if _, _, stderr := dumped(t, "in.pipe"); !strings.Contains(stderr, quoted) {

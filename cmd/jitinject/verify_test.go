@@ -45,13 +45,13 @@ func TestVerifyCommand_ColoursOnTerminalOnly(t *testing.T) {
 		t.Setenv("NO_COLOR", c.noColor)
 		t.Setenv("TERM", c.term)
 		tty := openTerminal(t)
-		code, stderr := start(nil, tty.slave, "verify", c.option, dump)
+		code, stderr := start(nil, tty.slave, "verify", "--producer", c.option, dump)
 		if out := tty.close(); code != exitIncomplete || !strings.Contains(out, c.want) || strings.Contains(out, c.no) {
 			t.Errorf("for %+v: got exit code %d, %s%q; want %q, and no %q", c, code, stderr, out, c.want, c.no)
 		}
 	}
 	t.Setenv("NO_COLOR", "")
-	if _, stdout, _ := verifyCommand(t, dir, "-q", dump); !strings.Contains(stdout, plain) || strings.Contains(stdout, "\x1b") {
+	if _, stdout, _ := verifyCommand(t, dir, "-q", "--producer", dump); !strings.Contains(stdout, plain) || strings.Contains(stdout, "\x1b") {
 		t.Errorf("in a file: got %q; want no colours", stdout)
 	}
 }
@@ -93,18 +93,21 @@ func TestVerifyCommand_ExitCode(t *testing.T) {
 	step("--help", exitOK, "usage: jitinject verify", "--recording")
 	step("nowhere.data", exitFailed, "nowhere.data: no such file")
 	step("hot.c", exitFailed, "neither a jitdump")
-	step("perf.jit.data", exitOK, "perf.jit.data: perf.data, ", "2 mappings of 2 objects: no problems found")
-	step("jitted-585-1.so", exitOK, "ELF object, 1 function: no problems found")
-	step("perf.data", exitOK, "it is not injected yet: jitinject -i perf.data adds the functions of", "0 errors, 0 warnings, 1 note")
-	out := step("jit-585.dump", exitIncomplete, "jit-585.dump:0x28: warning: ", "are 0x40 too high", "jitdump, 4 records, 2 functions: 2 errors, 3 warnings, ")
+	step("perf.jit.data", exitOK, "perf.jit.data: this result shows 320 of all 343 samples in jitted functions\n", "perf.jit.data: perf.data, ", "2 mappings of 2 objects: no faults")
+	step("--all perf.jit.data", exitOK, "2 mappings of 2 objects: no problems found")
+	step("jitted-585-1.so", exitOK, "ELF object, 1 function: no faults")
+	step("--all perf.data", exitOK, "it is not injected yet: jitinject -i perf.data adds the functions of", "0 errors, 0 warnings, 1 note")
+	step("jit-585.dump", exitOK, "jit-585.dump: jitdump, 4 records, 2 functions: repaired by jitinject: 5 faults of its runtime (--all shows them)\n")
+	step("--all jit-585.dump", exitOK, "2 errors, 3 warnings, ")
+	out := step("--producer jit-585.dump", exitIncomplete, "jit-585.dump:0x28: warning: ", "are 0x40 too high", "jitdump, 4 records, 2 functions: 2 errors, 3 warnings, ")
 	if n := strings.Count(out, "Write the addresses as they are."); n != 1 {
 		t.Errorf("the advice is given %d times:\n%s", n, out)
 	}
-	if out := step("-q jit-585.dump", exitIncomplete); strings.Contains(out, "warning") || strings.Contains(out, "records") {
+	if out := step("-q --producer jit-585.dump", exitIncomplete); strings.Contains(out, "warning") || strings.Contains(out, "records") {
 		t.Errorf("-q says %s", out)
 	}
 	// A note is about a machine that has not been up for as long as the recorded one.
-	for line := range strings.Lines(step("--json jit-585.dump", exitIncomplete)) {
+	for line := range strings.Lines(step("--json --producer jit-585.dump", exitIncomplete)) {
 		var c struct {
 			File, Rule, Severity, Text, Advice string
 			Offset                             *int64
@@ -156,13 +159,13 @@ func TestVerifyCommand_RecordingWithCalls(t *testing.T) {
 		{monoDir, filepath.Join(monoDir, "app.mlpd"), "--mono", traces[0]},
 		{xrayDir, traces[0], "--xray", filepath.Join(monoDir, "app.mlpd")},
 	} {
-		if _, stdout, _ := verifyCommand(t, c.dir, "perf.data"); !strings.Contains(stdout, rule) {
+		if _, stdout, _ := verifyCommand(t, c.dir, "--all", "perf.data"); !strings.Contains(stdout, rule) {
 			t.Errorf("%s: alone:\n%s", c.option, stdout)
 		}
-		if _, stdout, _ := verifyCommand(t, c.dir, "perf.data", c.other); !strings.Contains(stdout, rule) {
-			t.Errorf("%s: with the log of another process:\n%s", c.option, stdout)
+		if code, stdout, _ := verifyCommand(t, c.dir, "perf.data", c.other); code != exitIncomplete || !strings.Contains(stdout, filepath.Base(c.other)+": it ") {
+			t.Errorf("%s: with the log of another process: exit code %d\n%s", c.option, code, stdout)
 		}
-		for _, files := range [][]string{{"perf.data", c.log}, {c.log, c.other, "perf.data"}} {
+		for _, files := range [][]string{{"--all", "perf.data", c.log}, {"--all", c.log, c.other, "perf.data"}} {
 			if _, stdout, stderr := verifyCommand(t, c.dir, files...); strings.Contains(stdout, rule) || strings.Count(stdout, ": perf.data, ") != 1 {
 				t.Errorf("%q: want stdout without %q, strings.Count(stdout, \": perf.data, \") = 1; got\n%s%s", files, rule, stdout, stderr)
 			}
@@ -179,10 +182,56 @@ func TestVerifyCommand_RecordingWithCalls(t *testing.T) {
 			t.Fatal(stderr)
 		}
 		for _, result := range []string{"perf.jit.data", "pipe.data"} {
-			if code, stdout, _ := verifyCommand(t, c.dir, result); code != exitOK || !strings.Contains(stdout, ": no problems found") {
+			if code, stdout, _ := verifyCommand(t, c.dir, result); code != exitOK || !strings.Contains(stdout, ": no faults") {
 				t.Errorf("%s: %s: exit code %d\n%s", c.option, result, code, stdout)
 			}
 		}
+	}
+}
+
+// A recording begins with what it will show, and what costs the rest. The dump says nothing of that again.
+func TestVerifyCommand_CutDump(t *testing.T) {
+	dir := testrec.Place(t, "node-fp")
+	dump := filepath.Base(testrec.Dumps(t, dir)[0])
+	const whole = "perf.data: this recording will show 285 of 285 samples in jitted code\n    to see them: jitinject -i perf.data\n"
+	code, stdout, _ := verifyCommand(t, dir, "perf.data", dump)
+	if code != exitOK || !strings.HasPrefix(stdout, whole) || !strings.Contains(stdout, "repaired by jitinject: 33 faults") || strings.Contains(stdout, "error: ") {
+		t.Errorf("got exit code %d\n%s\nwant 0, and %s", code, stdout, whole)
+	}
+	path := filepath.Join(dir, dump)
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, b[:len(b)/2], 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, _ = verifyCommand(t, dir, "perf.data", dump)
+	if code != exitIncomplete || !strings.HasPrefix(stdout, "perf.data: this recording will show 0 of 284 samples in jitted code\n    "+dir+"/"+dump+": it ends inside a record") || strings.Contains(stdout, "[dump/") {
+		t.Errorf("got exit code %d\n%s\nwant 1, and the cut once", code, stdout)
+	}
+	if code, stdout, _ := verifyCommand(t, dir, dump); code != exitIncomplete || !strings.Contains(stdout, "warning: the file ends inside a record") || !strings.Contains(stdout, "Advice: Let the program end by itself") {
+		t.Errorf("without its recording: got exit code %d\n%s\nwant 1, and the cut", code, stdout)
+	}
+	code, stdout, _ = verifyCommand(t, dir, "--json", "perf.data")
+	var preview struct {
+		File     string
+		Samples  struct{ In_jitted_code, Resolved int }
+		Problems []struct{ Text string }
+	}
+	if line, _, _ := strings.Cut(stdout, "\n"); json.Unmarshal([]byte(line), &preview) != nil || code != exitIncomplete || preview.Samples.In_jitted_code != 284 || preview.Samples.Resolved != 0 || len(preview.Problems) != 1 {
+		t.Errorf("--json: got exit code %d\n%s", code, stdout)
+	}
+}
+
+// A file that nobody can mend is not checked, and costs no exit code.
+func TestVerifyCommand_Unchecked(t *testing.T) {
+	log, err := filepath.Abs("../../internal/format/v8log/testdata/node25.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := verifyCommand(t, t.TempDir(), log); code != exitOK || stdout != "" || !strings.Contains(stderr, "it is a log of V8, which is not checked") {
+		t.Errorf("got exit code %d\n%s%s", code, stdout, stderr)
 	}
 }
 

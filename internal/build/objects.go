@@ -300,7 +300,7 @@ func (m *Maker) LeaveDump() {
 		return
 	}
 	for _, p := range m.reader.TakeProblems() {
-		m.problems = append(m.problems, report.Problem{File: m.dump.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(m.dump.Path)})
+		m.problems = append(m.problems, report.Problem{File: m.dump.Path, Offset: p.Offset, Text: p.Text, Advice: m.dump.AdviceDamage()})
 	}
 }
 
@@ -308,7 +308,7 @@ func (m *Maker) LeaveDump() {
 func (w *Writer) fail(i, functions int, err error) {
 	o := &w.Plan.Objects[i]
 	f := failure{where: o.Dump.Path}
-	text, advice := err.Error(), report.AdviceVerify(o.Dump.Path)
+	text, advice := err.Error(), o.Dump.AdviceDamage()
 	var fe *fileError
 	if errors.As(err, &fe) {
 		f.where, text, advice = fe.path, fe.err.Error(), "inject again"
@@ -380,7 +380,7 @@ func (w *Writer) Report() Result {
 	}
 	for _, d := range dumpsOf(w.Plan) {
 		if n := more[d.Path] - report.MaxProblems; n > 0 {
-			w.result.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: report.AdviceVerify(d.Path)})
+			w.result.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: d.AdviceDamage()})
 		}
 	}
 	return w.result

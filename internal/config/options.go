@@ -128,6 +128,11 @@ type Options struct {
 	// Progress, if it is not nil, is kept up to date with how far the run is.
 	Progress *report.Progress
 
+	// Preview ends the run before anything is written. The Summary has the counts of samples, the
+	// problems that are known without making objects, and the reasons. Output is not used, and
+	// Input must be a file or a directory.
+	Preview bool
+
 	// NoCount does not count the samples in jitted code and in functions. Counting takes one
 	// more walk over Input, during the writing of Output.
 	NoCount bool

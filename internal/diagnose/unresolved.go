@@ -34,9 +34,13 @@ func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.Du
 				Advice: adviceRegistered})
 			continue
 		}
+		advice := report.AdviceVerify(input, d.Path)
+		if d.Source.Traits().Unchecked {
+			advice = report.AdviceOtherRun
+		}
 		found.Problem(report.Problem{File: d.Path, Offset: -1,
 			Text:   fmt.Sprintf("none of the %s of process %d in JIT memory are in its functions: %s", report.SamplesOf(s.Samples.InJIT), d.PID, whyUnresolved(d, rec)),
-			Advice: report.AdviceVerify(input, d.Path)})
+			Advice: advice})
 	}
 	return found
 }

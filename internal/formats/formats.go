@@ -23,11 +23,7 @@ import (
 	"github.com/jitinject/jitinject/internal/show/showxray"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkdump"
-	"github.com/jitinject/jitinject/internal/verify/checkj9"
 	"github.com/jitinject/jitinject/internal/verify/checkmap"
-	"github.com/jitinject/jitinject/internal/verify/checkmono"
-	"github.com/jitinject/jitinject/internal/verify/checkv8"
-	"github.com/jitinject/jitinject/internal/verify/checkxray"
 	"github.com/jitinject/jitinject/internal/verify/recorded"
 )
 
@@ -60,8 +56,11 @@ type Format struct {
 	Show show.Format
 
 	// Verify checks files of the format, by its own rules. It uses none of the functions above,
-	// except Identify.
+	// except Identify. It has no Check if only the runtime could mend what is wrong.
 	Verify verify.Format
+
+	// Readers are the programs that show files of the format, if Verify has no Check.
+	Readers string
 
 	// Recorded reports whether a file belongs to a process in a recording. It is for formats that
 	// recordings do not name.
@@ -79,17 +78,17 @@ var All = []Format{
 		Kind: mono.Kind, Name: "a log of Mono's profiler", Identify: mono.Identify,
 		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Find: mono.Find, Explain: mono.Explain, Check: mono.DropUnmapped},
 		Calls: mono.Traces, Event: mono.Event,
-		Show: showmono.Format, Verify: checkmono.Format, Recorded: checkmono.Recorded,
+		Show: showmono.Format, Readers: "jitinject dump and mprof-report",
 	},
 	{
 		Kind: xray.Kind, Name: "an XRay trace", Identify: xray.Identify,
 		Calls: xray.Traces, Event: xray.Event,
-		Show: showxray.Format, Verify: checkxray.Format, Recorded: checkxray.Recorded,
+		Show: showxray.Format, Readers: "jitinject dump and llvm-xray",
 	},
 	{
 		Kind: openj9.Kind, Name: "a capture of OpenJ9's metadata", Identify: openj9.Identify, Holds: openj9.HasCaptures,
 		Dump: locate.Format{Find: openj9.Find},
-		Show: showj9.Format, Verify: checkj9.Format, Recorded: checkj9.Recorded,
+		Show: showj9.Format, Readers: "jitinject dump",
 	},
 	{
 		Kind: gdbjit.Kind, Name: "objects that a process registered for debuggers", Identify: gdbjit.Identify,
@@ -98,7 +97,7 @@ var All = []Format{
 	},
 	{
 		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,
-		Show: showv8.Format, Verify: checkv8.Format,
+		Show: showv8.Format, Readers: "jitinject dump",
 	},
 	{ // the last: it looks for maps of processes that have nothing else
 		Kind: perfmap.Kind, Name: "a perf map", Identify: perfmap.Identify,

@@ -3,6 +3,7 @@ package formats_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,17 +15,35 @@ import (
 	"github.com/jitinject/jitinject/internal/verify"
 )
 
-// A log among the files to check is held against the dumps among them.
-func TestBeside_LogOfV8(t *testing.T) {
-	const log, dump, other = "../format/v8log/testdata/node25.log", "../runtime/v8/testdata/node25.dump", "show.go"
+// Files that only their runtime could mend are not checked. The message names what shows them.
+func TestVerifier_Unchecked(t *testing.T) {
 	v := formats.Verifier()
-	recordings, logs, dumps := formats.Beside(v, []string{log, dump, other})
-	if len(recordings) > 0 || len(logs) > 0 || !slices.Equal(dumps, []string{dump}) {
-		t.Fatalf("got recordings %v, logs %v, dumps %v; want the dump only", recordings, logs, dumps)
+	dir := t.TempDir()
+	for _, suffix := range []string{"bin", "json"} {
+		b, err := os.ReadFile("../format/j9meta/testdata/plain-216." + suffix)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "a."+suffix), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	result, err := v.File(context.Background(), log, verify.Options{Dumps: dumps})
-	if want := "17 of 17 optimized are in node25.dump"; err != nil || !strings.HasSuffix(result.Holds, want) {
-		t.Errorf("got %q, %v; want %q", result.Holds, err, want)
+	trace := filepath.Join(dir, "xray-log")
+	if err := os.WriteFile(trace, testrec.Gunzip(t, "../format/xrayfdr/testdata/real/v2-llvm6.xray.gz"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"../format/v8log/testdata/node25.log":   "jitinject dump can show",
+		"../show/testdata/mono/v17-jit.mlpd.gz": "jitinject dump and mprof-report can show",
+		trace:                                   "jitinject dump and llvm-xray can show",
+		filepath.Join(dir, "a.bin"):             "jitinject dump can show",
+		filepath.Join(dir, "a.json"):            "jitinject dump can show",
+		dir:                                     "jitinject dump can show",
+	} {
+		var unchecked *verify.UncheckedError
+		if _, err := v.File(context.Background(), path, verify.Options{}); !errors.As(err, &unchecked) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v; want an UncheckedError with %q", path, err, want)
+		}
 	}
 }
 

@@ -61,6 +61,14 @@ func (d *Dump) Noun() string {
 	return "dump"
 }
 
+// AdviceDamage returns advice about damage in its file.
+func (d *Dump) AdviceDamage() string {
+	if d.Source.Traits().Unchecked {
+		return report.AdviceDamage(d.Path)
+	}
+	return report.AdviceVerify(d.Path)
+}
+
 // NoteAssumed adds a note with what was assumed of the dump's times, if anything was.
 func (d *Dump) NoteAssumed(found *report.Findings) {
 	if d.Assumed != "" {

@@ -101,10 +101,10 @@ func (p *Planner) Finish() {
 			p.Lines[d.Number].Writer = d.Writer(p.rec)
 		}
 		for _, q := range d.Source.Scanned().Problems {
-			p.Found.Problem(report.Problem{File: d.Path, Offset: q.Offset, Text: q.Text, Advice: report.AdviceVerify(d.Path)})
+			p.Found.Problem(report.Problem{File: d.Path, Offset: q.Offset, Text: q.Text, Advice: d.AdviceDamage()})
 		}
 		if n := d.Source.Scanned().Dropped; n > 0 {
-			p.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: report.AdviceVerify(d.Path)})
+			p.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: d.AdviceDamage()})
 		}
 		if r, ok := d.Source.(reporter); ok {
 			p.Found.Add(r.Report(quote.Printable(d.Path), &p.Lines[d.Number]))

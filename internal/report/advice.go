@@ -90,6 +90,11 @@ func AdviceVerify(files ...string) string {
 	return advice
 }
 
+// AdviceDamage returns advice about damage in a file of a kind that verify does not check.
+func AdviceDamage(path string) string {
+	return "copy it again, or record again; to see the damage: jitinject dump " + quote.ShellWord(path)
+}
+
 // AdviceNamed returns advice about a file that err prevents from being used as the dump of a
 // process.
 func AdviceNamed(pid uint32, err error) string {

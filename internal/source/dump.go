@@ -47,6 +47,7 @@ type Traits struct {
 	Images      bool   // it also lists functions in mapped files
 	Registered  bool   // it lists what a process had registered at one moment
 	Tidied      bool   // its file lies in a directory that is tidied or shared, such as /tmp: no place for objects
+	Unchecked   bool   // jitinject verify does not check its files
 }
 
 // A Machine describes the machine and the process of a dump, from the recording.

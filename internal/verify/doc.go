@@ -1,9 +1,12 @@
 // Package verify is the core of `jitinject verify`: rules, complaints about files that break them,
 // and the [Verifier], which finds out a file's format and has the file checked. It knows no format.
 //
-// A format has a package below: checkdump, checkmono, checkxray, checkj9, checkv8, checkrecording
-// and checkobject. checkproducer reports what valid dumps lack. Each has a table of its rules, in rules.go: the statement that must hold, the
-// usual cause if it does not, and the advice. docs/verify.md is made from these tables.
+// A format has a package below: checkdump, checkmap, checkgdbjit, checkrecording and checkobject.
+// checkproducer reports what valid dumps lack. Each has a table of its rules, in rules.go: the
+// statement that must hold, the usual cause if it does not, and the advice. `jitinject verify
+// --explain` prints these. Logs of V8 and Mono, traces of XRay and captures of OpenJ9's metadata are
+// not checked: only a runtime writes them, and their readers report damage.
+//
 // internal/formats lists the formats of side files, with their checks, and makes the Verifier.
 //
 // The checks read with the codecs, with debug/elf and debug/dwarf, and by themselves. They share no

@@ -12,7 +12,8 @@ type Format struct {
 	Name  string // with its article
 	Rules []Rule
 
-	// Check checks a file. The error says that it could not be read, or is ctx's.
+	// Check checks a file. The error says that it could not be read, or is ctx's. Check is nil if files of
+	// the format are not checked.
 	Check func(ctx context.Context, r *Reporter, path string, opts *Options) error
 
 	// Identify reports whether a file has the format. Of side files, the registry sets it.
@@ -25,11 +26,11 @@ type Format struct {
 	// it, because it is damaged, or several do.
 	Recognizes func(src io.ReaderAt, path string) bool
 
-	// Lacks says what a file would have if it were of this format, or nothing.
-	Lacks func(path string) string
+	// Holds reports whether a directory has files of the format that are used together.
+	Holds func(dir string) bool
 
-	// Files returns the files to check where some are named. It leaves those of other formats.
-	Files func(named []string) []string
+	// Readers are the programs that show files of the format, if Check is nil.
+	Readers string
 }
 
 // A Rule is something that has to hold of a file.
@@ -39,4 +40,17 @@ type Rule struct {
 	Statement string   // what has to hold
 	Cause     string   // why it usually does not
 	Advice    string   // what to do then
+
+	// ForUsers says that Advice is for the users of a runtime, too. Advice about recordings, objects and
+	// core dumps always is.
+	ForUsers bool
+
+	// User is the advice for users of a runtime, if that is not Advice.
+	User string
+
+	// Repaired says that results of jitinject show as much as if the rule held.
+	Repaired bool
+
+	// Counted says that an injection reports the same, with the number of samples that it costs.
+	Counted bool
 }

@@ -10,6 +10,14 @@ type Options struct {
 	// behind it are counted only.
 	All bool
 
+	// User emits only what a user of jitinject can act on: no diagnostics of rules that are Repaired,
+	// and the first of each other rule. The others are counted.
+	User bool
+
+	// Counted reports whether a run of the engine with Options.Preview has read a file. With User,
+	// diagnostics of rules that are Counted are left to it. It may be nil.
+	Counted func(path string) bool
+
 	// Recording is the path of the recording that side files belong to. They are held
 	// against what it says of their processes.
 	Recording string
@@ -20,9 +28,6 @@ type Options struct {
 
 	// Logs are paths of side files that recordings may belong to, and which they do not name.
 	Logs []string
-
-	// Dumps are paths of jitdumps with functions that other side files may describe.
-	Dumps []string
 
 	// Producer adds notes about what jitdumps lack that profilers could show.
 	Producer bool

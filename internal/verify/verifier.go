@@ -18,6 +18,16 @@ type Verifier struct {
 	byName       map[string]Rule
 }
 
+// An UncheckedError says that files of a format are not checked.
+type UncheckedError struct {
+	Name    string // of the format, with its article
+	Readers string // the programs that show its files
+}
+
+func (e *UncheckedError) Error() string {
+	return "it is " + e.Name + ", which is not checked, as only its runtime could mend it. An injection reports damage, and " + e.Readers + " can show the file"
+}
+
 // New returns a Verifier for formats of side files, and for others. What one of the others
 // identifies is no side file.
 func New(side, others []Format) *Verifier {
@@ -42,22 +52,14 @@ func (v *Verifier) Explain(name string) (Rule, bool) {
 	return r, ok
 }
 
-// Files returns the files to check where some are named: directories and pairs of files may
-// mean others.
-func (v *Verifier) Files(named []string) []string {
-	for i := range v.side {
-		if v.side[i].Files != nil {
-			named = v.side[i].Files(named)
-		}
-	}
-	return named
-}
-
-// File checks one file. The error says that it could not be read, or is ctx's.
+// File checks one file. The error says that it could not be read, is an [UncheckedError], or is ctx's.
 func (v *Verifier) File(ctx context.Context, path string, opts Options) (Result, error) {
 	f, err := v.identify(path)
 	if err != nil {
 		return Result{}, err
+	}
+	if f.Check == nil {
+		return Result{Kind: f.Kind}, &UncheckedError{Name: f.Name, Readers: f.Readers}
 	}
 	r := NewReporter(path, &opts, v.byName)
 	r.Result.Kind = f.Kind
@@ -68,11 +70,17 @@ func (v *Verifier) File(ctx context.Context, path string, opts Options) (Result,
 
 // KindOf returns the kind of a file, or "" for one that cannot be read or has none of the formats.
 func (v *Verifier) KindOf(path string) string {
+	kind, _ := v.Kind(path)
+	return kind
+}
+
+// Kind returns the kind of a file. The error says that it cannot be read or has none of the formats.
+func (v *Verifier) Kind(path string) (string, error) {
 	f, err := v.identify(path)
 	if err != nil {
-		return ""
+		return "", err
 	}
-	return f.Kind
+	return f.Kind, nil
 }
 
 // identify returns the format of a file.
@@ -84,7 +92,13 @@ func (v *Verifier) identify(path string) (*Format, error) {
 	defer f.Close()
 	if st, err := f.Stat(); err != nil {
 		return nil, err
-	} else if !st.IsDir() {
+	} else if st.IsDir() {
+		for i := range v.side {
+			if v.side[i].Holds != nil && v.side[i].Holds(path) {
+				return &v.side[i], nil
+			}
+		}
+	} else {
 		if _, err := f.ReadAt(make([]byte, 8), 0); err != nil && err != io.EOF {
 			return nil, err
 		}
@@ -127,26 +141,20 @@ func (v *Verifier) sideFormat(src io.ReaderAt, path string) *Format {
 	return found[0]
 }
 
-// unknown says that a file has none of the formats, and what it lacks.
+// unknown says that a file has none of the formats.
 func (v *Verifier) unknown(path string) error {
 	if st, err := sys.Stat(path); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
 		return errors.New("it is empty")
 	}
-	text := fmt.Sprintf("it is neither %s, nor %s", strings.Join(namesOf(v.side), ", "), strings.Join(namesOf(v.others), " or "))
-	for i := range v.side {
-		if v.side[i].Lacks == nil {
-			continue
-		}
-		if lack := v.side[i].Lacks(path); lack != "" {
-			text += "; " + lack
-		}
-	}
-	return errors.New(text)
+	return fmt.Errorf("it is neither %s, nor %s", strings.Join(namesOf(v.side), ", "), strings.Join(namesOf(v.others), " or "))
 }
 
+// namesOf returns the names of the formats that are checked.
 func namesOf(formats []Format) (names []string) {
 	for i := range formats {
-		names = append(names, formats[i].Name)
+		if formats[i].Check != nil {
+			names = append(names, formats[i].Name)
+		}
 	}
 	return names
 }

@@ -56,7 +56,7 @@ func (m *Log) SetMachine(machine source.Machine) {
 }
 
 // Traits returns the traits of logs.
-func (m *Log) Traits() source.Traits { return source.Traits{Kind: Kind, Images: true} }
+func (m *Log) Traits() source.Traits { return source.Traits{Kind: Kind, Images: true, Unchecked: true} }
 
 // ShortenNames removes the parameters from function names.
 func (m *Log) ShortenNames() { m.Short = true }

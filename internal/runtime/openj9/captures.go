@@ -168,7 +168,7 @@ func (d *Captures) Report(_ string, s *report.DumpSummary) (none report.Findings
 }
 
 // Traits returns the traits of captures.
-func (d *Captures) Traits() source.Traits { return source.Traits{Kind: Kind} }
+func (d *Captures) Traits() source.Traits { return source.Traits{Kind: Kind, Unchecked: true} }
 
 // SetMachine does nothing: captures were opened for the recording's machine.
 func (d *Captures) SetMachine(source.Machine) {}

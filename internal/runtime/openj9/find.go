@@ -109,7 +109,7 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen
 		case err != nil && !st.IsDir():
 			return nil, fmt.Errorf("%s: %w", option, err)
 		case err != nil:
-			advice := report.AdviceVerify(path)
+			advice := report.AdviceDamage(path)
 			if errors.Is(err, ErrOtherMachine) {
 				advice = report.AdviceOtherRun
 			}
@@ -176,7 +176,7 @@ func markCaptures(f *locate.Finder, pid uint32, captures []*Capture, found *repo
 				Advice: "leave the name out of the JSON, and name a core dump of the process if there is one: " + report.Mentioned("CodeFrom", "FILE")})
 		}
 		for _, p := range c.Problems {
-			found.Problem(report.Problem{File: c.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(c.Path)})
+			found.Problem(report.Problem{File: c.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceDamage(c.Path)})
 		}
 	}
 	if len(d.Captures()) == 0 {

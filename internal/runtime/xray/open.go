@@ -39,12 +39,12 @@ func (x *Trace) Close() error {
 	return nil
 }
 
-// Problems returns the faults of the trace. For damage, they advise to use verify.
+// Problems returns the faults of the trace. For damage, they have general advice.
 func (x *Trace) Problems() []calls.Problem {
 	problems := x.LogTrace.Problems()
 	for i := range problems {
 		if problems[i].Advice == "" {
-			problems[i].Advice = report.AdviceVerify(x.Path())
+			problems[i].Advice = report.AdviceDamage(x.Path())
 		}
 	}
 	return problems
@@ -228,7 +228,7 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 // error is that of the trace as a whole.
 func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log, binaries []*namedProgram, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
 	for _, p := range trace.Problems {
-		found.Problem(report.Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(f.path)})
+		found.Problem(report.Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceDamage(f.path)})
 	}
 	opts.Logf(2, "%s: counts of %.0f Hz, times are right to %d ns", quote.Printable(f.path), trace.Clock.Frequency, trace.Clock.Error)
 	clock, match, counts, err := clockOf(s, trace, opts)

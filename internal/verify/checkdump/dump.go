@@ -50,6 +50,7 @@ type checker struct {
 	latest    uint64
 	previous  uint64 // of the record before
 	closed    bool
+	cut       bool // the file ends inside a record
 	epochSaid bool
 	afterSaid bool
 	wrongPIDs map[uint32]bool // that were complained about
@@ -183,6 +184,7 @@ func (c *checker) damaged(at int64, err error) (more bool, failed error) {
 	case found:
 		c.Violation("dump/record-size", at, "%s; the next record begins %d bytes later", text, skipped)
 	case errors.Is(err, jitdump.ErrCut) && c.size-at < jitdump.MaxRecord:
+		c.cut = true
 		c.Violation("dump/cut", at, "the file ends inside a record, %d bytes after its start", c.size-at)
 	default:
 		c.Violation("dump/record-size", at, "%s; no record follows, %d bytes are lost", text, c.size-at)
@@ -302,8 +304,8 @@ func (c *checker) checkTime(raw *jitdump.Raw) {
 // 10 days without compiling anything.
 const headerTimeGap = 10 * 24 * 3600 * 1e9
 
-// end checks what can be told only at the end.
-func (c *checker) end() {
+// orphans reports records whose load does not follow.
+func (c *checker) orphans() {
 	c.lines.orphans(c, true)
 	if u := c.unwind.record; u != nil {
 		c.Violation("dump/unwind-orphan", u.offset, "no load follows")
@@ -313,6 +315,13 @@ func (c *checker) end() {
 	}
 	for _, p := range c.j9 {
 		c.orphanJ9(p)
+	}
+}
+
+// end checks what can be told only at the end.
+func (c *checker) end() {
+	if !c.cut { // else their load may be missing
+		c.orphans()
 	}
 	if c.salt.found() {
 		c.Violation("dump/code-salted", c.functions[0].Offset, "the last %d bytes of the code of all %s are a number", codeSalt, verify.Counted(c.salt.loads, "function"))

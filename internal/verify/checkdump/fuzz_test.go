@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/testrec"
-	"github.com/jitinject/jitinject/internal/verify/checkj9"
 	"github.com/jitinject/jitinject/internal/verify/verifytest"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -41,7 +40,7 @@ func FuzzDump(f *testing.F) {
 		if len(in) > 64<<10 {
 			return
 		}
-		r := verifytest.Reporter(t, rules, checkj9.Format.Rules)
+		r := verifytest.Reporter(t, rules)
 		if err := newChecker(r, bytes.NewReader(in), int64(len(in))).check(context.Background(), "jit-1.dump"); err != nil {
 			t.Error(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"debug/elf"
 	"math/rand/v2"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -116,7 +115,7 @@ var j9DumpBreaches = []breach{
 			d.metadata(t, b, other)
 		}
 		d.load(dumpBase+0x100*64, "f").load(dumpBase, j9Name)
-	}, "j9/stub"),
+	}),
 	j9Dumped("dump/j9-orphan", func(t *testing.T, d *dump) {
 		d.metadata(t, verifytest.Laid(t, nil, nil), nil)
 		for i := range u64(64) {
@@ -139,37 +138,13 @@ var j9DumpBreaches = []breach{
 		b.Bytecodes = nil
 		d.metadata(t, laidAgain(t, b), func(r *j9Record) { r.addr = dumpBase }).load(dumpBase, j9Name)
 	}),
-	j9Dumped("dump/j9-name", func(t *testing.T, d *dump) {
-		d.metadata(t, verifytest.Laid(t, nil, nil), nil).load(dumpBase, "app.Main.main()V")
-	}),
-	j9Dump("dump/j9-flags", func(r *j9Record) { r.methods[1].flags = 2 }),
+	j9Dump("dump/j9-record", func(r *j9Record) { r.methods[1].flags = 2 }),
 	j9Dumped("dump/j9-pointers", func(t *testing.T, d *dump) {
 		le.PutUint32(d.b[12:], 3) // EM_386
 		d.metadata(t, verifytest.Laid(t, nil, nil), nil).loadIndex(0, dumpBase, j9Name, code())
 	}),
-
-	j9Dump("j9/header-size", func(r *j9Record) { r.header = 224 }),
-	j9Dump("j9/cut", func(r *j9Record) { r.blob = r.blob[:len(r.blob)-8] }),
-	j9Dump("j9/section", func(r *j9Record) { r.base += 1 << 16 }),
-	j9Dump("j9/method-missing", func(r *j9Record) { r.methods = r.methods[:2] }),
-	j9Dump("j9/method-missing", func(r *j9Record) { r.methods = r.methods[1:] }),
-	j9Dump("j9/method-missing", func(r *j9Record) { r.methods = nil }),
-	j9Dump("j9/method-twice", func(r *j9Record) { r.methods = append(r.methods, r.methods[1]) }),
-	j9Dump("j9/method-unused", func(r *j9Record) { r.methods = append(r.methods, j9Entry{method: 8, class: "B", name: "f"}) }),
-	j9Dump("j9/method-name", func(r *j9Record) { r.methods[2].class = "" }),
-	j9Dump("j9/method-name", func(r *j9Record) { r.methods[2].name = "" }),
-	j9Dump("j9/method-name", func(r *j9Record) { r.methods = append(r.methods, j9Entry{class: "B", name: "f"}) }),
-	j9Dump("j9/method-text", func(r *j9Record) { r.methods[2].name = "\xff" }),
-	j9Dump("j9/method-signature", func(r *j9Record) { r.methods[2].signature = "int()" }),
-	j9Dump("j9/method-signature", func(r *j9Record) { r.methods[2].signature = "(I)" }),
-	j9Dump("j9/method-signature", func(r *j9Record) { r.methods[2].signature = "(V)V" }),
-	j9Dump("j9/method-signature", func(r *j9Record) { r.methods[2].signature = "(La/B)V" }),
-	j9Dump("j9/method-signature", func(r *j9Record) { r.methods[2].signature = "()VV" }),
-	j9Dump("j9/method-file", func(r *j9Record) { r.methods[2].file = "" }),
-	j9Dump("j9/lines-order", func(r *j9Record) { r.methods[2].lines[2] = 0 }),
-	j9Dump("j9/lines-index", func(r *j9Record) { r.methods[2].lines[2] = 65535 }),
-	j9Dump("j9/lines-number", func(r *j9Record) { r.methods[2].lines[1] = 0 }),
-	j9Dump("j9/lines-number", func(r *j9Record) { r.methods[2].lines[1] = 65536 }),
+	j9Dump("dump/j9-metadata", func(r *j9Record) { r.blob = r.blob[:8] }),
+	j9Dump("dump/j9-metadata", func(r *j9Record) { r.base += 1 << 16 }),
 }
 
 // stub returns metadata that describes nothing.
@@ -270,24 +245,5 @@ func TestGeneratedDump(t *testing.T) {
 	rules, all := verified(t, path, verify.Options{})
 	if len(rules) > 0 || loads < 180 {
 		t.Errorf("%d loads, %v: %+v", loads, rules, all)
-	}
-}
-
-// TestSharedNames: strings that many methods have are not copied for each.
-func TestSharedNames(t *testing.T) {
-	long := func(s string) string { return s + strings.Repeat("x", 60000) }
-	d := newDump()
-	d.metadata(t, verifytest.Laid(t, nil, nil), func(r *j9Record) {
-		for i := range u64(1000) {
-			r.methods = append(r.methods, j9Entry{method: 0x900000 + 16*i, class: long("c"), name: long("n"), signature: "()L" + long("s") + ";", file: long("f")})
-		}
-	})
-	path, opts := d.load(dumpBase, j9Name).file(t, t.TempDir())
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	rules, _ := verified(t, path, opts)
-	runtime.ReadMemStats(&after)
-	if all := (after.TotalAlloc - before.TotalAlloc) >> 20; all > 500 || !slices.Contains(rules, "j9/method-unused") {
-		t.Errorf("%d MiB were allocated; %v", all, rules)
 	}
 }

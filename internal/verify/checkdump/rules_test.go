@@ -9,7 +9,6 @@ import (
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkdump"
-	"github.com/jitinject/jitinject/internal/verify/checkj9"
 	"github.com/jitinject/jitinject/internal/verify/verifytest"
 )
 
@@ -36,17 +35,11 @@ func verified(t *testing.T, path string, opts verify.Options) (rules []string, a
 	return verifytest.Verified(t, formats.Verifier(), path, opts)
 }
 
-// TestBreaches: for every rule, and for those about methods in OpenJ9's metadata, there is a file
-// that breaks it and no other.
+// TestBreaches: for every rule there is a file that breaks it and no other.
 func TestBreaches(t *testing.T) {
 	table := slices.DeleteFunc(slices.Clone(checkdump.Format.Rules), func(r verify.Rule) bool {
 		return strings.HasPrefix(r.Name, "producer/") // checkproducer tests them
 	})
-	for _, r := range checkj9.Format.Rules {
-		if strings.HasPrefix(r.Name, "j9/method-") || strings.HasPrefix(r.Name, "j9/lines-") {
-			table = append(table, r)
-		}
-	}
 	verifytest.CheckBreaches(t, formats.Verifier(), table, slices.Concat(dumpBreaches, j9DumpBreaches, injectedBreaches))
 }
 

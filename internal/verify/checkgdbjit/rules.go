@@ -21,7 +21,7 @@ var rules = []verify.Rule{
 		Statement: "The core dump has all entries of the list.",
 		Cause:     "The core is cut, or a filter left out anonymous memory.",
 		Advice:    "Set bit 0 of /proc/PID/coredump_filter (0x33 is usual), and make another core dump."},
-	{Name: "core/links", Severity: verify.Warning,
+	{Name: "core/links", Severity: verify.Warning, Repaired: true,
 		Statement: "Each entry leads back to the entry before it.",
 		Cause:     "The core was made while the program registered or removed an object.",
 		Advice:    "Nothing: the entries that can be reached are used."},

@@ -97,27 +97,29 @@ func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
 	if e.Tables.Size > 0 && e.Tables.Flags&elf.SHF_ALLOC == 0 {
 		o.tables = e.Tables.Offset
 	}
-	c.compareIDs(o, e.BuildID, listed)
+	o.usable = c.compareIDs(o, e.BuildID, listed)
 	c.ranges(o, e)
 }
 
-// compareIDs checks what the recording says of an object's build id.
-func (c *checker) compareIDs(o *mappedObject, id, listed []byte) {
+// compareIDs checks what the recording says of an object's build id, and reports whether it is not
+// another one.
+func (c *checker) compareIDs(o *mappedObject, id, listed []byte) bool {
 	first := &o.mappings[0]
 	if len(listed) > 0 && !sameID(listed, id) {
 		c.Violation("recording/build-id", -1, "%s has the build id %x, the recording's table has %x", verify.Quoted(o.path), id, listed)
-		return
+		return false
 	}
 	for i := range o.mappings {
 		m := &o.mappings[i]
 		if told := m.id[:m.idSize]; len(told) > 0 && !sameID(told, id) {
 			c.Violation("recording/build-id", m.at, "%s has the build id %x, the mapping has %x", verify.Quoted(o.path), id, told)
-			return
+			return false
 		}
 	}
 	if len(listed) == 0 && first.idSize == 0 {
 		c.Violation("recording/build-id-missing", first.at, "neither the mapping of %s nor the recording's table has a build id", verify.Quoted(o.path))
 	}
+	return true
 }
 
 // sameID compares build ids: perf keeps up to 20 bytes, and may fill them with zeros.

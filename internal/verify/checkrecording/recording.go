@@ -29,6 +29,7 @@ type checker struct {
 	clocked bool
 	stacks  bool // samples have copies of them
 	lost    bool // records behind a fault
+	samples samples
 }
 
 // A mappedObject is an object of jitted functions, as the recording has it.
@@ -36,10 +37,12 @@ type mappedObject struct {
 	path     string
 	mappings []jitMapping
 	tables   uint64 // where its unwind tables are in the file, if they have a place of their own
+	usable   bool   // perf finds it, and takes it
 }
 
 // A jitMapping is a mapping of an object.
 type jitMapping struct {
+	pid              uint32
 	addr, len, pgoff uint64
 	id               [20]byte
 	idSize           uint8
@@ -77,6 +80,9 @@ func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File, path
 		return err
 	}
 	c.tablePlaces()
+	if c.mapped > 0 {
+		c.Result.Samples, c.Result.Shown = c.samples.total, c.shown()
+	}
 	return c.verdict(ctx, path, logs, belongs, calls)
 }
 
@@ -147,6 +153,9 @@ func (c *checker) record(rec perfdata.Record, at int64) error {
 		if c.rec.Seekable != nil && len(c.rec.Attrs) == 0 {
 			return perfdata.ErrNoEvents
 		}
+		if c.mapped == 0 { // no jitted function is known yet
+			c.samples.total++
+		}
 	case perfdata.RecordFinishedRound:
 		c.rounds.finished()
 		return nil
@@ -191,6 +200,9 @@ func (c *checker) record(rec perfdata.Record, at int64) error {
 		if c.rec.IsShortSample(rec) {
 			return fmt.Errorf("%s of %d bytes is shorter than the fields of its event", rec.Type, len(rec.Data))
 		}
+		if c.mapped > 0 {
+			c.samples.add(c.rec.SampleHead(rec))
+		}
 	case perfdata.RecordMmap, perfdata.RecordMmap2:
 		m, err := c.rec.Mmap(rec)
 		if err != nil {
@@ -232,7 +244,7 @@ func (c *checker) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at in
 			o = &mappedObject{path: name}
 			c.objects[name] = o
 		}
-		j := jitMapping{addr: m.Addr, len: m.Len, pgoff: m.PgOff, at: at, idSize: uint8(copy(make([]byte, 20), m.BuildID))}
+		j := jitMapping{pid: m.PID, addr: m.Addr, len: m.Len, pgoff: m.PgOff, at: at, idSize: uint8(copy(make([]byte, 20), m.BuildID))}
 		copy(j.id[:], m.BuildID)
 		o.mappings = append(o.mappings, j)
 		c.mapped++

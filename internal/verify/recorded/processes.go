@@ -11,14 +11,10 @@ import (
 
 // Processes are what a recording says about processes.
 type Processes struct {
-	executable  map[uint32][]Range // by process: memory that it could execute at some time
-	Objects     map[uint32][]Range // by process: where objects of jitted functions are mapped
-	ranges      int
-	Known       map[uint32]bool // processes that a record names
-	Threads     map[uint32]bool // threads that a record names
-	First, Last uint64          // times of samples, in nanoseconds; 0 if there are none
-	Samples     int
-	Monotonic   bool // times are of CLOCK_MONOTONIC
+	executable map[uint32][]Range // by process: memory that it could execute at some time
+	Objects    map[uint32][]Range // by process: where objects of jitted functions are mapped
+	ranges     int
+	Known      map[uint32]bool // processes that a record names
 }
 
 // MaxExecutable bounds how many mappings of a recording are looked at.
@@ -27,9 +23,8 @@ const MaxExecutable = 1 << 20
 // ReadProcesses reads what a recording says. Objects of jitted functions are kept apart: they
 // are where a log says that code is, and take the place of the memory that it is in.
 func ReadProcesses(ctx context.Context, recording string) (*Processes, error) {
-	w := &Processes{executable: make(map[uint32][]Range), Known: make(map[uint32]bool), Threads: make(map[uint32]bool), Objects: make(map[uint32][]Range)}
-	var err error
-	w.Monotonic, err = Walk(ctx, recording, func(rec *File, r perfdata.Record) {
+	w := &Processes{executable: make(map[uint32][]Range), Known: make(map[uint32]bool), Objects: make(map[uint32][]Range)}
+	_, err := Walk(ctx, recording, func(rec *File, r perfdata.Record) {
 		switch r.Type {
 		case perfdata.RecordMmap, perfdata.RecordMmap2:
 			m, err := rec.Mmap(r)
@@ -48,22 +43,15 @@ func ReadProcesses(ctx context.Context, recording string) (*Processes, error) {
 			of[m.PID] = append(of[m.PID], Range{Addr: m.Addr, End: m.Addr + m.Len})
 		case perfdata.RecordComm:
 			if e, err := rec.Comm(r); err == nil {
-				w.Known[e.PID], w.Threads[e.TID] = true, true
+				w.Known[e.PID] = true
 			}
 		case perfdata.RecordFork:
 			if e, err := rec.Task(r); err == nil {
-				w.Known[e.PID], w.Threads[e.TID] = true, true
+				w.Known[e.PID] = true
 			}
 		case perfdata.RecordSample:
-			if s, ok := rec.TimedSample(r); ok && len(w.Threads) < MaxExecutable {
-				w.Known[s.PID], w.Threads[s.TID] = true, true
-			}
-			if t, ok := rec.Time(r); ok {
-				if w.First == 0 {
-					w.First = t
-				}
-				w.Last = max(w.Last, t)
-				w.Samples++
+			if s, ok := rec.TimedSample(r); ok && len(w.Known) < MaxExecutable {
+				w.Known[s.PID] = true
 			}
 		}
 	})

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/verify/printed"
+)
+
+// previewAll previews recordings. Side files and core dumps beside them are used if there is one recording: else
+// it is unknown to which of them a file belongs.
+func previewAll(ctx context.Context, recordings, logs []string) (all printed.Previews) {
+	var sides []engine.SideFile
+	var cores []string
+	for _, path := range logs {
+		kind := engine.Identify(path)
+		if in, ok := engine.IdentifyDir(path); ok {
+			kind = in
+		}
+		switch {
+		case len(recordings) != 1:
+		case kind == engine.KindCore:
+			cores = append(cores, path)
+		case engine.IsNamed(kind):
+			sides = append(sides, engine.SideFile{Kind: kind, Path: path})
+		}
+	}
+	for _, path := range recordings {
+		p := printed.Preview{Recording: path, Again: "jitinject -i " + quote.ShellWord(path)}
+		for _, f := range sides {
+			p.Again += " " + quote.ShellWord(f.Path)
+		}
+		for _, core := range cores {
+			p.Again += " " + quote.ShellWord(core)
+		}
+		p.Summary, p.Err = engine.Run(ctx, engine.Options{Input: path, Preview: true, SideFiles: sides, CodeFrom: cores, Force: true})
+		o := &options{input: path, output: defaultOutput}
+		if p.Err != nil {
+			p.Err = errors.New(o.inWords(p.Err.Error()))
+		} else {
+			o.putInWords(p.Summary)
+		}
+		all = append(all, p)
+	}
+	return all
+}

@@ -1,0 +1,67 @@
+package checkrecording
+
+import (
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/verify/recorded"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// samples counts the samples of a recording, and where those after the first mapping of an object are.
+type samples struct {
+	total int64
+	at    map[place]int64
+}
+
+// A place is an address in a process.
+type place struct {
+	pid  uint32
+	addr uint64
+}
+
+// maxPlaces bounds how many places are kept. Samples at further ones count as not shown.
+const maxPlaces = 1 << 20
+
+// add counts a sample. ok says that its event has these fields.
+func (s *samples) add(h perfdata.SampleHead, ok bool) {
+	s.total++
+	at := place{h.PID, h.IP}
+	if _, known := s.at[at]; !ok || !known && len(s.at) == maxPlaces {
+		return
+	}
+	if s.at == nil {
+		s.at = make(map[place]int64)
+	}
+	s.at[at]++
+}
+
+// shown returns how many samples are where the recording maps objects that perf can use, at any time.
+func (c *checker) shown() (n int64) {
+	mapped := make(map[uint32][]recorded.Range)
+	for _, o := range c.objects {
+		for _, m := range o.mappings {
+			if o.usable {
+				mapped[m.pid] = append(mapped[m.pid], recorded.Range{Addr: m.addr, End: m.addr + m.len})
+			}
+		}
+	}
+	for pid := range mapped {
+		mapped[pid] = recorded.JoinRanges(mapped[pid])
+	}
+	for at, count := range c.samples.at {
+		list := mapped[at.pid]
+		_, found := slices.BinarySearchFunc(list, at.addr, func(r recorded.Range, addr uint64) int {
+			switch {
+			case r.End <= addr:
+				return -1
+			case r.Addr > addr:
+				return 1
+			}
+			return 0
+		})
+		if found {
+			n += count
+		}
+	}
+	return n
+}
