@@ -42,10 +42,32 @@ type DescribedText struct {
 	Text source.Text // several goroutines may call it at once
 }
 
+// descriptions has what other files say of functions. The zero value has none.
+type descriptions struct {
+	described func(function int) bool // in a log; nil without
+	trees     func() TreeSource       // with described
+	texts     []int                   // numbers of the Description's texts in sources
+	embed     bool                    // functions have these texts
+	originals OriginalSource          // nil without
+	objects   ObjectDescription
+}
+
+// inLog reports whether a log describes a function.
+func (d *descriptions) inLog(function int) bool { return d.described != nil && d.described(function) }
+
+// inObject reports whether an object describes a function.
+func (d *descriptions) inObject(function int) bool {
+	return d.objects.Has != nil && d.objects.Has(function)
+}
+
+// has reports whether a log or an object describes a function.
+func (d *descriptions) has(function int) bool { return d.inLog(function) || d.inObject(function) }
+
 // Describe sets the descriptions of functions. It must follow the last Scan, must not run while
 // functions are read, and be called once. Texts become sources of the dump.
 func (d *Dump) Describe(by Description) {
-	d.isDescribed, d.newTrees, d.embedDescribed, d.originals = by.Has, by.Trees, by.Embed, by.Originals
+	all := &d.descriptions
+	all.described, all.trees, all.embed, all.originals = by.Has, by.Trees, by.Embed, by.Originals
 	count := make(map[string]int)
 	for i := range by.Texts {
 		count[fileName([]byte(by.Texts[i].Name))]++
@@ -54,22 +76,22 @@ func (d *Dump) Describe(by Description) {
 		t := &by.Texts[i]
 		name := fileName([]byte(t.Name))
 		n := d.sources.AddText(source.Source{Name: name, Path: t.Path, Size: t.Size, Text: t.Text}, count[name] == 1)
-		d.described = append(d.described, n)
+		all.texts = append(all.texts, n)
 	}
 }
 
 // describedTree adds the description of function i to fn, and reports whether it has lines.
 func (r *Reader) describedTree(fn *jitcode.Function, i int) bool {
-	if r.d == nil || r.d.isDescribed == nil || !r.d.isDescribed(i) {
+	if !r.descriptions.inLog(i) {
 		return false
 	}
 	if r.trees == nil {
-		r.trees = r.d.newTrees()
+		r.trees = r.descriptions.trees()
 	}
 	info, problem, err := r.trees.Tree(i, fn.Size)
 	for _, err := range []error{problem, err} {
 		if err != nil {
-			r.Problems = append(r.Problems, source.Problem{Offset: -1, Text: err.Error()})
+			r.problem(-1, "%v", err)
 		}
 	}
 	return info != nil && r.useFiles(fn, info, r.describedFiles(fn, info, r.trees.Texts()), nil, -1)
@@ -82,7 +104,7 @@ func (r *Reader) describedFiles(fn *jitcode.Function, info *jitdump.DebugInfo2, 
 	for i, name := range info.Files {
 		number := -1
 		if texts[i] >= 0 {
-			number = r.d.described[texts[i]]
+			number = r.descriptions.texts[texts[i]]
 		}
 		at := -1
 		switch {
@@ -113,47 +135,31 @@ type V8Load struct {
 
 // Optimized returns the number of functions of V8's optimizing compilers that have lines. Such
 // functions may have others inlined.
-func (d *Dump) Optimized() int { return d.optimized }
-
-// IsV8 reports whether V8 wrote the dump.
-func (d *Dump) IsV8() bool { return d.header.Pad == v8Pad }
+func (d *Dump) Optimized() int { return d.decisions.optimized }
 
 // OptimizedLoads returns the loads of optimized code in a dump of V8, in the order of the file, and an
 // error for each that cannot be read again.
-func (d *Dump) OptimizedLoads() iter.Seq2[V8Load, error] {
+func (l *listing) OptimizedLoads() iter.Seq2[V8Load, error] {
 	return func(yield func(V8Load, error) bool) {
-		if !d.IsV8() {
+		if !l.IsV8() {
 			return
 		}
-		var w window
-		for i := range d.Events {
-			e := &d.Events[i]
+		r := l.NewCodeReader()
+		for i := range l.Events {
+			e := &l.Events[i]
 			if e.Kind != jitcode.Load {
 				continue
 			}
-			span := d.parts[e.Function].load.span()
-			l, err := w.load(d, span)
+			full, _, err := r.Code(e.Function)
 			if err != nil {
 				if !yield(V8Load{}, err) {
 					return
 				}
 				continue
 			}
-			if name, ok := d.v8Name(l.Name); ok && name.isOptimized() && !yield(V8Load{e.Function, e.Addr, e.Size, e.Time, l.Name}, nil) {
+			if name, ok := l.v8Name(full); ok && name.isOptimized() && !yield(V8Load{e.Function, e.Addr, e.Size, e.Time, full}, nil) {
 				return
 			}
 		}
 	}
-}
-
-// load reads a load of a dump, valid until the next one.
-func (w *window) load(d *Dump, span source.Span) (l jitdump.Load, err error) {
-	if err := w.hold(d.src, span); err != nil {
-		return l, err
-	}
-	raw, err := w.record(span, d.order())
-	if err != nil {
-		return l, err
-	}
-	return raw.Load()
 }

@@ -2,7 +2,6 @@ package jitdump
 
 import (
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Descriptions of functions in ELF objects that the process registered for debuggers. Unlike records
@@ -24,21 +23,21 @@ type ObjectDescription struct {
 
 // DescribeByObjects sets the objects that describe functions. It must follow the last Scan, and must
 // not run while functions are read. A log that describes a function takes precedence.
-func (d *Dump) DescribeByObjects(by ObjectDescription) { d.objects = by }
+func (d *Dump) DescribeByObjects(by ObjectDescription) { d.descriptions.objects = by }
 
 // describedByObject adds the description of function i to fn, and reports whether it has lines. The
 // dump's lines count if it has none.
 func (r *Reader) describedByObject(fn *jitcode.Function, i int) bool {
-	if r.d == nil || r.d.objects.Has == nil || !r.d.objects.Has(i) {
+	if !r.descriptions.inObject(i) {
 		return false
 	}
 	if r.objects == nil {
-		r.objects = r.d.objects.Objects()
+		r.objects = r.descriptions.objects.Objects()
 	}
 	var described jitcode.Function
 	described.Name, described.Addr, described.Size = fn.Name, fn.Addr, fn.Size
 	if err := r.objects.Describe(i, &described); err != nil {
-		r.Problems = append(r.Problems, source.Problem{Offset: -1, Text: err.Error()})
+		r.problem(-1, "%v", err)
 	}
 	fn.Unwind = described.Unwind
 	if described.HasCode() {
@@ -52,20 +51,4 @@ func (r *Reader) describedByObject(fn *jitcode.Function, i int) bool {
 	fn.Origins, fn.Inlines = append(fn.Origins, described.Origins...), append(fn.Inlines, described.Inlines...)
 	fn.Ranges = append(fn.Ranges, described.Ranges...)
 	return true
-}
-
-// A CodeReader reads the names and code of functions, and nothing else of them.
-type CodeReader struct {
-	d *Dump
-	w window
-}
-
-// NewCodeReader returns a new reader of the functions' code.
-func (d *Dump) NewCodeReader() *CodeReader { return &CodeReader{d: d} }
-
-// Code returns the name and the code of a function, valid until the next call. It fails if the record
-// cannot be read again.
-func (r *CodeReader) Code(function int) (name, code []byte, err error) {
-	l, err := r.w.load(r.d, r.d.parts[function].load.span())
-	return l.Name, l.Code, err
 }

@@ -36,20 +36,11 @@ func (r *Reader) isLate(fn *jitcode.Function, outer []byte) bool {
 	if len(outer) == 0 || bytes.Contains(fn.Name, outer) || r.function == 0 {
 		return false
 	}
-	before := r.d.partsOf(r.function - 1)
-	if before.inline.Size != 0 {
+	if before := r.listing.partsOf(r.function - 1); before.inline.Size != 0 {
 		return false
 	}
-	var w window
-	if w.hold(r.d.src, before.load) != nil {
-		return false
-	}
-	raw, err := w.record(before.load, r.d.order())
-	if err != nil {
-		return false
-	}
-	l, err := raw.Load()
-	return err == nil && bytes.Equal(l.Name, outer)
+	name, _, err := r.listing.NewCodeReader().Code(r.function - 1)
+	return err == nil && bytes.Equal(name, outer)
 }
 
 // outerOf returns the name of the function that a record describes, or nil.

@@ -1,27 +1,22 @@
 package jitdump
 
 import (
-	"sync/atomic"
-
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// givenAway counts functions with lines that were read.
-type givenAway struct{ asWritten, moved atomic.Int64 }
-
 // Grow makes functions readable before the dump is complete. Uncertain lines are dropped.
 func (d *Dump) Grow() {
-	d.growing = true
-	d.positions = v8Positions{partial: true}
+	d.decisions.growing = true
+	d.decisions.positions = v8Positions{}
 }
 
 // LineAddresses returns the current decision. ok is false for a dump without lines.
 func (d *Dump) LineAddresses() (a source.LineAddresses, ok bool) {
-	e := &d.constraints
+	e := &d.decisions.constraints
 	if len(e.hypotheses) == 0 {
 		return a, false
 	}
-	moved := d.chosen
+	moved := d.decisions.chosen
 	if moved == 0 { // use the closest one
 		moved = 1
 		for h := range e.hypotheses {
@@ -32,17 +27,17 @@ func (d *Dump) LineAddresses() (a source.LineAddresses, ok bool) {
 	}
 	h, first := &e.hypotheses[moved], &e.hypotheses[0]
 	a = source.LineAddresses{
-		Decision: d.decision, Basis: d.basis, Skew: uint64(h.skew), Tables: e.tables, Rows: e.rows,
+		Decision: d.decisions.decision, Basis: d.decisions.basis, Skew: uint64(h.skew), Tables: e.tables, Rows: e.rows,
 		Either: h.either, Neither: h.neither, AsWritten: first.fit(), MovedBack: h.fit(),
 	}
 	a.AsWritten.Tables = e.tables - h.only - h.either - h.neither
-	switch d.decision {
+	switch d.decisions.decision {
 	case source.LinesMovedBack:
-		a.Early = int(d.given.asWritten.Load())
+		a.Early = int(d.fixes.asWritten.Load())
 	case source.LinesContradictory:
-		a.Early = int(d.given.asWritten.Load() + d.given.moved.Load())
+		a.Early = int(d.fixes.asWritten.Load() + d.fixes.skew.Load())
 	default:
-		a.Early = int(d.given.moved.Load())
+		a.Early = int(d.fixes.skew.Load())
 	}
 	return a, true
 }

@@ -40,13 +40,13 @@ type row struct {
 // dump.
 func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 	names := nameTable{reader: r, fn: fn}
-	_, names.v8 = r.d.v8Name(fn.Name)
+	_, names.v8 = r.listing.v8Name(fn.Name)
 	if r.bare && !names.v8 {
 		for e, err := range info.Entries() {
 			if err != nil {
 				break
 			}
-			r.rows = append(r.rows, row{off: int64(r.d.codeStart(e.Addr) - fn.Addr)})
+			r.rows = append(r.rows, row{off: int64(r.listing.codeStart(e.Addr) - fn.Addr)})
 		}
 		r.sortRows()
 		return
@@ -61,10 +61,10 @@ func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 		if file < 0 {
 			line = 0
 		}
-		r.rows = append(r.rows, row{int64(r.d.codeStart(e.Addr) - fn.Addr), line, e.Discrim, max(file, 0)})
+		r.rows = append(r.rows, row{int64(r.listing.codeStart(e.Addr) - fn.Addr), line, e.Discrim, max(file, 0)})
 	})
 	if err != nil {
-		r.problem(r.d.parts[r.function].debug.span().Off, "%v; the lines before it are used", err)
+		r.problem(r.listing.functions[r.function].debug.span().Off, "%v; the lines before it are used", err)
 	}
 	r.sortRows()
 }

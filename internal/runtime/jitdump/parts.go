@@ -31,21 +31,21 @@ type packedParts struct {
 type otherParts struct{ inline, unwind packedSpan }
 
 // addParts adds the parts of the next function. Its load is at offset at.
-func (d *Dump) addParts(p *parts, at int64) {
+func (s *scanner) addParts(p *parts, at int64) {
 	packed := packedParts{load: pack(p.load), debug: pack(p.debug)}
 	if p.inline.Size != 0 || p.unwind.Size != 0 {
-		d.others = append(grown(d.others, at, d.size), otherParts{pack(p.inline), pack(p.unwind)})
-		packed.others = uint32(len(d.others))
+		s.others = append(grown(s.others, at, s.size), otherParts{pack(p.inline), pack(p.unwind)})
+		packed.others = uint32(len(s.others))
 	}
-	d.parts = append(grown(d.parts, at, d.size), packed)
+	s.functions = append(grown(s.functions, at, s.size), packed)
 }
 
 // partsOf returns the parts of a function.
-func (d *Dump) partsOf(function int) (p parts) {
-	packed := &d.parts[function]
+func (l *listing) partsOf(function int) (p parts) {
+	packed := &l.functions[function]
 	p.load, p.debug = packed.load.span(), packed.debug.span()
 	if packed.others != 0 {
-		o := &d.others[packed.others-1]
+		o := &l.others[packed.others-1]
 		p.inline, p.unwind = o.inline.span(), o.unwind.span()
 	}
 	return p

@@ -2,9 +2,6 @@ package jitdump
 
 import (
 	"bytes"
-	"context"
-	"debug/elf"
-	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -20,6 +17,7 @@ import (
 type fixes struct {
 	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind, contradicted, trees, displaced atomic.Int64
 	missized                                                                                                         atomic.Int64
+	asWritten                                                                                                        atomic.Int64 // functions with lines at the addresses of the dump: no fix
 	misfitting, contradictory, withheld, foreign, lateNames, unplaced, unchecked                                     atomic.Int64
 }
 
@@ -45,7 +43,7 @@ func (d *Dump) Fixes() []source.Fix {
 		{Name: "contradicted-unwind-tables", Count: r.contradicted.Load(), Text: "functions with unwind tables that contradict their code; tables derived from the code are used there instead"},
 		{Name: source.DisplacedTables, Count: r.displaced.Load(), Text: "functions with unwind tables in another order or for another place, which perf cannot use; fixed"},
 		{Name: "broken-inline-trees", Count: r.trees.Load(), Text: "functions with unusable inlined calls; the calls were left out"},
-		{Name: "interleaved-trees", Count: int64(d.interleaved), Text: "functions with inlined calls assigned by name, as threads wrote into each other's records"},
+		{Name: "interleaved-trees", Count: int64(d.scanner.interleaved), Text: "functions with inlined calls assigned by name, as threads wrote into each other's records"},
 		{Name: "missized-records", Count: r.missized.Load(), Text: "line tables with a wrong size, which hides the next record; read by their entries"},
 		{Name: "orphaned-lines", Count: int64(d.Orphans()), Text: "line tables that belong to no function of the dump; left out"},
 		{Name: "absurd-tids", Count: r.tids.Load(), Text: "functions with an impossible thread id; the process id is used instead"},
@@ -57,38 +55,6 @@ func (d *Dump) Fixes() []source.Fix {
 // maxTID is the largest possible thread id (PID_MAX_LIMIT of linux/threads.h). BeamAsm writes
 // pthread handles.
 const maxTID = 1 << 22
-
-// findQuirks adds the line tables of functions scanned since the last call, and decides
-// about the dump as a whole. It fails only with ctx's error.
-func (d *Dump) findQuirks(ctx context.Context) error {
-	if d.constraints.functions == len(d.parts) {
-		return nil
-	}
-	if err := d.readTables(ctx, tablesAtOnce, runtime.GOMAXPROCS(0)); err != nil {
-		return err
-	}
-	r := d.Reader()
-	r.fixes = new(fixes) // count no fixes here
-	d.positions.decide(func(i int32) (*jitcode.Function, []row) {
-		fn, err := r.rawRows(int(i))
-		if err != nil {
-			return nil, nil
-		}
-		return fn, r.rows
-	})
-	d.decideLines()
-	return nil
-}
-
-// decideLines decides about the lines with the tables so far.
-func (d *Dump) decideLines() {
-	e := &d.constraints
-	if len(e.hypotheses) == 0 {
-		return
-	}
-	d.chosen, d.decision, d.basis = e.decide(elf.Machine(d.header.Machine), d.header.Pad == v8Pad)
-	d.bytecode = 2*e.hypotheses[d.chosen].failedBaseline > e.baseline
-}
 
 // V8 writes the file names of optimized code from freed memory. The allocator's links, with NULs,
 // have replaced their first bytes. The length and the rest of the name are still right, and the
@@ -184,11 +150,11 @@ func walks(info *jitdump.DebugInfo) bool {
 
 // entries calls yield for each entry of a debug record, with the intended file name.
 func (r *Reader) entries(fn *jitcode.Function, info *jitdump.DebugInfo, yield func(jitdump.DebugEntry)) error {
-	name, _ := r.d.v8Name(fn.Name)
+	name, _ := r.listing.v8Name(fn.Name)
 	script := name.script
 	if file, layout := freedName(info, script); file != nil {
 		r.fixes.fileNames.Add(1)
-		order := r.d.order()
+		order := r.listing.order()
 		area := info.Area
 		for n := range info.Count {
 			yield(jitdump.DebugEntry{Addr: order.Uint64(area), Line: order.Uint32(area[8:]), Discrim: order.Uint32(area[12:]), Name: file})

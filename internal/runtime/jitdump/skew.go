@@ -43,7 +43,6 @@ type lineConstraints struct {
 	rows       int // entries of these
 	judged     int // tables that contradict at least one hypothesis
 	baseline   int // tables of V8's baseline compiler
-	functions  int // checked so far, including those without tables
 
 	fits []bool // whether the current function fits, by hypothesis
 }

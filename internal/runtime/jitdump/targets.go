@@ -8,10 +8,10 @@ import (
 // target, counted from the function's start. Targets reads only the code, and fails if that cannot
 // be read again.
 func (r *Reader) Targets(i int, f func(offset int64)) error {
-	code, err := r.codeOf(i)
+	_, code, err := r.code.Code(i)
 	if err != nil {
 		return err
 	}
-	disasm.Targets(r.d.Target(), code, f)
+	disasm.Targets(r.listing.Target(), code, f)
 	return nil
 }

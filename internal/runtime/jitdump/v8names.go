@@ -36,11 +36,14 @@ type v8Name struct {
 // isOptimized reports whether code of a tier may have functions inlined.
 func (n *v8Name) isOptimized() bool { return n.tier == tierMaglev || n.tier == tierTurbofan }
 
+// IsV8 reports whether V8 wrote the dump.
+func (l *listing) IsV8() bool { return l.header.Pad == v8Pad }
+
 // v8Name splits the name of a function. ok is false if the function is not from a script.
-func (d *Dump) v8Name(name []byte) (n v8Name, ok bool) {
+func (l *listing) v8Name(name []byte) (n v8Name, ok bool) {
 	var rest []byte
 	for i, kind := range v8Kinds {
-		if i > 0 && d.header.Pad != v8Pad {
+		if i > 0 && !l.IsV8() {
 			return n, false
 		}
 		if rest, ok = bytes.CutPrefix(name, []byte(kind)); ok {

@@ -46,7 +46,6 @@ type v8Positions struct {
 	late     bool      // names come one row late
 	count    int
 	full     bool // there are too many positions
-	partial  bool // functions are read before the dump is complete
 }
 
 // A v8Start identifies a function of a script by its start.
@@ -229,11 +228,11 @@ func (p *v8Positions) has(file string, w *row) bool {
 // fixFiles corrects the rows of V8's optimized code: it removes lines of files that the row
 // does not name. Rows without a line stay.
 func (r *Reader) fixFiles(fn *jitcode.Function) {
-	name, ok := r.d.v8Name(fn.Name)
-	if !ok || r.d.header.Pad != v8Pad || !name.isOptimized() {
+	name, ok := r.listing.v8Name(fn.Name)
+	if !ok || !r.listing.IsV8() || !name.isOptimized() {
 		return
 	}
-	p := &r.d.positions
+	p := &r.decisions.positions
 	unplaced := false
 	for i := range r.rows {
 		// Only the outermost function has the beginning of a script, and it is never inlined.
@@ -257,8 +256,8 @@ func (r *Reader) fixFiles(fn *jitcode.Function) {
 
 // shiftFiles gives rows of several files the name of the next row, if names come late.
 func (r *Reader) shiftFiles(fn *jitcode.Function) {
-	p := &r.d.positions
-	if !p.late && !p.partial {
+	p := &r.decisions.positions
+	if !p.late && !r.decisions.growing {
 		return
 	}
 	r.fixes.lateNames.Add(1)
@@ -276,7 +275,7 @@ func (r *Reader) shiftFiles(fn *jitcode.Function) {
 				}
 			}
 		case r.rows[k+1].line != 0 && r.rows[k+1].file != w.file:
-			if w.file = r.rows[k+1].file; p.partial { // unknown whether they come late
+			if w.file = r.rows[k+1].file; r.decisions.growing { // unknown whether they come late
 				w.line = 0
 			}
 		}
@@ -285,7 +284,7 @@ func (r *Reader) shiftFiles(fn *jitcode.Function) {
 
 // dropForeign removes the lines of rows with a position outside of their file.
 func (r *Reader) dropForeign(fn *jitcode.Function, name *v8Name, file string) {
-	p := &r.d.positions
+	p := &r.decisions.positions
 	n, ok := p.files[file]
 	if ok && name.script != nil {
 		_, ok = p.compiled[v8Start{n, name.line, name.column}]

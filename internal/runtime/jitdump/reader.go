@@ -17,12 +17,14 @@ import (
 type Reader struct {
 	Problems []source.Problem
 
-	d        *Dump
-	fixes    *fixes // those of d, except while searching for quirks
-	function int    // number of the current function
+	listing      *listing
+	decisions    *decisions
+	descriptions *descriptions
+	fixes        *fixes
+
+	function int // number of the current function
 	fn       jitcode.Function
-	window   window
-	code     []byte // of fn, if it is not in the window
+	code     CodeReader // its window holds all records of fn
 	rows     []row
 	bare     bool // of rows, only addresses are used, except in functions from a script
 	exact    bool // the rows count from the start of the function: no quirk of addresses applies
@@ -34,29 +36,18 @@ type Reader struct {
 	embedded embedded
 	texts    []int // numbers of the sources of fn.Files, or -1; may be shorter
 	frames   cfi.Synthesizer
+	effects  effectReader // of called functions
 	trees    TreeSource   // nil before the first
 	objects  ObjectSource // nil before the first
-	aside    *Reader      // reads called functions; nil before the first
 	names    fileNames
 }
 
-// Reader returns a new reader for one goroutine.
-func (d *Dump) Reader() *Reader {
-	return &Reader{d: d, fixes: &d.fixes}
-}
-
-// Functions is Reader for the interface source.Dump.
-func (d *Dump) Functions() source.FunctionReader { return d.Reader() }
-
-// MayHaveLines reports whether a record, a log or an object describes lines of function i.
-func (d *Dump) MayHaveLines(i int) bool {
-	p := d.partsOf(i)
-	return p.debug.Size != 0 || p.inline.Size != 0 || d.isDescribed != nil && d.isDescribed(i) || d.objects.Has != nil && d.objects.Has(i)
-}
-
-// Inspect returns a reader that counts no fixes and leaves out unwind tables.
-func (d *Dump) Inspect() source.FunctionReader {
-	return &Reader{d: d, fixes: new(fixes), inspects: true}
+// newReader returns a reader for one goroutine. It counts fixes.
+func newReader(l *listing, decisions *decisions, descriptions *descriptions, fixes *fixes) *Reader {
+	return &Reader{
+		listing: l, decisions: decisions, descriptions: descriptions, fixes: fixes, code: *l.NewCodeReader(),
+		effects: effectReader{callees: &decisions.callees, code: l.NewCodeReader()},
+	}
 }
 
 // TakeProblems returns Problems and empties it.
@@ -98,12 +89,12 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 // shiftRows moves the rows of function i to their right addresses. It removes them if these are
 // unknown.
 func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
-	d := r.d
+	d := r.decisions
 	if len(r.rows) == 0 || len(d.constraints.hypotheses) == 0 {
 		return
 	}
 	h := &d.constraints.hypotheses[d.chosen]
-	name, ok := d.v8Name(fn.Name)
+	name, ok := r.listing.v8Name(fn.Name)
 	var lost *atomic.Int64 // counter of the reason for having no lines
 	switch {
 	case ok && name.tier == tierBaseline && d.bytecode:
@@ -129,16 +120,15 @@ func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 	case r.inspects:
 	case h.skew != 0:
 		r.fixes.skew.Add(1)
-		d.given.moved.Add(1)
 	default:
-		d.given.asWritten.Add(1)
+		r.fixes.asWritten.Add(1)
 	}
 	r.fixFiles(fn)
 }
 
 // FunctionAt returns the number of the function with its load at an offset of the dump.
-func (d *Dump) FunctionAt(offset int64) (int, bool) {
-	return slices.BinarySearchFunc(d.parts, offset, func(p packedParts, offset int64) int { return cmp.Compare(p.load.span().Off, offset) })
+func (l *listing) FunctionAt(offset int64) (int, bool) {
+	return slices.BinarySearchFunc(l.functions, offset, func(p packedParts, offset int64) int { return cmp.Compare(p.load.span().Off, offset) })
 }
 
 // rawRows reads the i-th function. It leaves the entries of its debug record in r.rows, sorted,
@@ -148,21 +138,21 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	r.rows, r.exact, r.whole = r.rows[:0], false, false
 	r.listings, r.texts = nil, r.texts[:0]
 	r.names.begin()
-	p := r.d.partsOf(i)
-	if err := r.window.hold(r.d.src, p.load, p.debug, p.inline, r.d.ownUnwinding(&p)); err != nil {
+	p, w := r.listing.partsOf(i), &r.code.window
+	if err := w.hold(p.load, p.debug, p.inline, r.listing.ownUnwinding(&p)); err != nil {
 		return nil, err
 	}
-	raw, err := r.window.record(p.load, r.d.order())
+	raw, err := w.record(p.load)
 	if err != nil {
 		return nil, err
 	}
-	l, err := raw.Load()
+	load, err := raw.Load()
 	if err != nil {
 		return nil, err
 	}
-	start := r.d.codeStart(l.CodeAddr)
+	start := r.listing.codeStart(load.CodeAddr)
 	r.fn = jitcode.Function{
-		Name: l.Name, Addr: start, Size: l.CodeSize, Code: r.unsalted(l.Code), Thumb: start != l.CodeAddr,
+		Name: load.Name, Addr: start, Size: load.CodeSize, Code: r.code.unsalted(load.Code), Thumb: start != load.CodeAddr,
 		Files: r.fn.Files[:0], Sources: r.fn.Sources[:0], Lines: r.fn.Lines[:0],
 		Origins: r.fn.Origins[:0], Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0],
 	}
@@ -174,7 +164,7 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 		return &r.fn, nil
 	}
 	if p.inline.Size != 0 {
-		if raw, err = r.window.record(p.inline, r.d.order()); err != nil {
+		if raw, err = w.record(p.inline); err != nil {
 			return nil, err
 		}
 		if r.exact = r.inlineInfo(&r.fn, &raw); r.exact {
@@ -184,7 +174,7 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	if p.debug.Size == 0 {
 		return &r.fn, nil
 	}
-	if raw, err = r.window.record(p.debug, r.d.order()); err != nil {
+	if raw, err = w.record(p.debug); err != nil {
 		return nil, err
 	}
 	info, err := raw.DebugInfo()

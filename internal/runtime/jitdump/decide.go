@@ -2,9 +2,13 @@ package jitdump
 
 import (
 	"context"
+	"debug/elf"
+	"runtime"
 	"sync"
 
 	"github.com/jitinject/jitinject/internal/disasm"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // The line tables of all functions are read once before any is used, for the decisions about the
@@ -21,11 +25,51 @@ type lineTables struct {
 	positions   []v8Lines // of functions from a script, in order
 }
 
+// decisions are about a dump as a whole, and hold for each of its functions. Scan replaces them.
+type decisions struct {
+	functions   int             // number of functions with tables that are in constraints
+	constraints lineConstraints // about the addresses of lines
+	chosen      int             // index of the valid hypothesis
+	decision    source.LineDecision
+	basis       source.LineBasis
+	bytecode    bool // V8's baseline functions have lines of bytecode
+	positions   v8Positions
+	optimized   int  // functions of optimizing compilers with lines
+	growing     bool // functions are read before the dump is complete
+	callees     callees
+}
+
+// decide adds the line tables of functions scanned since the last call, and decides about the lines
+// of the dump. It fails only with ctx's error.
+func (d *decisions) decide(ctx context.Context, l *listing) error {
+	if d.functions == len(l.functions) {
+		return nil
+	}
+	if err := d.readTables(ctx, l, tablesAtOnce, runtime.GOMAXPROCS(0)); err != nil {
+		return err
+	}
+	r := newReader(l, d, new(descriptions), new(fixes)) // count no fixes here
+	d.positions.decide(func(i int32) (*jitcode.Function, []row) {
+		fn, err := r.rawRows(int(i))
+		if err != nil {
+			return nil, nil
+		}
+		return fn, r.rows
+	})
+	e := &d.constraints
+	if len(e.hypotheses) == 0 {
+		return nil
+	}
+	d.chosen, d.decision, d.basis = e.decide(elf.Machine(l.header.Machine), l.IsV8())
+	d.bytecode = 2*e.hypotheses[d.chosen].failedBaseline > e.baseline
+	return nil
+}
+
 // readTables adds the line tables of functions scanned since the last call. Each of some goroutines
 // reads those of a number of functions at once. It fails only with ctx's error.
-func (d *Dump) readTables(ctx context.Context, atOnce, goroutines int) error {
-	first := d.constraints.functions
-	parts := (len(d.parts) - first + atOnce - 1) / atOnce
+func (d *decisions) readTables(ctx context.Context, l *listing, atOnce, goroutines int) error {
+	first := d.functions
+	parts := (len(l.functions) - first + atOnce - 1) / atOnce
 	var (
 		mu    sync.Mutex
 		next  int                         // part that no goroutine has taken
@@ -33,10 +77,9 @@ func (d *Dump) readTables(ctx context.Context, atOnce, goroutines int) error {
 		read  = make(map[int]*lineTables) // parts that are not added yet
 		wg    sync.WaitGroup
 	)
-	positions := d.header.Pad == v8Pad && !d.positions.partial
+	positions := l.IsV8() && !d.growing
 	work := func() {
-		r := d.Reader()
-		r.fixes = new(fixes) // count no fixes here
+		r := newReader(l, d, new(descriptions), new(fixes)) // count no fixes here
 		r.bare = true
 		var starts disasm.Starts
 		mu.Lock()
@@ -46,12 +89,12 @@ func (d *Dump) readTables(ctx context.Context, atOnce, goroutines int) error {
 			next++
 			mu.Unlock()
 			lo := first + part*atOnce
-			t := r.lineTables(lo, min(lo+atOnce, len(d.parts)), positions, &starts)
+			t := r.lineTables(lo, min(lo+atOnce, len(l.functions)), positions, &starts)
 			mu.Lock()
 			for read[part] = t; read[added] != nil; added++ {
 				d.addTables(read[added])
 				delete(read, added)
-				d.constraints.functions = min(d.constraints.functions+atOnce, len(d.parts))
+				d.functions = min(d.functions+atOnce, len(l.functions))
 			}
 		}
 	}
@@ -71,18 +114,18 @@ func (d *Dump) readTables(ctx context.Context, atOnce, goroutines int) error {
 // positions of functions from a script.
 func (r *Reader) lineTables(lo, hi int, positions bool, starts *disasm.Starts) *lineTables {
 	t := new(lineTables)
-	d := r.d
+	l := r.listing
 	for i := lo; i < hi; i++ {
-		if d.parts[i].debug.size == 0 {
+		if l.functions[i].debug.size == 0 {
 			continue
 		}
 		fn, err := r.rawRows(i)
 		if err != nil || r.exact || len(r.rows) == 0 {
 			continue
 		}
-		name, ok := d.v8Name(fn.Name)
-		t.constraints.add(d.Target(), starts, i, fn, r.rows, ok && name.tier == tierBaseline)
-		if !ok || d.header.Pad != v8Pad {
+		name, ok := l.v8Name(fn.Name)
+		t.constraints.add(l.Target(), starts, i, fn, r.rows, ok && name.tier == tierBaseline)
+		if !ok || !l.IsV8() {
 			continue
 		}
 		if name.isOptimized() {
@@ -97,7 +140,7 @@ func (r *Reader) lineTables(lo, hi int, positions bool, starts *disasm.Starts) *
 }
 
 // addTables adds the tables of the functions after those added so far.
-func (d *Dump) addTables(t *lineTables) {
+func (d *decisions) addTables(t *lineTables) {
 	d.constraints.merge(&t.constraints)
 	d.optimized += t.optimized
 	for i := range t.positions {
@@ -108,9 +151,7 @@ func (d *Dump) addTables(t *lineTables) {
 // merge adds the counts of later functions.
 func (e *lineConstraints) merge(later *lineConstraints) {
 	if e.hypotheses == nil {
-		functions := e.functions
 		*e = *later
-		e.functions = functions
 		return
 	}
 	e.tables += later.tables

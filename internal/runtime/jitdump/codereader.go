@@ -1,0 +1,25 @@
+package jitdump
+
+// A CodeReader reads the names and code of functions, and nothing else of them. Each goroutine needs
+// its own.
+type CodeReader struct {
+	listing *listing
+	window  window
+	patched []byte // code without salt; see unsalted
+}
+
+// NewCodeReader returns a new reader of the functions' code.
+func (l *listing) NewCodeReader() *CodeReader {
+	return &CodeReader{listing: l, window: l.window()}
+}
+
+// Code returns the name and the code of a function, valid until the next call. It fails if the record
+// cannot be read again.
+func (r *CodeReader) Code(function int) (name, code []byte, err error) {
+	raw, err := r.window.only(r.listing.functions[function].load.span())
+	if err != nil {
+		return nil, nil, err
+	}
+	load, err := raw.Load()
+	return load.Name, r.unsalted(load.Code), err
+}
