@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/jitinject/jitinject/internal/disasm"
-	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -48,14 +47,7 @@ func (d *decisions) decide(ctx context.Context, l *listing) error {
 	if err := d.readTables(ctx, l, tablesAtOnce, runtime.GOMAXPROCS(0)); err != nil {
 		return err
 	}
-	r := newReader(l, d, new(descriptions), new(fixes)) // count no fixes here
-	d.positions.decide(func(i int32) (*jitcode.Function, []row) {
-		fn, err := r.rawRows(int(i))
-		if err != nil {
-			return nil, nil
-		}
-		return fn, r.rows
-	})
+	d.positions.decide()
 	e := &d.constraints
 	if len(e.hypotheses) == 0 {
 		return nil
@@ -131,7 +123,7 @@ func (r *Reader) lineTables(lo, hi int, positions bool, starts *disasm.Starts) *
 		if name.isOptimized() {
 			t.optimized++
 		}
-		if lines, ok := v8LinesOf(i, &name, fn, r.rows); ok && positions {
+		if lines, ok := v8LinesOf(&name, fn, r.rows); ok && positions {
 			t.positions = append(t.positions, lines)
 		}
 	}

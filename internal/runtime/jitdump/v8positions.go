@@ -32,7 +32,7 @@ import (
 // The text of the file is a weaker sign. Positions are also at the ends of statements and
 // functions, without a token, and two of ten rows of other files fit the text by chance.
 
-// maxPositions bounds the number of positions kept, of 8 bytes each.
+// maxPositions bounds the number of positions kept, of 8 or 16 bytes each.
 const maxPositions = 16 << 20
 
 // v8Positions are the positions of the bytecode of functions, by file.
@@ -40,10 +40,10 @@ type v8Positions struct {
 	files    map[string]int32
 	byFile   [][]uint64 // sorted by decide
 	compiled map[v8Start]struct{}
-	others   []v8Table // of optimized functions that may lack a table of Sparkplug
-	several  []int32   // optimized functions with rows of several files
-	named    [2]bool   // by tier: has functions in several
-	late     bool      // names come one row late
+	waiting  []v8Table    // of optimized functions without a table of Sparkplug so far
+	changes  []fileChange // in the rows of optimized functions
+	named    [2]bool      // by tier: has functions with rows of several files
+	late     bool         // names come one row late
 	count    int
 	full     bool // there are too many positions
 }
@@ -56,9 +56,15 @@ type v8Start struct {
 
 // A v8Table is the table of an optimized function.
 type v8Table struct {
-	function int32
-	tier     tier.Tier
-	start    v8Start
+	tier      tier.Tier
+	start     v8Start
+	positions []uint64
+}
+
+// A fileChange is a row before a row of another file.
+type fileChange struct {
+	file, next int32 // of the two rows
+	position   uint64
 }
 
 // tierIndex returns the index of a tier of optimized code.
@@ -106,32 +112,48 @@ func (p *v8Positions) number(file string) int32 {
 
 // A v8Lines has the lines of a function from a script, as far as the positions need them.
 type v8Lines struct {
-	function     int32
 	tier         tier.Tier
-	several      bool     // the rows name several files; the fields below are not set
-	file         string   // of the rows
-	line, column uint32   // start of the function
-	rows         int      // number of rows, if tier is the baseline compiler's
-	positions    []uint64 // of these rows, and of the start
+	several      bool          // the rows name several files; the fields after changes are not set
+	changes      []namedChange // with several
+	file         string        // of the rows
+	line, column uint32        // start of the function
+	positions    []uint64      // of the rows, and of the start
 }
 
-// v8LinesOf returns the lines of function i, with its rows. ok is false if the positions do not
+// A namedChange is a fileChange with the names of the files.
+type namedChange struct {
+	file, next string
+	position   uint64
+}
+
+// v8LinesOf returns the lines of a function, with its rows. ok is false if the positions do not
 // need them.
-func v8LinesOf(i int, name *v8Name, fn *jitcode.Function, rows []row) (l v8Lines, ok bool) {
-	first, several := filesOf(rows)
-	optimized := name.isOptimized()
-	l = v8Lines{function: int32(i), tier: name.tier, several: several}
-	if optimized && several {
+func v8LinesOf(name *v8Name, fn *jitcode.Function, rows []row) (l v8Lines, ok bool) {
+	l.tier = name.tier
+	switch first, several := filesOf(rows); {
+	case first < 0 || !name.isOptimized() && name.tier != tierBaseline:
+		return l, false
+	case several && name.isOptimized():
+		l.several, l.changes = true, changesOf(fn, rows)
+		return l, true
+	case several || name.script == nil:
+		return l, false
+	default:
+		l.file, l.line, l.column = fn.Files[first], name.line, name.column
+		l.positions = positionsOf(l.line, l.column, rows)
 		return l, true
 	}
-	if first < 0 || several || name.script == nil || !optimized && name.tier != tierBaseline {
-		return l, false
+}
+
+// changesOf returns the rows of fn before a row of another file.
+func changesOf(fn *jitcode.Function, rows []row) (list []namedChange) {
+	for k := 0; k+1 < len(rows); k++ {
+		w, next := &rows[k], &rows[k+1]
+		if w.line != 0 && next.line != 0 && next.file != w.file {
+			list = append(list, namedChange{fn.Files[w.file], fn.Files[next.file], position(w.line, w.column)})
+		}
 	}
-	l.file, l.line, l.column = fn.Files[first], name.line, name.column
-	if !optimized {
-		l.rows, l.positions = len(rows), positionsOf(l.line, l.column, rows)
-	}
-	return l, true
+	return list
 }
 
 // positionsOf returns the positions of rows, and of the start of their function.
@@ -152,60 +174,53 @@ func positionsOf(line, column uint32, rows []row) []uint64 {
 func (p *v8Positions) add(l *v8Lines) {
 	if l.several {
 		p.named[tierIndex(l.tier)] = true
-		p.several = append(p.several, l.function)
 	}
-	if l.several || p.full {
+	if p.count += len(l.positions) + len(l.changes); p.count > maxPositions {
+		*p = v8Positions{full: true, named: p.named, count: p.count}
+	}
+	if p.full {
+		return
+	}
+	for _, c := range l.changes {
+		p.changes = append(p.changes, fileChange{p.number(c.file), p.number(c.next), c.position})
+	}
+	if l.several {
 		return
 	}
 	start := v8Start{p.number(l.file), l.line, l.column}
-	if l.tier != tierBaseline {
-		p.others = append(p.others, v8Table{l.function, l.tier, start})
-		return
-	}
-	p.addRows(start, l.positions, l.rows)
-	if !p.full {
+	_, compiled := p.compiled[start]
+	switch {
+	case l.tier == tierBaseline:
 		p.compiled[start] = struct{}{}
+		p.byFile[start.file] = append(p.byFile[start.file], l.positions...)
+	case compiled || p.named[tierIndex(l.tier)]:
+		p.count -= len(l.positions)
+	default:
+		p.waiting = append(p.waiting, v8Table{l.tier, start, l.positions})
 	}
 }
 
-// addRows adds the positions of a number of rows.
-func (p *v8Positions) addRows(start v8Start, positions []uint64, rows int) {
-	if p.count += rows + 1; p.count > maxPositions {
-		*p = v8Positions{full: true, named: p.named, several: p.several}
-		return
-	}
-	p.byFile[start.file] = append(p.byFile[start.file], positions...)
-}
-
-// decide completes the positions after the tables of all functions were added. read returns a
-// function and its rows again. A function without a table of Sparkplug keeps all rows of its
-// optimized code, because nothing shows which are of other files.
-func (p *v8Positions) decide(read func(i int32) (*jitcode.Function, []row)) {
-	for _, t := range p.others {
-		if _, ok := p.compiled[t.start]; !ok && !p.full && !p.named[tierIndex(t.tier)] {
-			_, rows := read(t.function)
-			p.addRows(t.start, positionsOf(t.start.line, t.start.column, rows), len(rows))
+// decide completes the positions after the tables of all functions were added. A function without a
+// table of Sparkplug keeps all rows of its optimized code, because nothing shows which are of other
+// files.
+func (p *v8Positions) decide() {
+	for _, t := range p.waiting {
+		if _, ok := p.compiled[t.start]; !ok && !p.named[tierIndex(t.tier)] {
+			p.byFile[t.start.file] = append(p.byFile[t.start.file], t.positions...)
 		}
 	}
-	p.others = nil
+	p.waiting = nil
 	for i, list := range p.byFile {
 		slices.Sort(list)
 		p.byFile[i] = slices.Clip(slices.Compact(list))
 	}
 	own, next := 0, 0
-	for _, i := range p.several {
-		fn, rows := read(i)
-		for k := 0; k+1 < len(rows); k++ {
-			w := &rows[k]
-			if w.line == 0 || rows[k+1].line == 0 || rows[k+1].file == w.file {
-				continue
-			}
-			inOwn, inNext := p.has(fn.Files[w.file], w), p.has(fn.Files[rows[k+1].file], w)
-			if inOwn && !inNext {
-				own++
-			} else if inNext && !inOwn {
-				next++
-			}
+	for _, c := range p.changes {
+		inOwn, inNext := p.hasPosition(c.file, c.position), p.hasPosition(c.next, c.position)
+		if inOwn && !inNext {
+			own++
+		} else if inNext && !inOwn {
+			next++
 		}
 	}
 	p.late = next > own
@@ -214,14 +229,16 @@ func (p *v8Positions) decide(read func(i int32) (*jitcode.Function, []row)) {
 // has reports whether the position of a row is in a file.
 func (p *v8Positions) has(file string, w *row) bool {
 	n, ok := p.files[file]
-	if !ok {
-		return false
-	}
-	list := p.byFile[n]
-	if _, found := slices.BinarySearch(list, position(w.line, w.column)); found {
+	return ok && p.hasPosition(n, position(w.line, w.column))
+}
+
+// hasPosition is has for the number of a file.
+func (p *v8Positions) hasPosition(file int32, at uint64) bool {
+	list := p.byFile[file]
+	if _, found := slices.BinarySearch(list, at); found {
 		return true
 	}
-	_, found := slices.BinarySearch(list, position(w.line, anyColumn))
+	_, found := slices.BinarySearch(list, at|anyColumn)
 	return found
 }
 

@@ -2,6 +2,7 @@ package jitdump_test
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -298,5 +299,21 @@ func TestFreedNames_Repeated(t *testing.T) {
 	wantTables(t, d, "LazyCompile:*f "+name+":3:"+want)
 	if n := fixes(d)["freed-file-names"]; n != 1 {
 		t.Errorf("%d names repaired, want 1", n)
+	}
+}
+
+// Line tables are read once to decide: positions and changes between files are kept from that.
+func TestV8Positions_OneReading(t *testing.T) {
+	dir := testrec.Unpack(t, "v8-lines")
+	for _, version := range []string{"node16", "node18", "node20", "node25", "deno"} {
+		data, err := os.ReadFile(filepath.Join(dir, version+".dump"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := &countingReader{ReaderAt: bytes.NewReader(data)}
+		scan(t, src)
+		if limit := len(data)*5/2 + 64<<10; src.bytes > limit { // the scan reads all, too
+			t.Errorf("%s: %d bytes were read of a dump of %d; want at most %d", version, src.bytes, len(data), limit)
+		}
 	}
 }
