@@ -112,7 +112,7 @@ func (r *Reader) lineTables(lo, hi int, positions bool, starts *disasm.Starts) *
 			continue
 		}
 		fn, err := r.rawRows(i)
-		if err != nil || r.exact || len(r.rows) == 0 {
+		if err != nil || r.from != fromTable || len(r.rows) == 0 {
 			continue
 		}
 		name, ok := l.v8Name(fn.Name)

@@ -80,26 +80,26 @@ func (d *Dump) Describe(by Description) {
 	}
 }
 
-// describedTree adds the description of function i to fn, and reports whether it has lines.
-func (r *Reader) describedTree(fn *jitcode.Function, i int) bool {
+// describedTree adds the description of the i-th function, and reports whether it has lines.
+func (r *Reader) describedTree(i int) bool {
 	if !r.descriptions.inLog(i) {
 		return false
 	}
 	if r.trees == nil {
 		r.trees = r.descriptions.trees()
 	}
-	info, problem, err := r.trees.Tree(i, fn.Size)
+	info, problem, err := r.trees.Tree(i, r.fn.Size)
 	for _, err := range []error{problem, err} {
 		if err != nil {
 			r.problem(-1, "%v", err)
 		}
 	}
-	return info != nil && r.useFiles(fn, info, r.describedFiles(fn, info, r.trees.Texts()), nil, -1)
+	return info != nil && r.useFiles(info, r.describedFiles(info, r.trees.Texts()), nil, -1)
 }
 
 // describedFiles is recordFiles for files with texts. Files of one name with different texts are
 // different files.
-func (r *Reader) describedFiles(fn *jitcode.Function, info *jitdump.DebugInfo2, texts []int) []int {
+func (r *Reader) describedFiles(info *jitdump.DebugInfo2, texts []int) []int {
 	r.files = r.files[:0]
 	for i, name := range info.Files {
 		number := -1
@@ -110,14 +110,14 @@ func (r *Reader) describedFiles(fn *jitcode.Function, info *jitdump.DebugInfo2, 
 		switch {
 		case len(name) == 0:
 		case number < 0 || isGarbled(name, false):
-			at = r.file(fn, name, false)
+			at = r.file(name, false)
 		default:
 			if at = slices.Index(r.texts, number); at < 0 {
-				at = len(fn.Files)
-				fn.Files = append(fn.Files, r.names.of(name).path.path)
+				at = len(r.fn.Files)
+				r.fn.Files = append(r.fn.Files, r.names.of(name).path.path)
 			}
 		}
-		if len(r.texts) < len(fn.Files) {
+		if len(r.texts) < len(r.fn.Files) {
 			r.texts = append(r.texts, number)
 		}
 		r.files = append(r.files, at)

@@ -25,9 +25,9 @@ type ObjectDescription struct {
 // not run while functions are read. A log that describes a function takes precedence.
 func (d *Dump) DescribeByObjects(by ObjectDescription) { d.descriptions.objects = by }
 
-// describedByObject adds the description of function i to fn, and reports whether it has lines. The
+// describedByObject adds the description of the i-th function, and reports whether it has lines. The
 // dump's lines count if it has none.
-func (r *Reader) describedByObject(fn *jitcode.Function, i int) bool {
+func (r *Reader) describedByObject(i int) bool {
 	if !r.descriptions.inObject(i) {
 		return false
 	}
@@ -35,6 +35,7 @@ func (r *Reader) describedByObject(fn *jitcode.Function, i int) bool {
 		r.objects = r.descriptions.objects.Objects()
 	}
 	var described jitcode.Function
+	fn := &r.fn
 	described.Name, described.Addr, described.Size = fn.Name, fn.Addr, fn.Size
 	if err := r.objects.Describe(i, &described); err != nil {
 		r.problem(-1, "%v", err)

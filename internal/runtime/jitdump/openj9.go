@@ -113,7 +113,7 @@ func (s *scanner) j9Metadata(raw *jitdump.Raw) {
 
 // j9Lines returns the lines of a function from a metadata record. The error is that of
 // [metadata.Code.Lines], with offsets in the dump.
-func (r *Reader) j9Lines(fn *jitcode.Function, raw *jitdump.Raw) (metadata.Lines, error) {
+func (r *Reader) j9Lines(raw *jitdump.Raw) (metadata.Lines, error) {
 	m, err := raw.OpenJ9Metadata()
 	if err != nil {
 		return metadata.Lines{}, err
@@ -122,7 +122,7 @@ func (r *Reader) j9Lines(fn *jitcode.Function, raw *jitdump.Raw) (metadata.Lines
 		r.problem(raw.Offset, "%v; the tables are used as far as they go", err)
 	}
 	var lines metadata.Lines
-	code, err := r.listing.j9Code(&m, fn.Name, fn.Size)
+	code, err := r.listing.j9Code(&m, r.fn.Name, r.fn.Size)
 	if err == nil {
 		lines, err = code.Lines()
 	}

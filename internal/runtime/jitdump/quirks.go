@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -149,8 +148,8 @@ func walks(info *jitdump.DebugInfo) bool {
 }
 
 // entries calls yield for each entry of a debug record, with the intended file name.
-func (r *Reader) entries(fn *jitcode.Function, info *jitdump.DebugInfo, yield func(jitdump.DebugEntry)) error {
-	name, _ := r.listing.v8Name(fn.Name)
+func (r *Reader) entries(info *jitdump.DebugInfo, yield func(jitdump.DebugEntry)) error {
+	name, _ := r.listing.v8Name(r.fn.Name)
 	script := name.script
 	if file, layout := freedName(info, script); file != nil {
 		r.fixes.fileNames.Add(1)

@@ -2,7 +2,6 @@ package jitdump
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -13,25 +12,19 @@ import (
 )
 
 // A Reader reads the functions of a scanned dump. It reuses its memory for each function, so each
-// goroutine needs its own Reader.
+// goroutine needs its own.
 type Reader struct {
-	Problems []source.Problem
-
+	lineMaker
 	listing      *listing
 	decisions    *decisions
 	descriptions *descriptions
-	fixes        *fixes
 
-	function int // number of the current function
-	fn       jitcode.Function
-	code     CodeReader // its window holds all records of fn
-	rows     []row
-	bare     bool // of rows, only addresses are used, except in functions from a script
-	exact    bool // the rows count from the start of the function: no quirk of addresses applies
-	whole    bool // the lines of fn come from an object
-	inspects bool // see Inspect
+	function int        // number of the current function
+	code     CodeReader // its window holds all records of the function
+	from     lineOrigin // of the function's rows or lines
+	bare     bool       // of rows, only addresses are used, except in functions from a script
+	inspects bool       // see Inspect
 	info2    jitdump.DebugInfo2
-	files    []int             // index in fn.Files of each file of a record
 	listings []source.MadeText // of the function
 	embedded embedded
 	texts    []int // numbers of the sources of fn.Files, or -1; may be shorter
@@ -39,27 +32,24 @@ type Reader struct {
 	effects  effectReader // of called functions
 	trees    TreeSource   // nil before the first
 	objects  ObjectSource // nil before the first
-	names    fileNames
 }
+
+// A lineOrigin says what the lines of a function are from.
+type lineOrigin int
+
+const (
+	fromTable  lineOrigin = iota // a debug record, or nothing: rows have the addresses of the dump
+	fromTree                     // an inline tree or a log: rows count from the start of the function
+	fromObject                   // an object has the lines, and there are no rows
+)
 
 // newReader returns a reader for one goroutine. It counts fixes.
 func newReader(l *listing, decisions *decisions, descriptions *descriptions, fixes *fixes) *Reader {
 	return &Reader{
-		listing: l, decisions: decisions, descriptions: descriptions, fixes: fixes, code: *l.NewCodeReader(),
+		lineMaker: lineMaker{fixes: fixes},
+		listing:   l, decisions: decisions, descriptions: descriptions, code: *l.NewCodeReader(),
 		effects: effectReader{callees: &decisions.callees, code: l.NewCodeReader()},
 	}
-}
-
-// TakeProblems returns Problems and empties it.
-func (r *Reader) TakeProblems() []source.Problem {
-	taken := r.Problems
-	r.Problems = nil
-	return taken
-}
-
-// problem adds a problem at an offset of the dump.
-func (r *Reader) problem(off int64, format string, args ...any) {
-	r.Problems = append(r.Problems, source.Problem{Offset: off, Text: fmt.Sprintf(format, args...)})
 }
 
 // Function returns the i-th function of the dump, valid until the next call. It fails if the code
@@ -69,12 +59,12 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !r.exact {
+	if r.from == fromTable {
 		r.shiftRows(fn, i)
 	}
 	r.useOriginals(fn)
-	if !r.whole {
-		fn.Lines = r.inside(fn.Lines[:0], fn.Size)
+	if r.from != fromObject {
+		r.addLines()
 	}
 	if r.inspects {
 		return fn, nil
@@ -134,10 +124,8 @@ func (l *listing) FunctionAt(offset int64) (int, bool) {
 // rawRows reads the i-th function. It leaves the entries of its debug record in r.rows, sorted,
 // with the addresses in the dump.
 func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
-	r.function = i
-	r.rows, r.exact, r.whole = r.rows[:0], false, false
+	r.function, r.from = i, fromTable
 	r.listings, r.texts = nil, r.texts[:0]
-	r.names.begin()
 	p, w := r.listing.partsOf(i), &r.code.window
 	if err := w.hold(p.load, p.debug, p.inline, r.listing.ownUnwinding(&p)); err != nil {
 		return nil, err
@@ -151,23 +139,21 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 		return nil, err
 	}
 	start := r.listing.codeStart(load.CodeAddr)
-	r.fn = jitcode.Function{
-		Name: load.Name, Addr: start, Size: load.CodeSize, Code: r.code.unsalted(load.Code), Thumb: start != load.CodeAddr,
-		Files: r.fn.Files[:0], Sources: r.fn.Sources[:0], Lines: r.fn.Lines[:0],
-		Origins: r.fn.Origins[:0], Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0],
-	}
-	if r.exact = r.describedTree(&r.fn, i); r.exact {
+	r.begin(jitcode.Function{Name: load.Name, Addr: start, Size: load.CodeSize, Code: r.code.unsalted(load.Code), Thumb: start != load.CodeAddr})
+	if r.describedTree(i) {
+		r.from = fromTree
 		return &r.fn, nil
 	}
-	if r.whole = r.describedByObject(&r.fn, i); r.whole {
-		r.exact = true
+	if r.describedByObject(i) {
+		r.from = fromObject
 		return &r.fn, nil
 	}
 	if p.inline.Size != 0 {
 		if raw, err = w.record(p.inline); err != nil {
 			return nil, err
 		}
-		if r.exact = r.inlineInfo(&r.fn, &raw); r.exact {
+		if r.inlineInfo(&raw) {
+			r.from = fromTree
 			return &r.fn, nil
 		}
 	}
@@ -181,6 +167,6 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.table(&r.fn, &info)
+	r.addTable(&info)
 	return &r.fn, nil
 }
