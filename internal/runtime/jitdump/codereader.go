@@ -1,5 +1,9 @@
 package jitdump
 
+import (
+	"github.com/jitinject/jitinject/internal/disasm"
+)
+
 // A CodeReader reads the names and code of functions, and nothing else of them. Each goroutine needs
 // its own.
 type CodeReader struct {
@@ -22,4 +26,16 @@ func (r *CodeReader) Code(function int) (name, code []byte, err error) {
 	}
 	load, err := raw.Load()
 	return load.Name, r.unsalted(load.Code), err
+}
+
+// Targets calls f for every direct branch that leaves the i-th function. offset is the branch
+// target, counted from the function's start. Targets reads only the code, and fails if that cannot
+// be read again.
+func (r *Reader) Targets(i int, f func(offset int64)) error {
+	_, code, err := r.code.Code(i)
+	if err != nil {
+		return err
+	}
+	disasm.Targets(r.listing.Target(), code, f)
+	return nil
 }

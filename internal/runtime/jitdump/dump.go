@@ -2,7 +2,6 @@ package jitdump
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"io/fs"
@@ -26,26 +25,6 @@ type Dump struct {
 	decisions    decisions
 	descriptions descriptions
 	fixes        fixes
-}
-
-// A listing has the functions of a dump, and the places of their records in the file. Only Scan and
-// Describe change it.
-type listing struct {
-	source.Listing
-	Unknown int // number of records of unused types
-
-	header      *jitdump.Header
-	assumed     bool // the machine is the recording's
-	src         io.ReaderAt
-	functions   []packedParts
-	others      []otherParts  // of functions with inlined calls or unwind tables
-	batches     []unwindBatch // in the order of the file
-	withoutCode map[int]bool  // functions with loads that lack the bytes
-	sources     source.Sources
-	listings    source.ListingsOf // cache for reading listings
-	salt        salting
-	traces      bool   // code runs in an interpreter frame
-	high        uint64 // highest end address of code
 }
 
 var (
@@ -136,15 +115,14 @@ func (d *Dump) MayHaveLines(i int) bool {
 	return p.debug.Size != 0 || p.inline.Size != 0 || d.descriptions.has(i)
 }
 
-// PID returns the process in the header, in its own pid namespace.
-func (l *listing) PID() uint32 { return l.header.PID }
+// Orphans returns how many debug records have no load so far.
+func (d *Dump) Orphans() int {
+	s := &d.scanner
+	return s.orphans + len(s.pairing.debug) + len(s.pairing.inline) + s.pairing.tooMany + len(s.pairing.j9)
+}
 
-// NumFunctions returns how many functions were loaded. Function numbers, in events and for
-// Reader.Function, are smaller.
-func (l *listing) NumFunctions() int { return len(l.functions) }
-
-// HasCode reports whether the dump has the bytes of a function.
-func (l *listing) HasCode(function int) bool { return !l.withoutCode[function] }
-
-// order returns the byte order of the file.
-func (l *listing) order() binary.ByteOrder { return l.header.Order }
+// Grow makes functions readable before the dump is complete. Uncertain lines are dropped.
+func (d *Dump) Grow() {
+	d.decisions.growing = true
+	d.decisions.positions = v8Positions{}
+}

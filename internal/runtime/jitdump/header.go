@@ -36,17 +36,3 @@ func (l *listing) SetMachine(machine source.Machine) {
 		l.header.Machine, l.assumed = uint32(m), true
 	}
 }
-
-// HeaderFixes returns the fixes of the header. They are the last in [Dump.Fixes].
-func (l *listing) HeaderFixes() (list []source.Fix) {
-	if l.header.Flags.Unknown() != 0 {
-		list = append(list, source.Fix{Name: "unknown-flags", Count: 1, Text: "header with unknown flags; they were ignored, and the clock was found from the times"})
-	}
-	if l.assumed {
-		list = append(list, source.Fix{Name: "no-machine", Count: 1, Text: "header without elf_mach; the machine is the recording's"})
-	}
-	if n := l.replaced(); n > 0 {
-		list = append(list, source.Fix{Name: "salted-code", Count: n, Text: "functions with their last 8 bytes of code replaced by the runtime; shown as (bad), as the original bytes are unknown"})
-	}
-	return list
-}

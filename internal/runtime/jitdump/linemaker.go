@@ -10,6 +10,10 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
+// maxLine is the largest plausible line number. No source file has more lines, so a larger number
+// is garbage.
+const maxLine = 1 << 24
+
 // A lineMaker makes the lines and inlined calls of one function at a time. It reuses its memory for
 // each function.
 type lineMaker struct {

@@ -1,30 +1,10 @@
 package jitdump
 
 import (
-	"bytes"
-	"net/url"
-	"unicode/utf8"
-
 	"github.com/jitinject/jitinject/jitdump"
 )
 
 // Conversion of the entries of a debug record to the rows of a line table.
-
-// maxBefore is how far before a function, in bytes, an entry may lie that still describes its first
-// instructions. Entries of BeamAsm lie up to 0x37 before, at the function's header.
-const maxBefore = 4 << 10
-
-// maxLine is the largest plausible line number. No source file has more lines, so a larger number
-// is garbage.
-const maxLine = 1 << 24
-
-// isGarbled reports whether name cannot be a file name. Freed memory has control characters; file
-// names have none, except perhaps tabs. If names are known to be UTF-8, invalid UTF-8 is a sign,
-// too.
-func isGarbled(name []byte, inUTF8 bool) bool {
-	control := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
-	return bytes.ContainsFunc(name, control) || inUTF8 && !utf8.Valid(name)
-}
 
 // addTable adds the rows of the function from its debug record. They are sorted, with the addresses of the
 // dump.
@@ -86,18 +66,4 @@ func (t *nameTable) index(name []byte) int {
 	}
 	t.last = t.lines.file(name, t.v8)
 	return t.last
-}
-
-// FileName returns the path for a file name or a URL of V8, as files of functions have it.
-func FileName(name string) string { return fileName([]byte(name)) }
-
-// fileName returns the path for a file name. V8 names ES modules by URL, file:///dir/module.mjs;
-// tools that show sources need paths.
-func fileName(name []byte) string {
-	if path, ok := bytes.CutPrefix(name, []byte("file://")); ok && len(path) > 0 && path[0] == '/' {
-		if plain, err := url.PathUnescape(string(path)); err == nil && !isGarbled([]byte(plain), true) {
-			return plain
-		}
-	}
-	return string(name)
 }

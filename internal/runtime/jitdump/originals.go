@@ -1,6 +1,8 @@
 package jitdump
 
-import "github.com/jitinject/jitinject/internal/jitcode"
+import (
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
 
 // An OriginalSource finds the original places of places in generated code, as in the output of a
 // transpiler. Several goroutines may call it at once.

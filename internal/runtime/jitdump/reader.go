@@ -1,7 +1,6 @@
 package jitdump
 
 import (
-	"cmp"
 	"slices"
 	"sync/atomic"
 
@@ -55,7 +54,7 @@ func newReader(l *listing, decisions *decisions, descriptions *descriptions, fix
 // Function returns the i-th function of the dump, valid until the next call. It fails if the code
 // cannot be read again. Faulty lines are dropped, and become Problems.
 func (r *Reader) Function(i int) (*jitcode.Function, error) {
-	fn, err := r.rawRows(i)
+	fn, err := r.read(i)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +96,7 @@ func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 		lost = &r.fixes.misfitting
 	}
 	if lost != nil {
-		if slices.ContainsFunc(r.rows, func(w row) bool { return w.line != 0 }) {
+		if slices.ContainsFunc(r.rows, func(row row) bool { return row.line != 0 }) {
 			lost.Add(1)
 		}
 		r.rows = r.rows[:0]
@@ -116,15 +115,10 @@ func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 	r.fixFiles(fn)
 }
 
-// FunctionAt returns the number of the function with its load at an offset of the dump.
-func (l *listing) FunctionAt(offset int64) (int, bool) {
-	return slices.BinarySearchFunc(l.functions, offset, func(p packedParts, offset int64) int { return cmp.Compare(p.load.span().Off, offset) })
-}
-
-// rawRows reads the i-th function. It leaves the entries of its debug record in r.rows, sorted,
-// with the addresses in the dump.
-func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
-	r.function, r.from = i, fromTable
+// read reads the i-th function without its unwind tables. Its lines are rows, with the addresses in
+// the dump, unless they are from an object.
+func (r *Reader) read(i int) (*jitcode.Function, error) {
+	r.function = i
 	r.listings, r.texts = nil, r.texts[:0]
 	p, w := r.listing.partsOf(i), &r.code.window
 	if err := w.hold(p.load, p.debug, p.inline, r.listing.ownUnwinding(&p)); err != nil {
@@ -140,33 +134,40 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	}
 	start := r.listing.codeStart(load.CodeAddr)
 	r.begin(jitcode.Function{Name: load.Name, Addr: start, Size: load.CodeSize, Code: r.code.unsalted(load.Code), Thumb: start != load.CodeAddr})
-	if r.describedTree(i) {
-		r.from = fromTree
-		return &r.fn, nil
+	if r.from, err = r.readLines(&p); err != nil {
+		return nil, err
 	}
-	if r.describedByObject(i) {
-		r.from = fromObject
-		return &r.fn, nil
+	return &r.fn, nil
+}
+
+// readLines reads the lines of the function from the first that has some: a log, an object, a record
+// of inlined calls, a debug record.
+func (r *Reader) readLines(p *parts) (lineOrigin, error) {
+	if r.describedTree(r.function) {
+		return fromTree, nil
+	}
+	if r.describedByObject(r.function) {
+		return fromObject, nil
 	}
 	if p.inline.Size != 0 {
-		if raw, err = w.record(p.inline); err != nil {
-			return nil, err
+		raw, err := r.code.window.record(p.inline)
+		if err != nil {
+			return fromTree, err
 		}
 		if r.inlineInfo(&raw) {
-			r.from = fromTree
-			return &r.fn, nil
+			return fromTree, nil
 		}
 	}
 	if p.debug.Size == 0 {
-		return &r.fn, nil
+		return fromTable, nil
 	}
-	if raw, err = w.record(p.debug); err != nil {
-		return nil, err
+	raw, err := r.code.window.record(p.debug)
+	if err != nil {
+		return fromTable, err
 	}
 	info, err := raw.DebugInfo()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		r.addTable(&info)
 	}
-	r.addTable(&info)
-	return &r.fn, nil
+	return fromTable, err
 }

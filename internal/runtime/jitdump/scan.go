@@ -2,7 +2,6 @@ package jitdump
 
 import (
 	"context"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -217,15 +216,6 @@ func (s *scanner) load(raw *jitdump.Raw, l *jitdump.Load) {
 	}
 }
 
-// thread returns the thread of a record, or the process if the id is impossible.
-func (s *scanner) thread(pid, tid uint32) uint32 {
-	if tid > maxTID {
-		s.fixes.tids.Add(1)
-		return pid
-	}
-	return tid
-}
-
 // move adds an event with the new address of a function.
 func (s *scanner) move(raw *jitdump.Raw, m *jitdump.Move) {
 	i, ok := s.pairing.moved(s.Events, codeID{m.CodeIndex, m.PID}, s.codeStart(m.OldCodeAddr))
@@ -272,22 +262,12 @@ func (s *scanner) entriesInside(table source.Span, addr, size uint64) bool {
 	return n > 0
 }
 
-// Target returns the target of the dump's code.
-func (l *listing) Target() jitcode.Target {
-	return jitcode.Target{Machine: l.header.Machine, Order: l.header.Order, HighAddress: l.high}
-}
-
-// Orphans returns how many debug records have no load so far.
-func (d *Dump) Orphans() int {
-	s := &d.scanner
-	return s.orphans + len(s.pairing.debug) + len(s.pairing.inline) + s.pairing.tooMany + len(s.pairing.j9)
-}
-
-// codeStart returns the start of code that is called at addr. On 32-bit ARM, the lowest bit of an
-// address marks code of the T32 instruction set.
-func (l *listing) codeStart(addr uint64) uint64 {
-	if elf.Machine(l.header.Machine) == elf.EM_ARM {
-		return addr &^ 1
+// addParts adds the parts of the next function. Its load is at offset at.
+func (s *scanner) addParts(p *parts, at int64) {
+	packed := packedParts{load: pack(p.load), debug: pack(p.debug)}
+	if p.inline.Size != 0 || p.unwind.Size != 0 {
+		s.others = append(grown(s.others, at, s.size), otherParts{pack(p.inline), pack(p.unwind)})
+		packed.others = uint32(len(s.others))
 	}
-	return addr
+	s.functions = append(grown(s.functions, at, s.size), packed)
 }

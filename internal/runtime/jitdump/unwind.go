@@ -1,7 +1,6 @@
 package jitdump
 
 import (
-	"bytes"
 	"debug/elf"
 
 	"github.com/jitinject/jitinject/internal/cfi"
@@ -20,24 +19,6 @@ func (d *Dump) DeriveFrames(s source.Surroundings) {
 	c := &d.decisions.callees
 	c.derive, c.interpreter, c.copies = true, s.Interpreter, s.Copies
 	c.collect(&d.listing)
-}
-
-// phpStub begins the names of the first functions of PHP's JIT, helpers of its traces.
-var phpStub = []byte("JIT$$")
-
-// HasTraces reports whether code of the dump runs in an interpreter frame. PHP is such a case. Its
-// interpreter, execute_ex, jumps to the functions of the JIT. They have no prologue, end in jumps,
-// and expect the interpreter's registers.
-func (l *listing) HasTraces() bool { return l.traces }
-
-// InterpreterFrame returns the frame of the interpreter that runs the dump's traces. ehFrame is the
-// .eh_frame section of its program, loaded at addr. The interpreter begins at pc.
-func (l *listing) InterpreterFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error) {
-	row, err := cfi.InterpreterFrame(l.Target(), ehFrame, addr, pc)
-	if err != nil {
-		return nil, err
-	}
-	return &row, nil
 }
 
 // addUnwind sets the unwind tables of fn.
@@ -135,19 +116,3 @@ func (r *Reader) placeOf(fn *jitcode.Function) ehframe.Place {
 	place.Machine = elf.Machine(r.listing.header.Machine)
 	return place
 }
-
-// addrSize returns the size of addresses in the dump's code, in bytes.
-func (l *listing) addrSize() int {
-	switch elf.Machine(l.header.Machine) {
-	case elf.EM_386, elf.EM_ARM, elf.EM_PPC, elf.EM_SPARC, elf.EM_68K, elf.EM_SH, elf.EM_PARISC, elf.EM_XTENSA, elf.EM_MICROBLAZE, elf.EM_OPENRISC:
-		return 4
-	case elf.EM_MIPS: // one number for 32 and 64 bits
-		if l.high < 1<<32 {
-			return 4
-		}
-	}
-	return 8
-}
-
-// isTraced reports whether a function is one of PHP's JIT.
-func isTraced(name []byte) bool { return bytes.HasPrefix(name, phpStub) }

@@ -84,12 +84,12 @@ func position(line, column uint32) uint64 { return uint64(line)<<32 | uint64(col
 // row has another file.
 func filesOf(rows []row) (first int, several bool) {
 	first = -1
-	for _, w := range rows {
+	for _, row := range rows {
 		switch {
-		case w.line == 0:
+		case row.line == 0:
 		case first < 0:
-			first = w.file
-		case w.file != first:
+			first = row.file
+		case row.file != first:
 			return first, true
 		}
 	}
@@ -148,9 +148,9 @@ func v8LinesOf(name *v8Name, fn *jitcode.Function, rows []row) (l v8Lines, ok bo
 // changesOf returns the rows of fn before a row of another file.
 func changesOf(fn *jitcode.Function, rows []row) (list []namedChange) {
 	for k := 0; k+1 < len(rows); k++ {
-		w, next := &rows[k], &rows[k+1]
-		if w.line != 0 && next.line != 0 && next.file != w.file {
-			list = append(list, namedChange{fn.Files[w.file], fn.Files[next.file], position(w.line, w.column)})
+		row, next := &rows[k], &rows[k+1]
+		if row.line != 0 && next.line != 0 && next.file != row.file {
+			list = append(list, namedChange{fn.Files[row.file], fn.Files[next.file], position(row.line, row.column)})
 		}
 	}
 	return list
@@ -162,9 +162,9 @@ func positionsOf(line, column uint32, rows []row) []uint64 {
 		column = anyColumn
 	}
 	list := append(make([]uint64, 0, len(rows)+1), position(line, column))
-	for _, w := range rows {
-		if w.line != 0 {
-			list = append(list, position(w.line, w.column))
+	for _, row := range rows {
+		if row.line != 0 {
+			list = append(list, position(row.line, row.column))
 		}
 	}
 	return list
@@ -227,9 +227,9 @@ func (p *v8Positions) decide() {
 }
 
 // has reports whether the position of a row is in a file.
-func (p *v8Positions) has(file string, w *row) bool {
+func (p *v8Positions) has(file string, row *row) bool {
 	n, ok := p.files[file]
-	return ok && p.hasPosition(n, position(w.line, w.column))
+	return ok && p.hasPosition(n, position(row.line, row.column))
 }
 
 // hasPosition is has for the number of a file.
@@ -240,83 +240,4 @@ func (p *v8Positions) hasPosition(file int32, at uint64) bool {
 	}
 	_, found := slices.BinarySearch(list, at|anyColumn)
 	return found
-}
-
-// fixFiles corrects the rows of V8's optimized code: it removes lines of files that the row
-// does not name. Rows without a line stay.
-func (r *Reader) fixFiles(fn *jitcode.Function) {
-	name, ok := r.listing.v8Name(fn.Name)
-	if !ok || !r.listing.IsV8() || !name.isOptimized() {
-		return
-	}
-	p := &r.decisions.positions
-	unplaced := false
-	for i := range r.rows {
-		// Only the outermost function has the beginning of a script, and it is never inlined.
-		// Maglev gives this position to code without one.
-		if w := &r.rows[i]; w.line == 1 && w.column == 1 && (name.line > 1 || name.column > 1) {
-			w.line, unplaced = 0, true
-		}
-	}
-	if unplaced {
-		r.fixes.unplaced.Add(1)
-	}
-	switch first, several := filesOf(r.rows); {
-	case first < 0:
-	case several:
-		r.shiftFiles(fn)
-	case p.named[tierIndex(name.tier)]:
-	default:
-		r.dropForeign(fn, &name, fn.Files[first])
-	}
-}
-
-// shiftFiles gives rows of several files the name of the next row, if names come late.
-func (r *Reader) shiftFiles(fn *jitcode.Function) {
-	p := &r.decisions.positions
-	if !p.late && !r.decisions.growing {
-		return
-	}
-	r.fixes.lateNames.Add(1)
-	last := len(r.rows) - 1
-	for k := range r.rows {
-		switch w := &r.rows[k]; {
-		case w.line == 0:
-		case k == last:
-			// No later row has its name. Another row may.
-			if !p.has(fn.Files[w.file], w) {
-				at := slices.IndexFunc(fn.Files, func(file string) bool { return p.has(file, w) })
-				w.file = max(at, 0)
-				if at < 0 {
-					w.line = 0
-				}
-			}
-		case r.rows[k+1].line != 0 && r.rows[k+1].file != w.file:
-			if w.file = r.rows[k+1].file; r.decisions.growing { // unknown whether they come late
-				w.line = 0
-			}
-		}
-	}
-}
-
-// dropForeign removes the lines of rows with a position outside of their file.
-func (r *Reader) dropForeign(fn *jitcode.Function, name *v8Name, file string) {
-	p := &r.decisions.positions
-	n, ok := p.files[file]
-	if ok && name.script != nil {
-		_, ok = p.compiled[v8Start{n, name.line, name.column}]
-	}
-	if !ok || name.script == nil {
-		r.fixes.unchecked.Add(1)
-		return
-	}
-	foreign := false
-	for i := range r.rows {
-		if w := &r.rows[i]; w.line != 0 && !p.has(file, w) {
-			w.line, foreign = 0, true
-		}
-	}
-	if foreign {
-		r.fixes.foreign.Add(1)
-	}
 }

@@ -10,21 +10,8 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// The line tables of all functions are read once before any is used, for the decisions about the
-// dump as a whole. Several goroutines read parts of the dump, and their counts are added up in the
-// order of the functions: the result does not depend on the number of goroutines.
-
-// tablesAtOnce is the number of functions that a goroutine reads at once.
-const tablesAtOnce = 512
-
-// lineTables has what the line tables of some adjacent functions say.
-type lineTables struct {
-	constraints lineConstraints
-	optimized   int       // functions of V8's optimizing compilers
-	positions   []v8Lines // of functions from a script, in order
-}
-
-// decisions are about a dump as a whole, and hold for each of its functions. Scan replaces them.
+// decisions are about a dump as a whole, and hold for each of its functions. Only Scan, and
+// DeriveFrames for callees, change them.
 type decisions struct {
 	functions   int             // number of functions with tables that are in constraints
 	constraints lineConstraints // about the addresses of lines
@@ -48,13 +35,27 @@ func (d *decisions) decide(ctx context.Context, l *listing) error {
 		return err
 	}
 	d.positions.decide()
-	e := &d.constraints
-	if len(e.hypotheses) == 0 {
+	c := &d.constraints
+	if len(c.hypotheses) == 0 {
 		return nil
 	}
-	d.chosen, d.decision, d.basis = e.decide(elf.Machine(l.header.Machine), l.IsV8())
-	d.bytecode = 2*e.hypotheses[d.chosen].failedBaseline > e.baseline
+	d.chosen, d.decision, d.basis = c.decide(elf.Machine(l.header.Machine), l.IsV8())
+	d.bytecode = 2*c.hypotheses[d.chosen].failedBaseline > c.baseline
 	return nil
+}
+
+// The line tables of all functions are read once before any is used, for the decisions about the
+// dump as a whole. Several goroutines read parts of the dump, and their counts are added up in the
+// order of the functions: the result does not depend on the number of goroutines.
+
+// tablesAtOnce is the number of functions that a goroutine reads at once.
+const tablesAtOnce = 512
+
+// lineTables has what the line tables of some adjacent functions say.
+type lineTables struct {
+	constraints lineConstraints
+	optimized   int       // functions of V8's optimizing compilers
+	positions   []v8Lines // of functions from a script, in order
 }
 
 // readTables adds the line tables of functions scanned since the last call. Each of some goroutines
@@ -111,7 +112,7 @@ func (r *Reader) lineTables(lo, hi int, positions bool, starts *disasm.Starts) *
 		if l.functions[i].debug.size == 0 {
 			continue
 		}
-		fn, err := r.rawRows(i)
+		fn, err := r.read(i)
 		if err != nil || r.from != fromTable || len(r.rows) == 0 {
 			continue
 		}
@@ -141,17 +142,17 @@ func (d *decisions) addTables(t *lineTables) {
 }
 
 // merge adds the counts of later functions.
-func (e *lineConstraints) merge(later *lineConstraints) {
-	if e.hypotheses == nil {
-		*e = *later
+func (c *lineConstraints) merge(later *lineConstraints) {
+	if c.hypotheses == nil {
+		*c = *later
 		return
 	}
-	e.tables += later.tables
-	e.rows += later.rows
-	e.judged += later.judged
-	e.baseline += later.baseline
+	c.tables += later.tables
+	c.rows += later.rows
+	c.judged += later.judged
+	c.baseline += later.baseline
 	for h := range later.hypotheses {
-		x, l := &e.hypotheses[h], &later.hypotheses[h]
+		x, l := &c.hypotheses[h], &later.hypotheses[h]
 		x.known += l.known
 		x.starts += l.starts
 		x.outside += l.outside
