@@ -86,8 +86,8 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 		return
 	}
 	obj := &b.planner.Objects[r.object]
-	g := &b.rec.ProcessTree
-	key := mappedPiece{mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), r.object}, noPiece}
+	tree := &b.rec.ProcessTree
+	key := mappedPiece{mappedBundle{m.PID, max(tree.LastExec(m.PID, m.Time), tree.Born(m.PID, m.Time)), r.object}, noPiece}
 	m.Object, m.Tables = r.object, 0
 	since, mapped := b.mapped[key]
 	if !mapped && obj.Bundle != nil {

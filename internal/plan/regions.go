@@ -229,9 +229,9 @@ func (b *bundler) images(list []int) []image {
 // the images would have more than limit functions.
 func (b *bundler) exactImages(list []int, limit int) (images []image, ok bool) {
 	add := func(now *seating) bool {
-		m := image{placedFunctions: now.list()}
-		images = append(images, m)
-		limit -= len(m.placedFunctions)
+		im := image{placedFunctions: now.list()}
+		images = append(images, im)
+		limit -= len(im.placedFunctions)
 		return limit >= 0
 	}
 	if last := b.play(list, add); limit < 0 || !add(last) {

@@ -76,18 +76,18 @@ func (w *window) only(s source.Span) (raw jitdump.Raw, err error) {
 }
 
 // has reports whether a range of the file is in memory.
-func (s *held) has(off, size int64) bool {
-	return off >= s.at && off+size <= s.at+int64(len(s.data))
+func (h *held) has(off, size int64) bool {
+	return off >= h.at && off+size <= h.at+int64(len(h.data))
 }
 
 // read fills s with size bytes, or fewer at the end of the file. It fails if fewer than need are
 // there.
-func (s *held) read(src io.ReaderAt, off, need, size int64) error {
-	if int64(cap(s.data)) < size {
-		s.data = make([]byte, size)
+func (h *held) read(src io.ReaderAt, off, need, size int64) error {
+	if int64(cap(h.data)) < size {
+		h.data = make([]byte, size)
 	}
-	n, err := src.ReadAt(s.data[:size], off)
-	s.at, s.data = off, s.data[:n]
+	n, err := src.ReadAt(h.data[:size], off)
+	h.at, h.data = off, h.data[:n]
 	if int64(n) >= need {
 		return nil
 	}
