@@ -52,21 +52,21 @@ func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
 // show adds the mappings that show a placed function from m's time on.
 func (mapper *regionMapper) show(m model.Mapping, number int) {
 	s := mapper.states.Of(m.PID, m.Time)
-	r := &mapper.placedFunctions[number]
-	region := mapper.regions[r.region]
+	p := &mapper.placedFunctions[number]
+	region := mapper.regions[p.region]
 	if region.copied != (addrs.Range{}) {
-		if _, mapped := s.image(int(r.region)); !mapped {
-			s.setImage(int(r.region), 0)
+		if _, mapped := s.image(int(p.region)); !mapped {
+			s.setImage(int(p.region), 0)
 			if i := slices.IndexFunc(region.placedFunctions, func(i int) bool { return !mapper.placedFunctions[i].dropped }); i >= 0 {
 				mapper.part(m, region, 0, region.placedFunctions[i], region.copied.Lo, region.copied.Hi)
 			}
 		}
 		return
 	}
-	now, ok := s.image(int(r.region))
+	now, ok := s.image(int(p.region))
 	next := region.imageWith(mapper.bundler, number, now)
 	if !ok || next != now {
-		s.setImage(int(r.region), next)
+		s.setImage(int(p.region), next)
 		for _, i := range region.images[next].placedFunctions {
 			if i == number {
 				continue
@@ -76,8 +76,8 @@ func (mapper *regionMapper) show(m model.Mapping, number int) {
 			}
 		}
 	}
-	s.there.Place(r.lo(), r.hi(), number)
-	mapper.part(m, region, next, number, r.lo(), r.hi())
+	s.there.Place(p.lo(), p.hi(), number)
+	mapper.part(m, region, next, number, p.lo(), p.hi())
 }
 
 // imageWith returns the first image with a placed function, from one on. Code that moves back
