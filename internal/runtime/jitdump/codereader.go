@@ -1,8 +1,6 @@
 package jitdump
 
-import (
-	"github.com/jitinject/jitinject/internal/disasm"
-)
+import "github.com/jitinject/jitinject/internal/disasm"
 
 // A CodeReader reads the names and code of functions, and nothing else of them. Each goroutine needs
 // its own.

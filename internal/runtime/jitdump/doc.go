@@ -2,7 +2,7 @@
 //
 // The format is that of tools/perf/Documentation/jitdump-specification.txt. A file has a header and
 // records. A JIT_CODE_LOAD has the name, the address and the code of a function. It is the last
-// record of the function, mostly: its lines, inlined calls and unwind tables come before, in records of
+// record of a function, mostly: lines, inlined calls and unwind tables come before, in records of
 // their own. Threads write at the same time, and records are not marked as belonging together.
 // Package jitdump at the top of the module decodes single records.
 //

@@ -12,7 +12,7 @@ import (
 
 // Conversion of records with an inline tree to origins, inlined calls and rows.
 
-// inlineInfo adds the content of the record at raw to the function. It reports whether the record has lines.
+// inlineInfo adds the content of a record to the function. It reports whether the record has lines.
 // A tree that breaks a rule is dropped as a whole: code in a wrong inlined call would be worse than
 // none.
 func (r *Reader) inlineInfo(raw *jitdump.Raw) bool {
@@ -30,9 +30,9 @@ func (r *Reader) inlineInfo(raw *jitdump.Raw) bool {
 	return r.useTree(info, err, raw.Offset)
 }
 
-// isLate reports whether a record before the function is about the function before that, which has no record:
-// it has that function's name, and not this one's. Names of functions may be longer than those in
-// records.
+// isLate reports whether a record before the function is about the function before that, which has no
+// record: it has that function's name, and not this one's. Names of functions may be longer than those
+// in records.
 func (r *Reader) isLate(outer []byte) bool {
 	if len(outer) == 0 || bytes.Contains(r.fn.Name, outer) || r.function == 0 {
 		return false
@@ -157,8 +157,8 @@ func (m *lineMaker) recordFiles(info *jitdump.DebugInfo2) []int {
 	return m.files
 }
 
-// addCalls sets the function's origins and inlined calls from a record that keeps all rules. In the record,
-// columns count from 0. The unknown column is 0xffffffff: adding 1 makes it 0.
+// addCalls sets the function's origins and inlined calls from a record that keeps all rules. In the
+// record, columns count from 0. The unknown column is 0xffffffff: adding 1 makes it 0.
 func (m *lineMaker) addCalls(info *jitdump.DebugInfo2, files []int) {
 	fn := &m.fn
 	for _, f := range info.Functions {

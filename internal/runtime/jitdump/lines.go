@@ -1,13 +1,11 @@
 package jitdump
 
-import (
-	"github.com/jitinject/jitinject/jitdump"
-)
+import "github.com/jitinject/jitinject/jitdump"
 
 // Conversion of the entries of a debug record to the rows of a line table.
 
-// addTable adds the rows of the function from its debug record. They are sorted, with the addresses of the
-// dump.
+// addTable adds the rows of the function from its debug record. They are sorted, with the addresses of
+// the dump.
 func (r *Reader) addTable(info *jitdump.DebugInfo) {
 	names := nameTable{lines: &r.lineMaker}
 	_, names.v8 = r.listing.v8Name(r.fn.Name)

@@ -1,8 +1,6 @@
 package jitdump
 
-import (
-	"github.com/jitinject/jitinject/internal/jitcode"
-)
+import "github.com/jitinject/jitinject/internal/jitcode"
 
 // An OriginalSource finds the original places of places in generated code, as in the output of a
 // transpiler. Several goroutines may call it at once.

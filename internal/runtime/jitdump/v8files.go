@@ -48,8 +48,8 @@ func (r *Reader) shiftFiles(fn *jitcode.Function) {
 		case row.line == 0:
 		case k == last:
 			// No later row has its name. Another row may.
-			if !p.has(fn.Files[row.file], row) {
-				at := slices.IndexFunc(fn.Files, func(file string) bool { return p.has(file, row) })
+			if !p.has(fn.Files[row.file], row.position()) {
+				at := slices.IndexFunc(fn.Files, func(file string) bool { return p.has(file, row.position()) })
 				row.file = max(at, 0)
 				if at < 0 {
 					row.line = 0
@@ -76,7 +76,7 @@ func (r *Reader) dropForeign(fn *jitcode.Function, name *v8Name, file string) {
 	}
 	foreign := false
 	for i := range r.rows {
-		if row := &r.rows[i]; row.line != 0 && !p.has(file, row) {
+		if row := &r.rows[i]; row.line != 0 && !p.has(file, row.position()) {
 			row.line, foreign = 0, true
 		}
 	}

@@ -32,7 +32,7 @@ import (
 // The text of the file is a weaker sign. Positions are also at the ends of statements and
 // functions, without a token, and two of ten rows of other files fit the text by chance.
 
-// maxPositions bounds the number of positions kept, of 8 or 16 bytes each.
+// maxPositions bounds the number of positions kept, of 8 bytes each.
 const maxPositions = 16 << 20
 
 // v8Positions are the positions of the bytecode of functions, by file.
@@ -61,11 +61,13 @@ type v8Table struct {
 	positions []uint64
 }
 
-// A fileChange is a row before a row of another file.
+// A fileChange is a row before a row of another file. It takes the memory of five positions.
 type fileChange struct {
-	file, next int32 // of the two rows
+	file, next string // of the two rows
 	position   uint64
 }
+
+const changeSize = 5
 
 // tierIndex returns the index of a tier of optimized code.
 func tierIndex(t tier.Tier) int {
@@ -79,6 +81,8 @@ func tierIndex(t tier.Tier) int {
 const anyColumn = 1<<32 - 1
 
 func position(line, column uint32) uint64 { return uint64(line)<<32 | uint64(column) }
+
+func (r *row) position() uint64 { return position(r.line, r.column) }
 
 // filesOf returns the file of the first row that has one, or -1. several means that another
 // row has another file.
@@ -113,17 +117,11 @@ func (p *v8Positions) number(file string) int32 {
 // A v8Lines has the lines of a function from a script, as far as the positions need them.
 type v8Lines struct {
 	tier         tier.Tier
-	several      bool          // the rows name several files; the fields after changes are not set
-	changes      []namedChange // with several
-	file         string        // of the rows
-	line, column uint32        // start of the function
-	positions    []uint64      // of the rows, and of the start
-}
-
-// A namedChange is a fileChange with the names of the files.
-type namedChange struct {
-	file, next string
-	position   uint64
+	several      bool         // the rows name several files; the fields after changes are not set
+	changes      []fileChange // with several
+	file         string       // of the rows
+	line, column uint32       // start of the function
+	positions    []uint64     // of the rows, and of the start
 }
 
 // v8LinesOf returns the lines of a function, with its rows. ok is false if the positions do not
@@ -146,11 +144,11 @@ func v8LinesOf(name *v8Name, fn *jitcode.Function, rows []row) (l v8Lines, ok bo
 }
 
 // changesOf returns the rows of fn before a row of another file.
-func changesOf(fn *jitcode.Function, rows []row) (list []namedChange) {
+func changesOf(fn *jitcode.Function, rows []row) (list []fileChange) {
 	for k := 0; k+1 < len(rows); k++ {
 		row, next := &rows[k], &rows[k+1]
 		if row.line != 0 && next.line != 0 && next.file != row.file {
-			list = append(list, namedChange{fn.Files[row.file], fn.Files[next.file], position(row.line, row.column)})
+			list = append(list, fileChange{fn.Files[row.file], fn.Files[next.file], row.position()})
 		}
 	}
 	return list
@@ -164,7 +162,7 @@ func positionsOf(line, column uint32, rows []row) []uint64 {
 	list := append(make([]uint64, 0, len(rows)+1), position(line, column))
 	for _, row := range rows {
 		if row.line != 0 {
-			list = append(list, position(row.line, row.column))
+			list = append(list, row.position())
 		}
 	}
 	return list
@@ -175,15 +173,13 @@ func (p *v8Positions) add(l *v8Lines) {
 	if l.several {
 		p.named[tierIndex(l.tier)] = true
 	}
-	if p.count += len(l.positions) + len(l.changes); p.count > maxPositions {
+	if p.count += len(l.positions) + changeSize*len(l.changes); p.count > maxPositions {
 		*p = v8Positions{full: true, named: p.named, count: p.count}
 	}
 	if p.full {
 		return
 	}
-	for _, c := range l.changes {
-		p.changes = append(p.changes, fileChange{p.number(c.file), p.number(c.next), c.position})
-	}
+	p.changes = append(p.changes, l.changes...)
 	if l.several {
 		return
 	}
@@ -216,7 +212,7 @@ func (p *v8Positions) decide() {
 	}
 	own, next := 0, 0
 	for _, c := range p.changes {
-		inOwn, inNext := p.hasPosition(c.file, c.position), p.hasPosition(c.next, c.position)
+		inOwn, inNext := p.has(c.file, c.position), p.has(c.next, c.position)
 		if inOwn && !inNext {
 			own++
 		} else if inNext && !inOwn {
@@ -226,18 +222,15 @@ func (p *v8Positions) decide() {
 	p.late = next > own
 }
 
-// has reports whether the position of a row is in a file.
-func (p *v8Positions) has(file string, row *row) bool {
+// has reports whether a position is in a file.
+func (p *v8Positions) has(file string, at uint64) bool {
 	n, ok := p.files[file]
-	return ok && p.hasPosition(n, position(row.line, row.column))
-}
-
-// hasPosition is has for the number of a file.
-func (p *v8Positions) hasPosition(file int32, at uint64) bool {
-	list := p.byFile[file]
-	if _, found := slices.BinarySearch(list, at); found {
+	if !ok {
+		return false
+	}
+	if _, found := slices.BinarySearch(p.byFile[n], at); found {
 		return true
 	}
-	_, found := slices.BinarySearch(list, at|anyColumn)
+	_, found := slices.BinarySearch(p.byFile[n], at|anyColumn)
 	return found
 }
