@@ -35,10 +35,11 @@ func (r *Reader) fixFiles(fn *jitcode.Function) {
 	}
 }
 
-// shiftFiles gives rows of several files the name of the next row, if names come late.
+// shiftFiles gives rows of several files the name of the next row, if names come late: most changes
+// have a position in the file of the next row.
 func (r *Reader) shiftFiles(fn *jitcode.Function) {
 	p := &r.decisions.positions
-	if !p.late && !r.decisions.growing {
+	if p.next <= p.own && !r.decisions.growing {
 		return
 	}
 	r.fixes.lateNames.Add(1)

@@ -37,15 +37,15 @@ const maxPositions = 16 << 20
 
 // v8Positions are the positions of the bytecode of functions, by file.
 type v8Positions struct {
-	files    map[string]int32
-	byFile   [][]uint64 // sorted by decide
-	compiled map[v8Start]struct{}
-	waiting  []v8Table    // of optimized functions without a table of Sparkplug so far
-	changes  []fileChange // in the rows of optimized functions
-	named    [2]bool      // by tier: has functions with rows of several files
-	late     bool         // names come one row late
-	count    int
-	full     bool // there are too many positions
+	files     map[string]int32
+	byFile    [][]uint64 // sorted by decide
+	compiled  map[v8Start]struct{}
+	waiting   []v8Table    // of optimized functions without a table of Sparkplug so far
+	changes   []fileChange // in the rows of optimized functions
+	named     [2]bool      // by tier: has functions with rows of several files
+	own, next int          // changes with a position in the file of the row only, and in that of the next row only
+	count     int
+	full      bool // there are too many positions
 }
 
 // A v8Start identifies a function of a script by its start.
@@ -210,16 +210,15 @@ func (p *v8Positions) decide() {
 		slices.Sort(list)
 		p.byFile[i] = slices.Clip(slices.Compact(list))
 	}
-	own, next := 0, 0
 	for _, c := range p.changes {
 		inOwn, inNext := p.has(c.file, c.position), p.has(c.next, c.position)
 		if inOwn && !inNext {
-			own++
+			p.own++
 		} else if inNext && !inOwn {
-			next++
+			p.next++
 		}
 	}
-	p.late = next > own
+	p.changes = nil
 }
 
 // has reports whether a position is in a file.
