@@ -4,11 +4,9 @@
 # make check      install what the tests need, then lint, test, and look for races and fuzz for seconds
 # make interop    what takes longer: other perfs, every object, long fuzzing
 # make bench      compare with perf inject, in the same run; BENCH='-disk DIR -only erlang ...'
-# make growth     time and memory from 10,000 to 300,000 functions, into docs
 # make runtimes   install runtimes of npm and Debian, record and judge them, into docs; RUNTIMES='node@26 php@8.4/sid'
 # make record     record programs of each runtime with jitinject record and perf record, into docs; RECORD='-rows node'
 # make sessions   run the sessions that the documentation shows, and paste what they print; SESSIONS='-only WORD FILE.md ...'
-# make pictures   record programs and make the pictures of the documentation; needs perf, node and a JDK
 # make race       all tests under Go's race detector (gcc): an hour
 # make fuzz       fuzz each target for FUZZTIME: a number of inputs, 1000000x, or a time, 5m
 # make lint       gofmt, go vet, staticcheck
@@ -30,9 +28,7 @@ export GO
 BIN = bin
 
 VERSION   ?= $(shell script/version)
-# Where the program begins; internal/watcher says why.
-GO_ENTRY   = $(if $(filter amd64 arm64,$(shell $(GO) env GOARCH)),-E github.com/jitinject/jitinject/internal/watcher.entry)
-GO_LDFLAGS = -X main.buildVersion=$(VERSION) $(GO_ENTRY)
+GO_LDFLAGS = -X main.buildVersion=$(VERSION)
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./internal/format/sourcemap:FuzzRead ./internal/export:FuzzQuote ./internal/dumptail:FuzzParse ./internal/profile:FuzzScript ./internal/runtime/v8:FuzzScriptMap ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzDecodeSample ./internal/runtime/jitdump:FuzzScan ./internal/runtime/mono:FuzzMonoLog ./internal/jitobj:FuzzBuild \
@@ -47,12 +43,12 @@ FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram
 RACE       = ./inject ./cmd/jitinject ./internal/runtime/jitdump ./internal/format/xrayfdr
 RACE_TESTS = AnyNumberOfWorkers|MadeTogether|SideBySide|^TestStream_|^TestProgress|^TestBar_|^TestInterrupt_|_Interrupted|ChangesWhileRead|^TestCache_LikePerf
 
-.PHONY: build agent demo check test race race-seconds interop bench growth runtimes record fuzz fuzz-seconds lint man sessions pictures \
+.PHONY: build agent demo check test race race-seconds interop bench runtimes record fuzz fuzz-seconds lint man sessions \
         install install-files install-header install-agent uninstall packages release copyright clean
 
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(GO_LDFLAGS)' -o bin/jitinject ./cmd/jitinject
-	ln -sf jitinject bin/perf-jitinject
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(GO_LDFLAGS)' -o $(BIN)/jitinject ./cmd/jitinject
+	ln -sf jitinject $(BIN)/perf-jitinject
 
 # JAVA_HOME, or the JDK whose javac is first in PATH.
 JDK          ?= $(or $(JAVA_HOME),$(patsubst %/bin/javac,%,$(realpath $(shell command -v javac))))
@@ -91,9 +87,6 @@ interop:
 bench: build
 	$(GO) run ./internal/bench $(BENCH)
 
-growth: build
-	$(GO) run ./internal/bench -growth -write docs/benchmarks.md
-
 # Without a JDK there is no agent, and no Java.
 runtimes: build
 	-$(MAKE) agent
@@ -104,9 +97,6 @@ record:
 
 sessions:
 	script/sessions $(SESSIONS)
-
-pictures: build agent
-	$(GO) run ./internal/pictures
 
 fuzz:
 	@set -e; for t in $(FUZZ) $(FUZZ_WHOLE); do \
@@ -197,7 +187,7 @@ release:
 
 copyright:
 	@mkdir -p build
-	$(GO) run ./internal/licenses >build/copyright
+	script/copyright >build/copyright
 	mv build/copyright packaging/debian/copyright
 
 clean:

@@ -149,12 +149,11 @@ func (c cell) world(t *testing.T) *world {
 }
 
 // check compares a result with the expectations of the cell, and returns the number of samples with a name.
-func (c cell) check(t *testing.T, w *world, sum *inject.Summary, pipe bool) (named int64) {
+func (c cell) check(t *testing.T, w *world, sum *inject.Summary) (named int64) {
 	t.Helper()
 	kind := sum.Dumps[0].Clock.Kind
 	isStart := kind == inject.ClockNone || kind == inject.ClockStart
-	// A pipe has no samples before the functions: nothing tells units apart, or that times are late.
-	if !pipe && isStart != c.isStart() {
+	if isStart != c.isStart() {
 		t.Errorf("for %v: got clock %+v; want functions from the start: %v", c, sum.Dumps[0].Clock, c.isStart())
 	}
 	if isStart && kind != inject.ClockStart && sum.Complete() {
@@ -169,15 +168,13 @@ func (c cell) check(t *testing.T, w *world, sum *inject.Summary, pipe bool) (nam
 		switch {
 		case got == want:
 		case s.ip == 0x50008 && (isStart || got == "") && !sum.Complete(): // one function's name, or none, and said so
-		case pipe && got == "": // the functions came late
-		case pipe && s.ip == 0x50008 && sum.Dumps[0].Clock.Error < 0: // the summary says that functions may come early
 		default:
-			t.Errorf("for %v, pipe %v: got %q; want %q at %#x at %d ns (clock %+v; %v)", c, pipe, got, want, s.ip, s.time, sum.Dumps[0].Clock, sum.Problems)
+			t.Errorf("for %v: got %q; want %q at %#x at %d ns (clock %+v; %v)", c, got, want, s.ip, s.time, sum.Dumps[0].Clock, sum.Problems)
 			return named
 		}
 	}
 	if sum.Samples.Resolved != named {
-		t.Errorf("for %v, pipe %v: got %d samples in functions in the summary; want %d", c, pipe, sum.Samples.Resolved, named)
+		t.Errorf("for %v: got %d samples in functions in the summary; want %d", c, sum.Samples.Resolved, named)
 	}
 	return named
 }
@@ -198,13 +195,13 @@ func TestClockTable_AllCells(t *testing.T) {
 							t.Errorf("for %v: unexpected error: %v", c, err)
 							continue
 						}
-						c.check(t, w, sum, false)
+						c.check(t, w, sum)
 						opts := inject.Options{Input: "-", Stdin: feed(t, asPipe(t, w.opts.Input), 1<<20), Output: w.opts.Output}
 						if sum, err = inject.Run(t.Context(), opts); err != nil {
 							t.Errorf("for %v, in a pipe: unexpected error: %v", c, err)
 							continue
 						}
-						c.check(t, w, sum, true)
+						c.check(t, w, sum)
 					}
 				}
 			}

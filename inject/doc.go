@@ -17,8 +17,8 @@
 //	count      count the samples in functions, meanwhile
 //	diagnose   explain what is missing
 //
-// Their results make up the [Summary] (summary.go). A stream that can be read only once goes
-// through the same stages record by record (live.go, livedumps.go).
+// Their results make up the [Summary] (summary.go). A recording that comes
+// through a pipe is copied to a file before (spool.go).
 //
 // # Markers
 //

@@ -158,15 +158,13 @@ func TestJ9_OwnerOfCaptures(t *testing.T) {
 	}{
 		{name: "memory", memory: [2]uint64{other, j9Memory}, want: 200},
 		{name: "memory, and samples elsewhere", memory: [2]uint64{other, j9Memory}, samples: [2]int{5, 0}, want: 200},
-		{name: "samples", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, want: 200},
-		{name: "only samples", samples: [2]int{0, 5}, want: 200},
-		{name: "any", memory: [2]uint64{j9Memory, j9Memory}, problem: "they may be of any of the processes 100, 200"},
-		{name: "any, by samples", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{5, 5}, problem: "they may be of any of the processes 100, 200"},
+		{name: "only samples", samples: [2]int{0, 5}, problem: "they name no process, and not exactly one had executable memory where their code is"},
+		{name: "any", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, problem: "they name no process, and not exactly one had executable memory where their code is"},
 		{name: "any, but named", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, pid: 100, want: 100},
 		{name: "any, but --pid", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, all: 100, want: 100},
 		{name: "any, but it says", memory: [2]uint64{j9Memory, j9Memory}, say: `"pid": 200`, want: 200},
 		{name: "it says, not --pid", memory: [2]uint64{j9Memory, j9Memory}, say: `"pid": 200`, all: 100, want: 200},
-		{name: "none", memory: [2]uint64{other, other}, problem: "no process of the recording had executable memory where their code is"},
+		{name: "none", memory: [2]uint64{other, other}, problem: "they name no process, and not exactly one had executable memory where their code is"},
 		{name: "none, but named", memory: [2]uint64{other, other}, pid: 100, want: 100},
 		{name: "it says wrongly", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, problem: "they say that they are of process 100, and their code is not where that one had executable memory"},
 		{name: "it says wrongly, but named", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, pid: 200, want: 200},
@@ -411,8 +409,9 @@ func TestJ9_Stream(t *testing.T) {
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
 	w.expect(100, monoStart+300, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.Round()
+	w.Machine = "x86_64"
 	w.Write(t, w.opts.Input)
-	stream := asPipe(t, w.opts.Input)
+	stream := w.stream()
 	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, SideFiles: []inject.SideFile{{Kind: inject.KindJ9, Path: w.path("a.json")}}})
 	if err != nil || !sum.Complete() || sum.Samples.Resolved != 1 || sum.Dumps[0].Captures != 1 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Samples.Resolved = 1, Dumps[0].Captures = 1", asJSON(sum), err)

@@ -3,14 +3,9 @@ package inject_test
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/jitdump"
-	"github.com/jitinject/jitinject/perfdata"
 )
 
 // lined adds a function with a table whose entries are right after subtracting skew: they
@@ -75,48 +70,5 @@ func TestLineAddresses_InTheSummary(t *testing.T) {
 	w.expect(1, 3000, 0x10008, "func+0x8")
 	if sum := w.check(); sum.Dumps[0].LineAddresses != nil {
 		t.Errorf("of a dump without lines: %+v", sum.Dumps[0].LineAddresses)
-	}
-}
-
-// In a stream, lines are written before all tables are known. If later tables contradict
-// them, a problem says so.
-func TestLineAddresses_OfAStream(t *testing.T) {
-	w := newWorld(t)
-	pid := uint32(os.Getpid()) // a process that is alive
-	w.mark(pid, 1000, "jit-1.dump")
-	w.expect(pid, 3000, 0x10008, "early+0x8")
-	rest := w.expectations(t, func() { w.expect(pid, 6000, 0x30008, "late+0x8") })
-	w.Write(t, w.opts.Input)
-	stream := []byte("PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00")
-	stream, err := perfdata.AppendPreamble(stream, openFile(t, w.opts.Input))
-	if err != nil {
-		t.Fatal(err)
-	}
-	eachRaw(t, w.opts.Input, func(rec []byte) { stream = append(stream, rec...) })
-	header := x86(1)
-	first := append(lined(2000, 1, 0x40, "early"), lined(2001, 2, 0x40, "early2")...)
-	second := append(lined(5000, 3, 0, "late"), lined(5001, 4, 0, "late2")...)
-	put(t, w.path("jit-1.dump"), dumpBytes(t, header, first...))
-	inR, inW := pipe(t)
-	go func() {
-		inW.Write(stream[:len(stream)-rest])
-		for range 3000 { // until the first functions have been made
-			if found, _ := os.ReadDir(w.dir); len(found) > 4 {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		appendTo(t, w.path("jit-1.dump"), dumpBytes(t, header, second...)[40:])
-		inW.Write(stream[len(stream)-rest:])
-		inW.Close()
-	}()
-	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: inR, Output: w.opts.Output})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := sum.Dumps[0].LineAddresses
-	if a == nil || a.Decision != "contradictory" || a.Early != 2 || sum.Dumps[0].WithLines != 2 || len(sum.Problems) != 2 ||
-		!strings.Contains(sum.Problems[1].Text, "the source lines of 2 functions may be wrong") {
-		t.Errorf("%d functions with lines, %+v, problems %v", sum.Dumps[0].WithLines, a, sum.Problems)
 	}
 }

@@ -3,7 +3,6 @@ package inject_test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -276,28 +275,21 @@ func TestPerfMap_WrittenWhileItRan(t *testing.T) {
 	}
 }
 
-// In a pipe, maps are left to perf. A named one is refused before anything is written.
+// A map is used for a recording from a pipe as for one in a file, if it is named or found.
 func TestPerfMap_InAPipe(t *testing.T) {
 	w := newMapWorld(t)
-	w.jitting(mapPID, "prog", "/usr/bin/prog", 30)
-	w.Mmap2(mapPID, 1000, 0x7f1200000000, 0x10000, 0, "//anon")
-	w.mapFile(fmt.Sprintf("perf-%d.map", mapPID), "7f1200000000 40 function")
+	w.mapped(mapPID, "7f1200000000 40 function")
+	w.expect(mapPID, 2000, 0x7f1200000010, "function+0x10")
 	w.Write(t, w.opts.Input)
-	opts := w.opts
-	t.Chdir(w.dir) // where the map of a stream is looked for
-	opts.Input, opts.Stdin, opts.Output = "-", feed(t, w.stream(), 1000), filepath.Join(w.dir, "out.pipe")
-	sum, err := inject.Run(t.Context(), opts)
-	if err != nil || !sum.Complete() || sum.Mappings != 0 || sum.Dropped != 0 || len(sum.Reasons) != 1 ||
-		sum.Reasons[0].Kind != inject.ReasonPerfMap || !strings.Contains(sum.Reasons[0].Text, "perf report reads names from ") {
-		t.Errorf("got %s, %v; want no mappings, and the map as a reason", asJSON(sum), err)
-	}
-	opts.Stdin, opts.Output = feed(t, w.stream(), 1000), filepath.Join(w.dir, "other.pipe")
-	opts.SideFiles = []inject.SideFile{{Kind: inject.KindPerfMap, Path: w.path(fmt.Sprintf("perf-%d.map", mapPID))}}
-	if _, err := inject.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "a perf map is complete only when the program has ended") {
-		t.Errorf("got %v; want an error about the map", err)
-	}
-	if _, err := os.Stat(opts.Output); err == nil {
-		t.Error("got an output; want none")
+	t.Chdir(w.dir) // where the map of a pipe is looked for
+	for _, named := range [][]inject.SideFile{nil, {{Kind: inject.KindPerfMap, Path: w.path(fmt.Sprintf("perf-%d.map", mapPID))}}} {
+		opts := w.opts
+		opts.Input, opts.Stdin, opts.SideFiles = "-", feed(t, w.stream(), 1000), named
+		sum, err := inject.Run(t.Context(), opts)
+		if err != nil || !sum.Complete() || sum.Samples.Resolved != 1 {
+			t.Fatalf("named %v: got %s, %v; want no error, nothing missing, Samples.Resolved = 1", named, asJSON(sum), err)
+		}
+		w.resolve(w.opts.Output)
 	}
 }
 

@@ -20,7 +20,6 @@ import (
 	"github.com/jitinject/jitinject/internal/count"
 	"github.com/jitinject/jitinject/internal/diagnose"
 	"github.com/jitinject/jitinject/internal/formats"
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
@@ -60,12 +59,8 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	}
 	defer in.Close()
 	began := time.Now()
-	sum := newSummary(in, &opts)
-	if in.Once {
-		err = runOnce(ctx, in, &opts, sum)
-	} else {
-		err = runTwice(ctx, in, &opts, sum)
-	}
+	sum := newSummary(&opts)
+	err = run(ctx, in, &opts, sum)
 	if err != nil && ctx.Err() != nil {
 		// an effect of the cancellation
 		return nil, objstore.WithLeft(ctx.Err(), objstore.Left(err))
@@ -80,9 +75,19 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 // syntheticTraces are traces without a file. Only tests set them.
 var syntheticTraces []calls.Trace
 
-// runTwice injects an input that can be read twice: all is known before the first byte is
-// written.
-func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) (err error) {
+// run injects an input. All is known before the first byte is written.
+func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) (err error) {
+	out, err := output.Open(opts, in)
+	if err != nil {
+		return err
+	}
+	defer func() { err = objstore.WithLeft(err, out.Abandon()) }()
+	var held locate.Held
+	defer held.Close()
+	if err := spool(ctx, in, &held, out, opts); err != nil {
+		return err
+	}
+	addInput(sum, in)
 	rec, err := survey(ctx, in, opts)
 	if err != nil {
 		return err
@@ -96,7 +101,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 		return err
 	}
 	defer code.Close()
-	located, err := locate.Resolve(ctx, rec, formats.Dumps(), code, opts)
+	located, err := locate.Resolve(ctx, rec, &held, formats.Dumps(), code, opts)
 	if err != nil {
 		return err
 	}
@@ -133,30 +138,31 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	defer traces.Close()
 	sum.Add(traces.Found)
 	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && traces.Len() == 0 && !traces.Again {
-		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(opts.Input), perfmap.Refused(&located.Left), report.ErrStrict))
+		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), perfmap.Refused(&located.Left), report.ErrStrict))
 	}
 
-	out, err := output.Open(opts, in, dumps)
-	if err != nil {
+	if err := out.Spares(dumps); err != nil {
 		return err
 	}
-	defer func() { err = objstore.WithLeft(err, out.Abandon()) }()
 	opts.Progress.Write()
 	defer out.GiveUp(ctx)()
 	dirs, usable, found, err := openDirs(ctx, dumps, opts)
 	defer func() { err = dirs.end(sum, err) }()
 	sum.Add(found)
-	if err == nil && len(rec.Markers) > 0 && len(dumps) == 0 && traces.Len() == 0 {
+	isCopy := in.IsPipe() && opts.Clock != "strict" // or else the recording would be lost
+	if err == nil && len(rec.Markers) > 0 && len(dumps) == 0 && traces.Len() == 0 && !isCopy {
 		err = report.NothingToInject(sum.Problems)
 	}
 	if err == nil {
 		r := &result{rec: rec, left: located.Left, code: code, dumps: usable, traces: traces, dirs: dirs, out: out, opts: opts, sum: sum}
 		err = r.produce(ctx)
 	}
+	if err != nil && out.Temp == nil && sum.Mappings > 0 { // what went into a pipe may be of use, and needs its objects
+		return err
+	}
 	if err != nil {
 		return dirs.undo(err)
 	}
-	journal.Done()
 	sum.Add(dirs.stores.Mark())
 	sum.Cached, found = objstore.CacheObjects(ctx, dirs.plan, dirs.stores, opts)
 	sum.Add(found)
@@ -236,10 +242,10 @@ func (r *result) write(ctx context.Context) error {
 	made, built, err := build.Make(ctx, planned, r.dirs.stores, r.dirs.sources, counter.Lacks, r.opts)
 	r.dirs.made = made
 	addBuilt(r.sum, built)
-	if errors.Is(err, build.ErrNothing) {
+	if errors.Is(err, build.ErrNothing) && !r.rec.In.IsPipe() {
 		return report.NothingToInject(r.sum.Problems)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, build.ErrNothing) {
 		return err
 	}
 	collect()
@@ -305,7 +311,7 @@ func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error
 		var found report.Findings
 		s.Sources, found = r.dirs.sources.Place(d)
 		r.sum.Add(found)
-		s.Frames = planner.DeriveFrames(d, false, r.opts)
+		s.Frames = planner.DeriveFrames(d, r.opts)
 	}
 	r.sum.Add(r.dirs.sources.Report(r.dumps))
 	return planner, counter, nil

@@ -2,6 +2,7 @@ package inject_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -95,105 +96,125 @@ func TestStream_OverWhenRead(t *testing.T) {
 	}
 }
 
-// A process is still at work while its stream is injected: what is there comes out
-// at once, and functions that it tells of late are found all the same.
-func TestStream_ProcessStillRuns(t *testing.T) {
+// A process may write its dump after the marker has come, and remove it before the pipe ends.
+func TestStream_DumpRemovedBeforeTheEnd(t *testing.T) {
 	w := newWorld(t)
-	pid := uint32(os.Getpid()) // a process that is alive
-	w.mark(pid, 1000, "jit-1.dump")
-	w.expect(pid, 3000, 0x10008, "early+0x8")
-	w.Round()
-	w.expect(pid, 4000, 0x20008, "late+0x8")
-	w.Round()
-	rest := w.expectations(t, func() { w.expect(pid, 6000, 0x30008, "last+0x8") })
+	w.mark(100, 1000, "jit-100.dump")
+	w.expect(100, 3000, 0x10008, "early+0x8")
+	rest := w.expectations(t, func() { w.expect(100, 6000, 0x30008, "late+0x8") })
 	w.Write(t, w.opts.Input)
+	stream := w.stream()
+	dump := dumpBytes(t, x86(100), load(2000, 100, 1, 0x10000, "early", code(64, 1)), load(5000, 100, 3, 0x30000, "late", code(64, 3)))
+	put(t, w.path("jit-100.dump"), nil) // mapped, and nothing written yet
+	r, pw := pipe(t)
+	var p inject.Progress
+	go func() {
+		defer pw.Close()
+		pw.Write(stream[:len(stream)-rest])
+		for p.State().Done < int64(len(stream)-rest) {
+			time.Sleep(time.Millisecond)
+		}
+		pw.Write(stream[len(stream)-rest : len(stream)-rest+1]) // the copy takes it after what came before
+		for p.State().Done < int64(len(stream)-rest+1) {
+			time.Sleep(time.Millisecond)
+		}
+		appendTo(t, w.path("jit-100.dump"), dump)
+		os.Remove(w.path("jit-100.dump"))
+		pw.Write(stream[len(stream)-rest+1:])
+	}()
+	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: r, Output: w.opts.Output, Progress: &p})
+	if err != nil || !sum.Complete() || sum.Mappings != 2 || sum.Samples.Resolved != 2 || sum.Dumps[0].Path != w.path("jit-100.dump") {
+		t.Fatalf("got %s, %v; want no error, nothing missing, Mappings = 2, Samples.Resolved = 2, the path of the dump", asJSON(sum), err)
+	}
+	w.resolve(w.opts.Output)
+}
 
-	// The preamble and the records of a file, as a stream.
-	f := openFile(t, w.opts.Input)
-	var stream []byte
-	stream = append(stream, "PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00"...)
-	stream, err := perfdata.AppendPreamble(stream, f)
+// A recording in a file may come through a pipe as well, compressed or not, and so may a compressed
+// pipe. All give what the file gives.
+func TestStream_OtherForms(t *testing.T) {
+	for _, name := range []string{"node-fp", "node-zstd"} {
+		dir := testrec.Unpack(t, name)
+		t.Chdir(dir)
+		opts := inject.Options{Input: "perf.data", Output: "file.data"}
+		if _, err := inject.Run(t.Context(), opts); err != nil {
+			t.Fatal(err)
+		}
+		opts.Input, opts.Stdin, opts.Output = "-", feed(t, read(t, "perf.data"), 5000), "piped.data"
+		if _, err := inject.Run(t.Context(), opts); err != nil || !bytes.Equal(read(t, "piped.data"), read(t, "file.data")) {
+			t.Errorf("%s: got %v, or another result than of the file", name, err)
+		}
+	}
+	t.Chdir(testrec.Unpack(t, "node-pipe"))
+	stream := read(t, "perf.pipe.data")
+	feature := perfdata.PackerFeature(binary.LittleEndian, 3)
+	first, err := perfdata.AppendHeaderFeature(nil, binary.LittleEndian, &feature)
 	if err != nil {
 		t.Fatal(err)
 	}
-	eachRaw(t, w.opts.Input, func(rec []byte) { stream = append(stream, rec...) })
-	first, last := stream[:len(stream)-rest], stream[len(stream)-rest:]
+	packed := bytes.NewBuffer(bytes.Clone(stream[:16]))
+	packer, err := perfdata.NewPacker(packed, binary.LittleEndian, 3, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packer.Write(stream[16:])
+	if err := packer.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, packed.Bytes(), 777), Output: "out.data"})
+	if err != nil || !sum.Complete() || sum.Mappings < 2000 || packed.Len() > len(stream)/2 {
+		t.Errorf("%d bytes: got %s, %v; want less than half of the pipe, no error, Mappings >= 2000", packed.Len(), asJSON(sum), err)
+	}
+}
 
-	dump := dumpBytes(t, x86(1), load(2000, 1, 1, 0x10000, "early", code(64, 1)))
-	more := dumpBytes(t, x86(1), load(2500, 1, 2, 0x20000, "late", code(64, 2)), load(5000, 1, 3, 0x30000, "last", code(64, 3)))[40:]
-	put(t, w.path("jit-1.dump"), nil) // mapped, and nothing written yet
+// A copy that cannot be made ends the run before the recording has come, and so does a wrong name.
+func TestStream_NoCopy(t *testing.T) {
+	dir := testrec.Unpack(t, "node-pipe")
+	stream := read(t, filepath.Join(dir, "perf.pipe.data"))
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	t.Setenv("TMPDIR", filepath.Join(dir, "gone"))
+	for want, opts := range map[string]inject.Options{
+		"cannot copy it to " + filepath.Join(dir, "gone") + ": no such file or directory; name another directory with the variable TMPDIR": {Output: "-", Stdout: null, DumpDirs: []string{dir}},
+		"there is no such directory": {Output: filepath.Join(dir, "out.data"), DumpDirs: []string{filepath.Join(dir, "gone")}},
+		"is a directory":             {Output: dir},
+	} {
+		opts.Input, opts.Stdin = "-", feed(t, stream[:16], 16) // the rest has not come
+		if _, err := inject.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v; want an error with %q", err, want)
+		}
+	}
+}
 
-	inR, inW := pipe(t)
-	outR, outW := pipe(t)
-	done := make(chan *inject.Summary, 1)
-	go func() {
-		defer outW.Close()
-		sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: inR, Output: "-", Stdout: outW})
-		if err != nil {
-			t.Error(err)
-		}
-		done <- sum
-	}()
-	got := make(chan []byte)
-	go func() {
-		for {
-			b := make([]byte, 1<<16)
-			n, err := outR.Read(b)
-			if n > 0 {
-				got <- b[:n]
-			}
-			if err != nil {
-				close(got)
-				return
-			}
-		}
-	}()
-	var result []byte
-	waitFor := func(what string, is func() bool) {
-		t.Helper()
-		timeout := time.After(20 * time.Second)
-		for !is() {
-			select {
-			case b, ok := <-got:
-				if !ok {
-					t.Fatalf("%s: the output has ended", what)
-				}
-				result = append(result, b...)
-			case <-timeout:
-				t.Fatalf("%s: nothing comes", what)
-			}
-		}
+// A recording from a pipe is not lost with its dump: the result is a copy, and a problem says so.
+func TestStream_DumpGone(t *testing.T) {
+	dir := testrec.Unpack(t, "node-pipe")
+	t.Chdir(dir)
+	if err := os.Remove("jit-9960.dump"); err != nil {
+		t.Fatal(err)
 	}
-	inW.Write(first)
-	waitFor("the samples, while the input is open", func() bool { return bytes.Contains(result, []byte{8, 0, 2, 0, 0, 0, 0, 0}) })
-	if bytes.Contains(result, []byte("/jitted-")) {
-		t.Error("functions come before they are known")
+	out, err := os.Create("out.pipe")
+	if err != nil {
+		t.Fatal(err)
 	}
-	put(t, w.path("jit-1.dump"), dump)
-	appendTo(t, w.path("jit-1.dump"), more[:30]) // in the middle of a record
-	inW.Write(last[:1])
-	inW.Write(last[1:])
-	waitFor("the first function", func() bool { return bytes.Contains(result, []byte("/jitted-")) })
-	appendTo(t, w.path("jit-1.dump"), more[30:])
-	inW.Close()
-	for b := range got {
-		result = append(result, b...)
+	defer out.Close()
+	stream := read(t, "perf.pipe.data")
+	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 5000), Output: "-", Stdout: out})
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "jit-9960.dump is gone") || !bytes.Equal(read(t, "out.pipe"), stream) {
+		t.Errorf("got %s, %v; want one problem, and the same recording", asJSON(sum), err)
 	}
-	sum := <-done
-	if sum == nil || !sum.Complete() || sum.Mappings != 3 || sum.Markers != 1 || sum.Samples.Resolved != int64(len(w.wants)) {
-		t.Errorf("got %s; want sum not nil, nothing missing, Mappings = 3, Markers = 1, Samples.Resolved = %v", asJSON(sum), int64(len(w.wants)))
-	}
-	if bytes.Contains(result, []byte{68, 0, 0, 0, 0, 0, 8, 0}) {
-		t.Error("a round is promised to be over, but functions of it came later")
-	}
-	put(t, w.path("result.pipe"), result)
-	for version, perf := range testrec.Perfs(t) {
-		out := testrec.Run(t, w.dir, perf, "script", "-i", "result.pipe", "-F", "ip,sym,symoff")
-		for _, want := range w.wants {
-			if !strings.Contains(out, want.sym) {
-				t.Errorf("perf %s: no %s in\n%s", version, want.sym, out)
-			}
-		}
+}
+
+// A pipe that is cut gives what it has, and a problem.
+func TestStream_Cut(t *testing.T) {
+	dir := testrec.Unpack(t, "node-pipe")
+	t.Chdir(dir)
+	stream := read(t, "perf.pipe.data")
+	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream[:len(stream)-5], 5000), Output: "out.data"})
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "it ends inside a record") || sum.Mappings < 2000 {
+		t.Errorf("got %s, %v; want no error, one problem of its end, Mappings >= 2000", asJSON(sum), err)
 	}
 }
 

@@ -20,22 +20,24 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
-	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
 // The summary is made of the results of the stages, in their order.
 
 // newSummary returns the summary of a run that has opened its input.
-func newSummary(in *recording.Input, opts *config.Options) *report.Summary {
-	sum := &report.Summary{Version: report.SummaryVersion, Input: opts.Input, Output: opts.Output, Dumps: []report.DumpSummary{}, Problems: []report.Problem{}}
+func newSummary(opts *config.Options) *report.Summary {
+	return &report.Summary{Version: report.SummaryVersion, Input: opts.Input, Output: opts.Output, Dumps: []report.DumpSummary{}, Problems: []report.Problem{}}
+}
+
+// addInput adds what is missing in an input.
+func addInput(sum *report.Summary, in *recording.Input) {
 	if in.File != nil && in.File.Header.Unfinished {
 		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: "perf record did not finish; the records are used, but the features after them are missing", Advice: report.AdviceEnd})
 	}
 	if len(in.Missing) > 0 {
 		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: fmt.Sprintf("%s is missing in it, but later files exist; records of some CPUs are missing", strings.Join(in.Missing, ", ")), Advice: "copy all of the directory"})
 	}
-	return sum
 }
 
 // addSurvey adds the results of the survey.
@@ -102,9 +104,6 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 			s.Stacks.Own = known.Of(rec.Processes[d.PID]).HasOwnStack()
 		}
 		st, err := d.File.Stat()
-		if err != nil { // the dumps of a stream are closed when they are complete
-			st, err = sys.Stat(d.Path)
-		}
 		if err == nil {
 			s.Bytes = st.Size()
 			if g, ok := d.Source.(source.Group); ok {
@@ -125,9 +124,7 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 // A reader may take what it could not read for something that is not there. code may be nil.
 func addUnread(sum *report.Summary, rec *recording.Recording, code *codebytes.Files, dumps []*model.Dump) {
 	add := func(path string, err error) { addFailed(sum, path, err) }
-	if !rec.In.Once {
-		add(rec.In.Path, rec.In.Failed())
-	}
+	add(rec.In.Path, rec.In.Failed())
 	for _, d := range dumps {
 		add(d.Path, d.File.Failed())
 	}

@@ -128,9 +128,10 @@ func TestLive_EndOfTheDump(t *testing.T) {
 	}
 }
 
-// Without a buffer to read, the result is that of the disk, and a note says what may be missing.
+// Without a buffer to read, the result is that of the disk, and a note says what may be missing. There is
+// none if nothing is.
 func TestLive_DumpWithoutBuffer(t *testing.T) {
-	for cut, want := range map[bool]string{true: "could not be read from the memory of that: ", false: "not needed: "} {
+	for cut, want := range map[bool]string{true: "could not be read from the memory of that: ", false: ""} {
 		w := newWorld(t)
 		p := w.startWriter("write")
 		p.do("w100")
@@ -141,7 +142,7 @@ func TestLive_DumpWithoutBuffer(t *testing.T) {
 		w.expect(p.pid, now(t), writtenAt+64*99+0x10, "fn_99+0x10")
 		w.opts.Live = []uint32{p.pid}
 		sum := w.check()
-		if notes := strings.Join(sum.Notes, "\n"); !strings.Contains(notes, want) {
+		if notes := strings.Join(sum.Notes, "\n"); !strings.Contains(notes, want) || want == "" && notes != "" {
 			t.Errorf("got notes %q; want %q", notes, want)
 		}
 	}

@@ -125,18 +125,23 @@ func TestTrace_CannotBePutIn(t *testing.T) {
 	}
 }
 
+// Calls get into a recording from a pipe as into one in a file.
 func TestTrace_Stream(t *testing.T) {
 	w, s := tracedWorld(t)
 	w.fillTraced()
-	r, wr := pipe(t)
-	go func() {
-		wr.Write([]byte("PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00"))
-		wr.Close()
-	}()
-	w.opts.Input, w.opts.Stdin = "-", r
+	w.Write(t, w.opts.Input)
 	inject.SetTraces(t, s)
-	if _, err := inject.Run(t.Context(), w.opts); err == nil || !strings.Contains(err.Error(), "record into a file") {
-		t.Errorf(`got %v; want an error with "record into a file"`, err)
+	put(t, w.path("in.pipe"), w.stream())
+	opts := w.opts
+	opts.Input = w.path("in.pipe")
+	sum, err := inject.Run(t.Context(), opts)
+	if err != nil || len(sum.Traces) != 1 || sum.Traces[0].Calls == 0 {
+		t.Fatalf("got %s, %v; want no error, one trace with calls", asJSON(sum), err)
+	}
+	want := read(t, w.opts.Output)
+	opts.Input, opts.Stdin = "-", feed(t, w.stream(), 1000)
+	if _, err := inject.Run(t.Context(), opts); err != nil || !bytes.Equal(read(t, w.opts.Output), want) {
+		t.Errorf("got %v, or another result than of the file", err)
 	}
 }
 

@@ -13,13 +13,13 @@ import (
 // Decoding only separates the lists. [DebugInfo2.CheckTree] and [DebugInfo2.CheckLines] check their
 // contents.
 type DebugInfo2 struct {
-	Files     [][]byte // names of source files, without NUL
-	Names     [][]byte // of functions
-	Functions []SourceFunction
-	Calls     []InlineCall // in depth-first order of the tree
-	Ranges    []CodeRange  // the ranges of the first call, then those of the second, and so on
-	Lines     []SourceLine
-	Extra     []byte // after the last field: usually empty, or zeros
+	Files     [][]byte         `show:"files,len"` // names of source files, without NUL
+	Names     [][]byte         // of functions
+	Functions []SourceFunction `show:"functions,len"`
+	Calls     []InlineCall     `show:"calls,len"` // in depth-first order of the tree
+	Ranges    []CodeRange      // the ranges of the first call, then those of the second, and so on
+	Lines     []SourceLine     `show:"lines,len"`
+	Extra     []byte           `show:"extra,extra"` // after the last field: usually empty, or zeros
 
 	at    listOffsets
 	stack []CodeRange // reused memory of CheckTree

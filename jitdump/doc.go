@@ -60,4 +60,6 @@
 // A record that the end of the file cuts is usual: the producer is still writing, or was killed.
 // Next returns [ErrCut] for it and does not move. A later call returns the record once it is
 // complete.
+//
+// Tags with the key show say how jitinject dump prints a field.
 package jitdump

@@ -10,7 +10,7 @@ import (
 // samply reads it (support-inlines, March 2026). Readers convert it to a DebugInfo2. Its columns
 // count from 1, and 0 is unknown. A DebugInfo2 counts from 0, and NoColumn is unknown.
 type EarlyDebugInfo struct {
-	CodeAddr  uint64 // of the function
+	CodeAddr  uint64 `show:"code_addr,addr"` // of the function
 	Offsets   []EarlyOffset
 	Positions []EarlyPosition
 	Strings   [][]byte

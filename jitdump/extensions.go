@@ -6,9 +6,9 @@ import (
 
 // A Tier is a SAMPLY_JIT_TIER: the name and color of a tier of the compiler.
 type Tier struct {
-	Number uint32 // 1 to 255; functions' flags refer to it
-	Color  Color
-	Name   []byte
+	Number uint32 `show:"tier"` // 1 to 255; functions' flags refer to it
+	Color  Color  `show:"color,names:grey|transparent|purple|green|orange|yellow|light blue|blue|brown|magenta|red|light red|dark grey"`
+	Name   []byte `show:"name,name"`
 	Extra  []byte // padding after the name
 }
 
@@ -66,8 +66,8 @@ func (t *Tier) append(b *wire.Buffer) {
 // An EmbeddedSource is a SAMPLY_EMBEDDED_SOURCE_FILE: the text of a file for the lines of later
 // functions.
 type EmbeddedSource struct {
-	Name  []byte // as in lists of files
-	Text  []byte
+	Name  []byte `show:"name,name"` // as in lists of files
+	Text  []byte `show:"text_size,len"`
 	Extra []byte // padding
 }
 

@@ -144,13 +144,14 @@ func decoded[T any](v T, err error) (*T, error) { return &v, err }
 
 // A Load means that a function's code is in memory from its timestamp on.
 type Load struct {
-	PID, TID  uint32
-	VMA       uint64 // should equal CodeAddr; LLVM writes 0
-	CodeAddr  uint64
-	CodeSize  uint64 // in bytes; a function may be empty
-	CodeIndex uint64 // identifies the function in later moves
-	Name      []byte
-	Extra     []byte // between the name's NUL and the code, usually empty
+	PID       uint32 `show:"pid,pid"`
+	TID       uint32 `show:"tid"`
+	VMA       uint64 `show:"vma,hex,unless:CodeAddr"` // should equal CodeAddr; LLVM writes 0
+	CodeAddr  uint64 `show:"code_addr,addr:CodeSize"`
+	CodeSize  uint64 `show:"code_size"`  // in bytes; a function may be empty
+	CodeIndex uint64 `show:"code_index"` // identifies the function in later moves
+	Name      []byte `show:"name,name"`
+	Extra     []byte `show:"extra,extra"` // between the name's NUL and the code, usually empty
 	Code      []byte // CodeSize bytes, or none: see Load.LacksCode
 }
 
@@ -216,13 +217,14 @@ func (l *Load) append(b *wire.Buffer) {
 
 // A Move means that the code of an earlier Load has a new address.
 type Move struct {
-	PID, TID    uint32
-	VMA         uint64
-	OldCodeAddr uint64
-	NewCodeAddr uint64
-	CodeSize    uint64
-	CodeIndex   uint64
-	Extra       []byte // after the last field, usually empty
+	PID         uint32 `show:"pid,pid"`
+	TID         uint32 `show:"tid"`
+	VMA         uint64 `show:"vma,hex,unless:NewCodeAddr"`
+	OldCodeAddr uint64 `show:"old_code_addr,addr:CodeSize"`
+	NewCodeAddr uint64 `show:"new_code_addr,addr:CodeSize"`
+	CodeSize    uint64 `show:"code_size"`
+	CodeIndex   uint64 `show:"code_index"`
+	Extra       []byte `show:"extra,extra"` // after the last field, usually empty
 }
 
 // Move decodes a JIT_CODE_MOVE body.
@@ -256,8 +258,8 @@ func (m *Move) append(b *wire.Buffer) {
 
 // A DebugInfo has the source lines of a function with a later Load.
 type DebugInfo struct {
-	CodeAddr uint64 // of the function
-	Count    uint64 // number of entries, as written: not reliable
+	CodeAddr uint64 `show:"code_addr,addr"` // of the function
+	Count    uint64 `show:"nr_entry"`       // number of entries, as written: not reliable
 	Area     []byte // the entries and their padding, undecoded
 
 	order  binary.ByteOrder
@@ -350,7 +352,7 @@ func (d *DebugInfo) append(b *wire.Buffer) {
 // A Close marks the end of the producer's work. Records of another thread or of a forked child may
 // still follow it.
 type Close struct {
-	Extra []byte // usually empty
+	Extra []byte `show:"extra,extra"` // usually empty
 }
 
 func (c *Close) id() RecordID          { return IDClose }
@@ -362,10 +364,10 @@ func (c *Close) append(b *wire.Buffer) { b.Bytes(c.Extra) }
 // In the specification, the header (.eh_frame_hdr) precedes the frames (.eh_frame). In V8, CPython
 // and perf it follows them. Data has the bytes as they are.
 type Unwinding struct {
-	HeaderSize uint64 // of .eh_frame_hdr in Data
-	MappedSize uint64 // bytes of Data that the process mapped, 0 for none
-	Data       []byte
-	Extra      []byte // padding after Data
+	Data       []byte `show:"unwind_data_size,len"`
+	HeaderSize uint64 `show:"eh_frame_hdr_size"` // of .eh_frame_hdr in Data
+	MappedSize uint64 `show:"mapped_size"`       // bytes of Data that the process mapped, 0 for none
+	Extra      []byte `show:"extra,extra"`       // padding after Data
 }
 
 // Unwinding decodes a JIT_CODE_UNWINDING_INFO body.
@@ -394,7 +396,7 @@ func (u *Unwinding) append(b *wire.Buffer) {
 
 // An Unknown is a record that this package has no type for.
 type Unknown struct {
-	ID   RecordID
+	ID   RecordID `show:"id,hex"`
 	Body []byte
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/record"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/stdio"
 	"github.com/jitinject/jitinject/internal/words"
 )
@@ -56,7 +58,7 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 			return refuse(fs, stderr, err)
 		}
 	}
-	ctx, stop := interruptible(signalled{stderr: stderr, abandon: func() { abandon(append([]string{"clean"}, args...)) }}, syscall.SIGPIPE)
+	ctx, stop := interruptible(signalled{stderr: stderr, what: ending("the other objects are still there", exitIncomplete)}, syscall.SIGPIPE)
 	defer stop()
 	code := exitOK
 	for _, file := range o.files {
@@ -78,14 +80,16 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 	made, recorded := record.Made(file) // before the result may change
 	sum, err := engine.Clean(ctx, opts)
 	written := names.Written(stderr)
-	if sum == nil {
+	if _, serr := sys.Stat(file); recorded && errors.Is(serr, fs.ErrNotExist) { // record ended before it had a result
+		sum, err = new(engine.CleanSummary), nil
+	} else if sum == nil {
 		printError(stderr, errors.New(new(options).inWords(err.Error())))
 		return exitFailed
 	}
 	for _, k := range sum.Kept {
 		fmt.Fprintf(stderr, "jitinject: %s\n", k)
 	}
-	if !o.quiet {
+	if !o.quiet && sum.Input != "" {
 		writeCleanSummary(stderr, sum, o)
 	}
 	if recorded && err == nil && !removeRecorded(made, o, &names, stderr) {

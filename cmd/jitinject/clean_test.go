@@ -94,3 +94,24 @@ func TestSampledOption_SaysWhatWasLeftOut(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 }
+
+// A recording that failed has no result, and leaves files. An empty directory of the same name is another's.
+func TestCleanCommand_RecordWithoutAResult(t *testing.T) {
+	dir := t.TempDir()
+	files := filepath.Join(dir, "perf.jit.files")
+	if err := os.Mkdir(files, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := command(t, dir, "clean"); code != exitFailed || !strings.Contains(stderr, "perf.jit.data: there is no such file") {
+		t.Errorf("exit code %d, want %d\n%s", code, exitFailed, stderr)
+	}
+	if err := os.Mkdir(filepath.Join(files, ".jitinject"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := command(t, dir, "clean"); code != exitOK || stderr != "removed what jitinject record made: perf.jit.files\n" {
+		t.Errorf("exit code %d, want %d\n%s", code, exitOK, stderr)
+	}
+	if _, err := os.Stat(files); err == nil {
+		t.Error("the directory is still there")
+	}
+}

@@ -43,7 +43,7 @@ func commands() []subcommand {
 		perfView("annotate", "[perf annotate options] [SYMBOL]", "show instructions of functions with their samples, with perf"),
 		perfView("script", "[perf script options]", "print samples, with perf"),
 		perfView("diff", "[perf diff options] [[OLD_FILE] NEW_FILE]", "compare two runs by function, with perf"),
-		{name: "dump", args: "FILE...", brief: "show what dumps, recordings and objects hold", flags: flagsOf(newDumpFlags), run: runDump},
+		{name: "dump", args: "FILE...", brief: "show what dumps, logs and traces hold", flags: flagsOf(newDumpFlags), run: runDump},
 		{name: "verify", args: "FILE...", brief: "check dumps, recordings and objects", flags: flagsOf(newVerifyFlags), run: noInput(runVerify)},
 		{name: "fetch", args: "FILE...", brief: "get the objects of results from debuginfod servers", flags: flagsOf(newFetchFlags), run: noInput(runFetch)},
 		{name: "clean", args: "[FILE...]", brief: "remove the objects of results, and what record made", flags: flagsOf(newCleanFlags), run: noInput(runClean)},

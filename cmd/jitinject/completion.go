@@ -72,6 +72,7 @@ func completed() (all []completion.Command) {
 		if c.name == "record" {
 			of.Options = append(of.Options, perfOptions()...)
 		}
+		of.Options = append(of.Options, completion.PerfOptions(c.name)...)
 		all = append(all, of)
 	}
 	return all

@@ -41,6 +41,11 @@ var completions = []struct{ line, want string }{
 	{"jitinject record -F 99 --call-g", "--call-graph"}, // perf's
 	{"jitinject record --call-graph l", "lbr"},
 	{"jitinject record --runtime py", "python"},
+	{"jitinject report --no-ch", "--no-children"}, // perf's
+	{"jitinject report --call-graph call", "callee caller"},
+	{"jitinject report -i d/", "d/bundle d/jit-1.dump d/perf.data"},
+	{"jitinject annotate --print", "--print-line"},
+	{"jitinject diff --compute ra", "ratio"},
 	{"jitinject record mkfif", "mkfifo ..."},
 	{"perf-jitinject record -g -e cycles -- mkfif", "mkfifo ..."},
 	{"jitinject record cat d/", "d/bundle d/jit-1.dump d/notes.txt d/perf.data"},
@@ -244,5 +249,20 @@ func TestCompletion_Zsh(t *testing.T) {
 				t.Errorf("unexpected error: %v\n%s", err, out)
 			}
 		})
+	}
+}
+
+// perf has the options that are offered for its commands.
+func TestCompletion_OptionsOfPerf(t *testing.T) {
+	for version, perf := range testrec.Perfs(t) {
+		for _, name := range []string{"report", "annotate", "script", "diff"} {
+			out, _ := testrec.Command(t, t.TempDir(), perf, name, "--list-opts").Output() // its exit code is 130
+			known := strings.Fields(string(out))
+			for _, o := range completion.PerfOptions(name) {
+				if !slices.Contains(known, "--"+o.Long) && !slices.Contains(known, "--"+strings.TrimPrefix(o.Long, "no-")) {
+					t.Errorf("perf %s %s has no option --%s", version, name, o.Long)
+				}
+			}
+		}
 	}
 }

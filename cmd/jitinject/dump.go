@@ -18,12 +18,12 @@ import (
 
 // dumpOptions are what the command line of jitinject dump says.
 type dumpOptions struct {
-	json, hex, disassemble, noSources, noSamples, noPager bool
-	pids, names, records                                  []string
-	address, time                                         string
-	stats                                                 bool
-	program                                               string
-	files                                                 []string
+	json, hex, disassemble, noSources, noPager bool
+	pids, names, records                       []string
+	address, time                              string
+	stats                                      bool
+	program                                    string
+	files                                      []string
 }
 
 func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
@@ -32,13 +32,12 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 	fs.BoolVar(&o.json, "json", false, "print JSON, one object a line")
 	fs.BoolVarP(&o.hex, "hex", "x", false, "also show the bytes of each record")
 	fs.StringSliceVar(&o.pids, "pid", nil, "show only records of process `PID`; separate several by commas")
-	fs.StringArrayVar(&o.names, "name", nil, "show only functions (mappings, threads) with `TEXT` in their names, or with names that match /REGEXP/; may be repeated")
+	fs.StringArrayVar(&o.names, "name", nil, "show only functions with `TEXT` in their names, or with names that match /REGEXP/; may be repeated")
 	fs.StringVar(&o.address, "address", "", "show only records about `ADDRESS`, FIRST-LAST or START+SIZE (hexadecimal)")
 	fs.StringVar(&o.time, "time", "", "show only records of `TIME` or FIRST-LAST: seconds as in perf script, or nanoseconds with the suffix ns")
 	fs.StringSliceVar(&o.records, "records", nil, "show only records of `TYPE`, as in the output; separate several by commas")
 	fs.BoolVar(&o.stats, "stats", false, "show how often each function was called and how long that took, instead of the records (XRay traces, Mono logs with calls)")
 	fs.StringVar(&o.program, "xray-binary", "", "name the functions of an XRay trace by `FILE`, the program that wrote it")
-	fs.BoolVar(&o.noSamples, "no-samples", false, "omit the samples of recordings")
 	fs.BoolVar(&o.noSources, "no-sources", false, "with -d, read no source files; lines show only text that the dump has")
 	fs.BoolVar(&o.noPager, "no-pager", false, "do not start a pager")
 	return fs
@@ -51,7 +50,6 @@ func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
 		opts.Sources = show.ReadSource
 	}
 	f := &opts.Filter
-	f.NoSamples = o.noSamples
 	wrong := func(option, value string, err error) error {
 		return usageError(fmt.Sprintf("--%s %s: %v", option, quote.Printable(value), err))
 	}
@@ -98,7 +96,7 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		return code
 	}
 	if o.files = fs.Args(); len(o.files) == 0 {
-		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a recording, an object, a Mono log, an XRay trace, a capture of OpenJ9's metadata, a V8 log or a perf map; - is standard input"))
+		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a Mono log, an XRay trace, a capture of OpenJ9's metadata, a core dump, a V8 log or a perf map; - is standard input"))
 	}
 	o.files = show.Files(o.files, formats.Shown())
 	opts, err := o.options(stdin)
@@ -159,7 +157,7 @@ func dumpFiles(o *dumpOptions, opts *show.Options, out *os.File) (code int, prob
 
 // noMatch says that nothing was shown because of the options that choose.
 func (o *dumpOptions) noMatch() error {
-	if !slices.ContainsFunc(o.names, isRegexp) && o.names != nil && o.pids == nil && o.records == nil && o.address == "" && o.time == "" && !o.noSamples {
+	if !slices.ContainsFunc(o.names, isRegexp) && o.names != nil && o.pids == nil && o.records == nil && o.address == "" && o.time == "" {
 		quoted := make([]string, len(o.names))
 		for i, name := range o.names {
 			quoted[i] = `"` + quote.Printable(name) + `"`
@@ -176,9 +174,6 @@ func (o *dumpOptions) noMatch() error {
 				b.WriteString(" --" + option.name + " " + quote.Printable(v))
 			}
 		}
-	}
-	if o.noSamples {
-		b.WriteString(" --no-samples")
 	}
 	return errors.New("no record satisfies" + b.String())
 }

@@ -39,6 +39,11 @@ func TestDumpCommand_EveryForm(t *testing.T) {
 	if err := os.WriteFile("cut.dump", dump[:len(dump)-10], 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for name, content := range map[string]string{"empty.map": "7f001000 10 other\n", "object": "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 57)} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.WriteFile("text", []byte("\x1b[31mred\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -51,13 +56,14 @@ func TestDumpCommand_EveryForm(t *testing.T) {
 		{"jit-585.dump", exitOK, "JIT_CODE_LOAD", ""},
 		{"-d --name /^hot$/ jit-585.dump", exitOK, "cmp $0x2,%esi", ""},
 		{"-x --records load jit-585.dump", exitOK, "  |....", ""},
-		{"perf.data", exitOK, "SAMPLE ", ""},
-		{"--json perf.data jit-585.dump", exitOK, `"type":"JIT_CODE_LOAD"`, ""},
+		{"perf.data", exitFailed, "", "perf.data: it is a recording; perf report -D -i perf.data shows its records"},
+		{"--json perf.data jit-585.dump", exitFailed, `"type":"JIT_CODE_LOAD"`, "it is a recording"},
+		{"./object", exitFailed, "", "./object: it is an ELF file; readelf -aW ./object shows it, and llvm-dwarfdump ./object its lines"},
 		{"cut.dump", exitIncomplete, "error ", "cut.dump: jitdump: JIT_CODE_LOAD at offset"},
 		{"cut.dump jit-585.dump", exitIncomplete, "name=jit-585.dump", "cut.dump: "},
-		{"text perf.data", exitFailed, "SAMPLE ", "text: it is no jitdump, perf.data, ELF file, Mono log, XRay trace, capture of OpenJ9's metadata, V8 log or perf map: it begins with 1b 5b"},
+		{"text jit-585.dump", exitFailed, "JIT_CODE_LOAD ", "text: it is no jitdump, Mono log, XRay trace, capture of OpenJ9's metadata, core dump, V8 log, perf map or recording: it begins with 1b 5b"},
 		{"nowhere", exitFailed, "", "nowhere: there is no such file"},
-		{"", exitUsage, "", "dump needs the name of a jitdump, a recording, an object, a Mono log, an XRay trace, a capture of OpenJ9's metadata, a V8 log or a perf map"},
+		{"", exitUsage, "", "dump needs the name of a jitdump, a Mono log, an XRay trace, a capture of OpenJ9's metadata, a core dump, a V8 log or a perf map"},
 		{"--frob x", exitUsage, "", "there is no option --frob"},
 		{"--pid x y", exitUsage, "", "--pid x: it takes the number of a process"},
 		{"--time 2-1 y", exitUsage, "", "--time 2-1: it ends before it begins"},
@@ -65,7 +71,7 @@ func TestDumpCommand_EveryForm(t *testing.T) {
 		{"--name /(/ y", exitUsage, "", "--name /(/: that is no regular expression"},
 		{"--records smaple y", exitUsage, "", "--records smaple: there are no such records"},
 		{"-d --name coldd jit-585.dump", exitOK, "", `no record has a name with "coldd"`},
-		{"--json --name coldd --name /c.ld/ --pid 7 jit-585.dump perf.data", exitOK, "", "no record satisfies --pid 7 --name coldd --name /c.ld/"},
+		{"--json --name coldd --name /c.ld/ --pid 7 jit-585.dump jit-585.dump", exitOK, "", "no record satisfies --pid 7 --name coldd --name /c.ld/"},
 		{"--name coldd nowhere jit-585.dump", exitFailed, "", `no record has a name with "coldd"`},
 		{"--name coldd cut.dump jit-585.dump", exitIncomplete, "file name=cut.dump", "cut.dump: jitdump"},
 		{"--help", exitOK, "usage: jitinject dump", ""},
@@ -81,12 +87,12 @@ func TestDumpCommand_EveryForm(t *testing.T) {
 	// Of many files, those with nothing to show are not named.
 	for _, form := range []string{"--json", "--no-pager"} {
 		_, one, _ := dumped(t, form, "--records", "load", "--name", "hot", "jit-585.dump")
-		code, many, stderr := dumped(t, form, "--records", "load", "--name", "hot", "perf.data", "perf.data", "jit-585.dump", "perf.data")
+		code, many, stderr := dumped(t, form, "--records", "load", "--name", "hot", "empty.map", "empty.map", "jit-585.dump", "empty.map")
 		if code != exitOK || stderr != "" || many != one || !strings.Contains(one, "hot") {
 			t.Errorf("%s: exit code %d, %s\n%s\nand not\n%s", form, code, stderr, many, one)
 		}
 	}
-	_, stdout, _ := dumped(t, "--json", "perf.data", "jit-585.dump")
+	_, stdout, _ := dumped(t, "--json", "jit-585.dump")
 	for line := range strings.Lines(stdout) {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("no JSON: %s", line)

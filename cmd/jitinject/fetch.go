@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/jitinject/jitinject/internal/debuginfod"
 	"github.com/jitinject/jitinject/internal/fetch"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/stdio"
@@ -24,7 +23,6 @@ type fetchOptions struct {
 	cache                               string
 	jobs, verbose                       int
 	quiet                               bool
-	config                              debuginfod.Config
 }
 
 func newFetchFlags(o *fetchOptions) *pflag.FlagSet {
@@ -44,7 +42,7 @@ func newFetchFlags(o *fetchOptions) *pflag.FlagSet {
 }
 
 // check completes the options and refuses what makes no sense.
-func (o *fetchOptions) check(fs *pflag.FlagSet, stderr io.Writer) (err error) {
+func (o *fetchOptions) check(fs *pflag.FlagSet) (err error) {
 	if fs.NArg() == 0 {
 		return usageError("fetch needs the names of recordings that were injected")
 	}
@@ -54,26 +52,7 @@ func (o *fetchOptions) check(fs *pflag.FlagSet, stderr io.Writer) (err error) {
 	if o.cache, err = cacheOf(o.cache); err != nil && !o.inPlace {
 		return err
 	}
-	config, notes, err := debuginfod.FromEnvironment(os.Getenv)
-	if err != nil {
-		return usageError(err.Error())
-	}
-	if len(o.servers) > 0 {
-		config.Servers = nil
-	}
-	for _, s := range o.servers {
-		u, err := debuginfod.ParseServer(s)
-		if err != nil {
-			return usageError("--server: " + err.Error())
-		}
-		config.Servers = append(config.Servers, u)
-	}
-	for _, note := range notes {
-		if len(o.servers) == 0 && !o.quiet {
-			fmt.Fprintf(stderr, "jitinject: note: %s\n", note)
-		}
-	}
-	if o.config = config; len(config.Servers) == 0 && !o.dryRun {
+	if len(o.servers) == 0 && os.Getenv("DEBUGINFOD_URLS") == "" && !o.dryRun {
 		return usageError("no server is named: use --server URL, or set DEBUGINFOD_URLS")
 	}
 	return nil
@@ -86,16 +65,14 @@ func runFetch(args []string, stdout *os.File, stderr io.Writer) int {
 	if code, done := parse(fs, args, stdout, stderr); done {
 		return code
 	}
-	if err := o.check(fs, stderr); err != nil {
+	if err := o.check(fs); err != nil {
 		return refuse(fs, stderr, err)
 	}
-	ctx, stop := interruptible(signalled{stderr: stderr, abandon: func() { abandon(append([]string{"fetch"}, args...)) }}, syscall.SIGPIPE)
+	ctx, stop := interruptible(signalled{stderr: stderr, what: ending("the objects that are there already stay: fetch again", exitIncomplete)}, syscall.SIGPIPE)
 	defer stop()
-	client := debuginfod.New(o.config, "jitinject/"+version(), o.jobs)
-	defer client.Close()
 	code := exitOK
 	for _, file := range fs.Args() {
-		code = max(code, fetchOne(ctx, &o, client, file, stdout, stderr))
+		code = max(code, fetchOne(ctx, &o, file, stdout, stderr))
 		if ctx.Err() != nil {
 			break
 		}
@@ -104,9 +81,9 @@ func runFetch(args []string, stdout *os.File, stderr io.Writer) int {
 }
 
 // fetchOne gets the objects of one result and says what came of it.
-func fetchOne(ctx context.Context, o *fetchOptions, client *debuginfod.Client, file string, stdout *os.File, stderr io.Writer) int {
+func fetchOne(ctx context.Context, o *fetchOptions, file string, stdout *os.File, stderr io.Writer) int {
 	names := stdio.Lines{W: stdout}
-	opts := fetch.Options{Input: file, Force: o.force, All: o.all, DryRun: o.dryRun, InPlace: o.inPlace, Cache: o.cache, Config: &o.config, Client: client, Jobs: o.jobs}
+	opts := fetch.Options{Input: file, Force: o.force, All: o.all, DryRun: o.dryRun, InPlace: o.inPlace, Cache: o.cache, Servers: o.servers, Jobs: o.jobs}
 	if o.verbose > 0 && !o.asJSON {
 		opts.Log = func(path, id string) { names.Print(id + " " + quote.Printable(path)) }
 	}
@@ -130,7 +107,7 @@ func fetchOne(ctx context.Context, o *fetchOptions, client *debuginfod.Client, f
 	if o.asJSON {
 		written = writeJSON(stdout, stderr, sum) && written
 	} else {
-		o.write(stderr, sum, client.Servers())
+		o.write(stderr, sum)
 	}
 	if err != nil {
 		printError(stderr, err)
@@ -145,7 +122,7 @@ func fetchOne(ctx context.Context, o *fetchOptions, client *debuginfod.Client, f
 const maxMissing = 10
 
 // write says what was done.
-func (o *fetchOptions) write(w io.Writer, s *fetch.Summary, servers []debuginfod.ServerSummary) {
+func (o *fetchOptions) write(w io.Writer, s *fetch.Summary) {
 	absent := false
 	for i, m := range s.Missing {
 		absent = absent || m.Absent
@@ -161,11 +138,6 @@ func (o *fetchOptions) write(w io.Writer, s *fetch.Summary, servers []debuginfod
 	}
 	if absent {
 		fmt.Fprintln(w, "jitinject: a debuginfod server knows new objects after its next scan: kill -USR1 makes it scan")
-	}
-	for _, server := range servers {
-		if server.Stopped != "" {
-			fmt.Fprintf(w, "jitinject: %s is no longer asked: %s\n", server.URL, server.Stopped)
-		}
 	}
 	if o.quiet {
 		return
@@ -189,7 +161,7 @@ func (o *fetchOptions) write(w io.Writer, s *fetch.Summary, servers []debuginfod
 	for _, other := range []struct {
 		n    int
 		text string
-	}{{s.There, "there already"}, {s.Copied, "from debuginfod's cache"}, {len(s.Missing), "missing"}} {
+	}{{s.There, "there already"}, {len(s.Missing), "missing"}} {
 		if other.n > 0 {
 			fmt.Fprintf(w, ", %s %s", words.Number(int64(other.n)), other.text)
 		}

@@ -38,9 +38,6 @@ func serveObjects(t *testing.T, dir string) *httptest.Server {
 		}
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.UserAgent(), "jitinject/") {
-			t.Errorf("got user agent %q; want jitinject/…", r.UserAgent())
-		}
 		id := strings.Split(r.URL.Path, "/")[2]
 		if objects[id] == nil {
 			w.WriteHeader(http.StatusNotFound)
@@ -54,6 +51,7 @@ func serveObjects(t *testing.T, dir string) *httptest.Server {
 
 // The command says what it fetched, and its exit code whether something is missing.
 func TestFetchCommand_SaysWhatIsMissing(t *testing.T) {
+	testrec.Tool(t, "debuginfod-find")
 	dir := testrec.Place(t, "php")
 	for _, name := range []string{"URLS", "TIMEOUT", "MAXTIME", "MAXSIZE", "RETRY_LIMIT", "HEADERS_FILE", "CACHE_PATH"} {
 		unsetenv(t, "DEBUGINFOD_"+name)
@@ -84,7 +82,6 @@ func TestFetchCommand_SaysWhatIsMissing(t *testing.T) {
 	}
 	step("fetch", exitUsage, "fetch needs the names", "see jitinject fetch --help")
 	step("fetch perf.jit.data", exitUsage, "no server is named: use --server URL, or set DEBUGINFOD_URLS")
-	step("fetch --server file:///srv perf.jit.data", exitUsage, "file:///srv is not a URL of http or https")
 	step("fetch --in-place --buildid-cache x --server http://a perf.jit.data", exitUsage, "--in-place")
 	step("fetch --server "+server.URL+" nowhere.data", exitFailed, "there is no such file")
 	step("fetch --server "+server.URL+" perf.data", exitOK, "nothing to fetch")
@@ -97,9 +94,9 @@ func TestFetchCommand_SaysWhatIsMissing(t *testing.T) {
 		t.Errorf("got %d lines about objects; want 3\n%s", n, stderr)
 	}
 	step("fetch --all --server "+empty.URL+" perf.jit.data", exitIncomplete, "34 more are missing; -v names them")
-	step("fetch --server "+gone.URL+" perf.jit.data", exitIncomplete, gone.URL+" is no longer asked: dial tcp", "3 missing")
-	t.Setenv("DEBUGINFOD_URLS", gone.URL+" ima:enforcing http://signed ima:ignore "+empty.URL+" "+server.URL)
-	stdout, _ = step("fetch -v perf.jit.data", exitOK, "note: DEBUGINFOD_URLS: http://signed is not asked", "3 of 44 objects are needed: 3 fetched (3,040 bytes in ", gone.URL+" is no longer asked")
+	step("fetch --server "+gone.URL+" perf.jit.data", exitIncomplete, "debuginfod-find: Server query failed: Connection refused", "3 missing")
+	t.Setenv("DEBUGINFOD_URLS", gone.URL+" "+empty.URL+" "+server.URL)
+	stdout, _ = step("fetch -v perf.jit.data", exitOK, "3 of 44 objects are needed: 3 fetched (3,040 bytes in ")
 	if !strings.Contains(stdout, "/jitted-10085-39.so\n") {
 		t.Errorf("got %q; want the names of objects", stdout)
 	}
@@ -119,9 +116,4 @@ func TestFetchCommand_SaysWhatIsMissing(t *testing.T) {
 		t.Errorf("got %q; want no summary", stderr)
 	}
 	step("verify perf.jit.data", exitOK)
-	if err := os.WriteFile(filepath.Join(dir, "headers"), []byte("nonsense"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("DEBUGINFOD_HEADERS_FILE", "headers")
-	step("fetch perf.jit.data", exitUsage, "headers: line 1 is not a header")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,10 +63,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 	stopProgress()
 	switch {
 	case errors.Is(err, context.Canceled):
-		what := "nothing was written"
-		if st, serr := sys.Stat(o.output); o.output == "-" || serr == nil && !st.Mode().IsRegular() && !st.IsDir() {
-			what = "what was written is not complete"
-		}
+		what := cmp.Or(partInPipe(o), "nothing was written")
 		if left := leftBy(err); left != "" {
 			what = "there is no result, but " + left
 		}
@@ -92,13 +90,21 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 			return exitIncomplete
 		}
 	case !o.quiet:
-		summary.Write(stderr, sum, summary.Options{Sources: o.sources, All: o.verbose > 0})
+		summary.Write(stderr, sum, summary.Options{Sources: o.sources, All: o.verbose > 0, Failure: o.failure})
 		writeSlowness(stderr, sum.MostMappings, o)
 	}
 	if !sum.Complete() {
 		return exitIncomplete
 	}
 	return exitOK
+}
+
+// partInPipe says that the beginning of a result is in a pipe or a device, or is "" for files.
+func partInPipe(o *options) string {
+	if st, err := sys.Stat(o.output); o.output == "-" || err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+		return "what was written is not complete"
+	}
+	return ""
 }
 
 // failed reports an error of a run without output and returns its exit code.

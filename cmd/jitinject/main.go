@@ -9,16 +9,13 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addr2line"
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/stdio"
-	"github.com/jitinject/jitinject/internal/watcher"
 )
 
 func main() {
 	if addr2line.IsFilter(os.Args) {
 		os.Exit(addr2line.Filter(os.Args))
 	}
-	os.Stderr = watcher.Stderr()
 	code := program()
 	if !stdio.Close(os.Stdout, os.Stderr) {
 		code = max(code, exitIncomplete)
@@ -28,9 +25,6 @@ func main() {
 
 // program is the program up to its exit code.
 func program() int {
-	if watcher.Started() == watcher.After {
-		return afterCrash(os.Args, os.Stdout, os.Stderr)
-	}
 	if len(os.Args) > 1 && slices.Contains([]string{"record", "report", "annotate", "script", "diff"}, os.Args[1]) {
 		return run(os.Args, os.Stdin, os.Stdout, os.Stderr) // the program that it starts gets the limits as they are
 	}
@@ -47,6 +41,5 @@ func prepare(stderr io.Writer) (code int) {
 		return exitFailed
 	}
 	limitGarbage()
-	journal.Begin(watcher.Memory())
 	return exitOK
 }

@@ -58,6 +58,7 @@ type options struct {
 	count         bool
 	progress      string
 	compress      int
+	failure       string // how the recorded command failed, as jitinject record knows, or ""
 	version       bool
 	foreign       map[string]*string // options of perf inject that are not about JIT
 }

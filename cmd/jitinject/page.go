@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -67,7 +68,7 @@ func runPage(args []string, stdout *os.File, stderr io.Writer) int {
 		return code
 	}
 	return o.show(fs, stdout, stderr, ".html", func(ctx context.Context, w io.Writer, p *profile.Profile) error {
-		page := view.Options{Sources: view.ReadSource}
+		page := view.Options{Sources: view.ReadSource, Beside: filepath.Dir(o.input)}
 		if o.base != "" {
 			var err error
 			if page.Base, err = o.read(ctx, o.base); err != nil {
@@ -106,7 +107,7 @@ func (o *pageOptions) show(fs *pflag.FlagSet, stdout *os.File, stderr io.Writer,
 	if o.output == "" {
 		o.output = strings.TrimSuffix(o.input, ".data") + suffix
 	}
-	ctx, stop := interruptible(signalled{stderr: stderr, abandon: func() { os.Exit(exitFailed) }})
+	ctx, stop := interruptible(signalled{stderr: stderr, what: ending("nothing was written", exitFailed)})
 	defer stop()
 	p, err := o.read(ctx, o.input)
 	if err == nil {

@@ -96,9 +96,9 @@ func (r *slowRun) finish(t *testing.T) (lines []string, raw string) {
 func TestBar_OnTerminal(t *testing.T) {
 	r := startSlow(t, nil, "-v")
 	r.feed(t, 0, someBytes)
-	raw := r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "injecting") && strings.Contains(raw, "B/s") })
+	raw := r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "copying") && strings.Contains(raw, "B/s") })
 	lines, x := screenOf(t, raw[:strings.LastIndex(raw, "\r")+1])
-	if n := len(lines); n < 1 || !strings.Contains(lines[n-1], "injecting") || x != 0 {
+	if n := len(lines); n < 1 || !strings.Contains(lines[n-1], "copying") || x != 0 {
 		t.Errorf("%q in column %d", lines, x)
 	}
 
@@ -111,13 +111,13 @@ func TestBar_OnTerminal(t *testing.T) {
 	raw = r.wait(t, "another bar", func(raw string) bool { return strings.Count(raw[from:], "\x1b[J") > 5 })
 	frames := strings.Split(raw, "\r\x1b[J")
 	last := strings.TrimSpace(frames[len(frames)-2])
-	if n := utf8.RuneCountInString(last); n > narrow || !strings.HasPrefix(last, "injecting") {
+	if n := utf8.RuneCountInString(last); n > narrow || !strings.HasPrefix(last, "copying") {
 		t.Errorf("%d columns in %d: %q", n, narrow, last)
 	}
 
 	lines, _ = r.finish(t)
 	text := strings.Join(lines, "\n")
-	if strings.Contains(text, "injecting") || !strings.Contains(text, "out.data: 2,208 mappings") {
+	if strings.Contains(text, "copying") || !strings.Contains(text, "out.data: 2,208 mappings") {
 		t.Errorf("on the screen:\n%s", text)
 	}
 }
@@ -163,8 +163,8 @@ func TestBar_WhereUnwanted(t *testing.T) {
 			r := startSlow(t, c.env, c.args...)
 			r.feed(t, 0, someBytes)
 			time.Sleep(barDelay + 5*barTick)
-			if _, raw := r.finish(t); strings.Contains(raw, "injecting") || strings.Contains(raw, "\x1b") {
-				t.Errorf("got %q; want one without \"injecting\", one without \"\\x1b\"", raw)
+			if _, raw := r.finish(t); strings.Contains(raw, "copying") || strings.Contains(raw, "\x1b") {
+				t.Errorf("got %q; want one without \"copying\", one without \"\\x1b\"", raw)
 			}
 		})
 	}
@@ -193,8 +193,8 @@ func TestBar_WhereUnwanted(t *testing.T) {
 		r.feed(t, 0, someBytes)
 		time.Sleep(barDelay + 5*barTick)
 		r.finish(t)
-		if b, err := os.ReadFile(messages); err != nil || bytes.Contains(b, []byte("injecting")) || !bytes.Contains(b, []byte("2,208 mappings")) {
-			t.Errorf(`got %q, %v; want no error, b without "injecting", b with "2,208 mappings"`, b, err)
+		if b, err := os.ReadFile(messages); err != nil || bytes.Contains(b, []byte("copying")) || !bytes.Contains(b, []byte("2,208 mappings")) {
+			t.Errorf(`got %q, %v; want no error, b without "copying", b with "2,208 mappings"`, b, err)
 		}
 	})
 	// Others of a pipeline write to the terminal, too.
@@ -222,8 +222,8 @@ func TestBar_WhereUnwanted(t *testing.T) {
 			}, nil, args...)
 			r.feed(t, 0, someBytes)
 			time.Sleep(barDelay + 5*barTick)
-			if _, raw := r.finish(t); strings.Contains(raw, "injecting") || strings.Contains(raw, "\x1b") || !strings.Contains(raw, "2,208 mappings") {
-				t.Errorf("got %q; want one without \"injecting\", one without \"\\x1b\", one with \"2,208 mappings\"", raw)
+			if _, raw := r.finish(t); strings.Contains(raw, "copying") || strings.Contains(raw, "\x1b") || !strings.Contains(raw, "2,208 mappings") {
+				t.Errorf("got %q; want one without \"copying\", one without \"\\x1b\", one with \"2,208 mappings\"", raw)
 			}
 		})
 	}
@@ -249,14 +249,14 @@ func TestBar_BackgroundJob(t *testing.T) {
 			}, nil, "-q", "--progress", "always")
 			r.feed(t, 0, someBytes)
 			if c.bar {
-				r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "injecting") })
+				r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "copying") })
 			} else {
 				time.Sleep(5 * barTick)
 			}
 			over := time.AfterFunc(20*time.Second, func() { syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) })
 			defer over.Stop()
-			if _, raw := r.finish(t); strings.Contains(raw, "injecting") != c.bar {
-				t.Errorf(`got %q; want strings.Contains(raw, "injecting") = %v`, raw, c.bar)
+			if _, raw := r.finish(t); strings.Contains(raw, "copying") != c.bar {
+				t.Errorf(`got %q; want strings.Contains(raw, "copying") = %v`, raw, c.bar)
 			}
 		})
 	}
@@ -266,7 +266,7 @@ func TestBar_BackgroundJob(t *testing.T) {
 func TestProgressLines_WithoutTerminal(t *testing.T) {
 	r := startSlow(t, []string{"TERM=dumb"}, "--progress", "always")
 	r.feed(t, 0, someBytes)
-	raw := r.wait(t, "a line", func(raw string) bool { return strings.Contains(raw, "injecting: ") })
+	raw := r.wait(t, "a line", func(raw string) bool { return strings.Contains(raw, "copying the pipe: ") })
 	if strings.Contains(raw, "\x1b") {
 		t.Errorf("got %q; want one without \"\\x1b\"", raw)
 	}
@@ -279,7 +279,7 @@ func TestProgressLines_WithoutTerminal(t *testing.T) {
 func TestBar_Interrupted(t *testing.T) {
 	r := startSlow(t, nil)
 	r.feed(t, 0, someBytes)
-	r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "injecting") })
+	r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "copying") })
 	r.slave.WriteString("^C") // as the terminal shows it
 	r.cmd.Process.Signal(syscall.SIGTERM)
 	r.cmd.Wait()
@@ -320,8 +320,8 @@ func TestGauge_EveryShare(t *testing.T) {
 	}
 	step(103, engine.ProgressState{Phase: engine.PhaseObjects, Total: 10}, "making objects:   0%")
 	step(104, engine.ProgressState{Phase: engine.PhaseObjects, Total: 10, Done: 20}, "making objects: 100%  0 s left  20 functions/s")
-	step(105, engine.ProgressState{Phase: engine.PhaseStream}, "injecting: 0 bytes, 0 bytes/s")
-	step(106, engine.ProgressState{Phase: engine.PhaseStream, Done: 30000}, "injecting: 30 kB, 30 kB/s")
+	step(105, engine.ProgressState{Phase: engine.PhaseStream}, "copying the pipe: 0 bytes, 0 bytes/s")
+	step(106, engine.ProgressState{Phase: engine.PhaseStream, Done: 30000}, "copying the pipe: 30 kB, 30 kB/s")
 	step(107, engine.ProgressState{Phase: engine.PhasePlan}, "planning objects: ")
 	step(108, engine.ProgressState{Phase: engine.PhaseSync}, "waiting for the disk: ")
 	for seconds, want := range map[float64]string{0: "0 s", 0.1: "1 s", 99: "99 s", 100: "2 min", 121: "3 min", 6000: "2 h", 7200: "2 h", 1e9: "days"} {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/jitinject/jitinject/internal/known"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -162,8 +163,8 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		printError(stderr, err)
 		return exitFailed
 	}
-	settings := record.Settings{Inlines: o.inlines, Only: o.runtimes, Agent: record.FindAgent(self)}
-	if code, err := o.preflight(&settings, stderr); err != nil {
+	settings := record.Settings{Inlines: o.inlines, Only: o.runtimes, Agent: known.FindAgent()}
+	if code, err := o.preflight(&settings, append([]string{self, "record"}, args...), stderr); err != nil {
 		printError(stderr, err)
 		return code
 	}
@@ -187,12 +188,12 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		}
 		return exitUsage
 	}
-	return endLike(ending, o.finish(&session, stdout, stderr))
+	return endLike(ending, o.finish(&session, ending.Failure(o.command), stdout, stderr))
 }
 
-// preflight checks what would hurt the command, or make the recording useless. The code goes with the
-// error.
-func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (code int, err error) {
+// preflight checks what would hurt the command, or make the recording useless. command is the command line
+// of jitinject. The code goes with the error.
+func (o *recordOptions) preflight(settings *record.Settings, command []string, stderr io.Writer) (code int, err error) {
 	if err := record.Permitted(record.Find(o.options, "a", "all-cpus", "C", "cpu", "G", "cgroup") != nil); err != nil {
 		return exitFailed, err
 	}
@@ -204,8 +205,8 @@ func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (
 		return exitFailed, fmt.Errorf("no files can be made in %s; name a result elsewhere: -o /tmp/%s", quote.Printable(dir), typed(filepath.Base(o.output)))
 	}
 	for _, pid := range o.pids() {
-		if !isRunning(pid) {
-			return exitFailed, fmt.Errorf("there is no process %s", typed(pid))
+		if err := record.Recordable(pid, command); err != nil {
+			return exitFailed, err
 		}
 	}
 	if len(o.command) == 0 {
@@ -218,7 +219,7 @@ func (o *recordOptions) preflight(settings *record.Settings, stderr io.Writer) (
 		return exitFailed, errors.New("node writes its dump into the working directory, where no files can be made, and would print V8's log instead: change to another directory, or leave node out, as with --runtime java,python")
 	}
 	if settings.Has("java") && settings.Agent == "" && record.StartsJava(o.command[0]) {
-		fmt.Fprintln(stderr, "jitinject: the agent for Java is not installed, so functions of Java get no names: install the package jitinject-jvmti, or run make agent && sudo make install-agent in jitinject's source")
+		fmt.Fprintln(stderr, "jitinject: the agent for Java is not installed, so functions of Java get no names: "+known.InstallAgent)
 	}
 	return exitOK, nil
 }
@@ -237,9 +238,9 @@ func isRunning(pid string) bool {
 	return err == nil && record.IsRunning(n)
 }
 
-// finish collects the files of a recording, puts its functions in, and says what came of it. It
-// returns the exit code of that.
-func (o *recordOptions) finish(session *record.Session, stdout *os.File, stderr io.Writer) int {
+// finish collects the files of a recording, puts its functions in, and says what came of it. failure says
+// how the command failed, or is "". It returns the exit code of that.
+func (o *recordOptions) finish(session *record.Session, failure string, stdout *os.File, stderr io.Writer) int {
 	place := session.Place
 	collected, err := session.Collect()
 	if err != nil {
@@ -260,12 +261,12 @@ func (o *recordOptions) finish(session *record.Session, stdout *os.File, stderr 
 			args = append(args, "--live", pid)
 		}
 	}
-	code := runInject(args, os.Stdin, stdout, stderr)
+	code := (&options{failure: failure}).run(args, os.Stdin, stdout, stderr)
 	writeCollected(stderr, collected, o.quiet)
 	if programs, stacks := session.NeedCopies(); len(programs) > 0 && !o.quiet && slices.Contains(session.Options, "-g") {
 		fmt.Fprintf(stderr, "stacks of %s end early without copies; with them: jitinject record --call-graph %s ...\n", strings.Join(programs, ", "), stacks)
 	}
-	if err := place.Finish(); err != nil {
+	if err := place.Finish(code != exitFailed); err != nil {
 		printError(stderr, err)
 	}
 	return code

@@ -40,8 +40,12 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 
 // runInject is the command inject.
 func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
-	var o options
-	flags := newFlags(&o)
+	return new(options).run(args, stdin, stdout, stderr)
+}
+
+// run is runInject with values for what no option sets.
+func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
+	flags := newFlags(o)
 	if code, done := parse(flags, levels(args), stdout, stderr); done {
 		return code
 	}
@@ -49,10 +53,10 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		return refuse(flags, stderr, err)
 	}
 	if err := o.streams(flags, stdin, stdout, stderr); err != nil {
-		return failed(&o, err, stdout, stderr)
+		return failed(o, err, stdout, stderr)
 	}
 	if err := o.check(flags); errors.As(err, new(wrongFile)) {
-		return failed(&o, err, stdout, stderr)
+		return failed(o, err, stdout, stderr)
 	} else if err != nil {
 		return refuse(flags, stderr, err)
 	}
@@ -64,13 +68,13 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	}
 	progress := new(engine.Progress)
 	ctx, stop := interruptible(signalled{
-		stream:   readsPipe(&o, stdin),
+		stream:   readsPipe(o, stdin),
 		progress: progress,
 		stderr:   stderr,
-		abandon:  func() { abandon(append([]string{"inject"}, args...)) },
+		what:     func() (string, int) { return whatIsThere(o, progress) },
 	}, syscall.SIGPIPE)
 	defer stop()
-	return inject(ctx, &o, progress, stdin, stdout, stderr)
+	return inject(ctx, o, progress, stdin, stdout, stderr)
 }
 
 // readsPipe reports whether the recording comes from a pipe.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,16 +10,20 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/safefile"
 )
 
 const (
-	// grace is how long a run may take to end after a signal. It is abandoned then.
+	// grace is how long a run may take to end after a signal. After that, one that has made no
+	// files is ended, and one that has says that it removes them.
 	grace = 500 * time.Millisecond
-	// undoStall is how long removing files may stand still. The run is abandoned then, too.
-	undoStall = 10 * grace
+	// stall is how long removing files may stand still. The run is ended then, too.
+	stall = 10 * grace
 	// sameSignal is how long a repeated signal counts as the same one. timeout(1) sends one to its
-	// child and to their group, and the watcher passes on another.
+	// child and to their group.
 	sameSignal = 200 * time.Millisecond
 )
 
@@ -27,17 +32,17 @@ type signalled struct {
 	// stream says that the recording comes from a pipe. An interrupt from the keyboard goes to
 	// all of a pipeline, and makes the recording come to its end. So the first one is ignored.
 	stream bool
-	// progress says whether the run removes what it made, which may take longer than grace. It
-	// is nil for runs that make nothing.
+	// progress says whether the run has made files, and removes them. It is nil for runs that
+	// make none.
 	progress *engine.Progress
-	// stderr gets a message if that takes longer. The next signal ends the process.
+	// stderr gets messages.
 	stderr io.Writer
-	// abandon ends the process.
-	abandon func()
+	// what says what there is when the run ends in the middle, and code is its exit code then.
+	what func() (text string, code int)
 }
 
-// interruptible returns a context that signals cancel. A run that does not end soon after that is
-// abandoned. stop ends this. Extra signals are treated as those of endingSignals.
+// interruptible returns a context that signals cancel. A run that does not end by itself after that
+// is ended. stop ends this. Extra signals are treated as those of endingSignals.
 func interruptible(s signalled, extra ...os.Signal) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, stopped := make(chan os.Signal, 4), make(chan struct{})
@@ -58,7 +63,7 @@ func interruptible(s signalled, extra ...os.Signal) (ctx context.Context, stop f
 				}
 				cancel()
 				if sig == syscall.SIGXCPU {
-					fmt.Fprintln(s.stderr, "jitinject: the limit of CPU time is reached; raise it (ulimit -t)")
+					s.say("the limit of CPU time is reached; raise it (ulimit -t)")
 				}
 				s.await(signals, stopped)
 				return
@@ -73,45 +78,91 @@ func interruptible(s signalled, extra ...os.Signal) (ctx context.Context, stop f
 	}
 }
 
-// await abandons the run, unless it ends by itself or is removing files.
+// await ends the process, unless the run ends by itself or is removing files.
 func (s *signalled) await(signals <-chan os.Signal, stopped <-chan struct{}) {
 	var said, moved time.Time
-	done := int64(-1)
+	var was engine.ProgressState
 	for tick := time.Tick(grace); ; {
 		select {
 		case <-stopped:
 			return
 		case sig := <-signals:
 			if sig != syscall.SIGXCPU && !said.IsZero() && time.Since(said) > sameSignal {
-				signal.Reset(sig)
-				syscall.Kill(os.Getpid(), sig.(syscall.Signal))
+				s.end()
 			}
 		case <-tick:
 			now := time.Now() // a tick has the time when it was due; the process may have been stopped
-			if s.progress == nil {
-				s.abandon()
+			if s.progress == nil || !s.progress.Writes() || s.progress.Finished() {
+				s.end()
 			}
-			state := s.progress.State()
-			if state.Done != done {
-				done, moved = state.Done, now
+			if state := s.progress.State(); state != was || moved.IsZero() {
+				was, moved = state, now
 			}
-			if state.Phase != engine.PhaseUndo || now.Sub(moved) > undoStall {
-				s.abandon()
+			// Waiting for the disk cannot be cut short.
+			if was.Phase != engine.PhaseSync && now.Sub(moved) > stall {
+				s.end()
 			}
 			if said.IsZero() {
 				said = now
-				fmt.Fprintln(s.stderr, "jitinject: removing the files of this run; another signal ends this at once and leaves the rest")
+				s.say("removing the files of this run; another signal ends this at once and leaves the rest")
 			}
 		}
 	}
 }
 
+// end ends the process. Objects that the run has made are complete, and stay.
+func (s *signalled) end() {
+	signal.Reset() // another signal ends this
+	signal.Ignore(syscall.SIGPIPE)
+	safefile.RemovePartials()
+	text, code := s.what()
+	s.say("interrupted; " + text)
+	os.Exit(code)
+}
+
+// say writes a message, unless messages have no reader: that would wait for ever.
+func (s *signalled) say(text string) {
+	if c, ok := s.stderr.(*console); ok {
+		if f, ok := c.w.(*os.File); ok && !isWritable(f) {
+			return
+		}
+	}
+	fmt.Fprintf(s.stderr, "jitinject: %s\n", text)
+}
+
+// isWritable reports whether something can be written soon.
+func isWritable(f *os.File) bool {
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLOUT}}
+	n, err := unix.Poll(fds, int((100 * time.Millisecond).Milliseconds()))
+	return n > 0 || err != nil
+}
+
+// ending returns a function that always returns the same.
+func ending(text string, code int) func() (string, int) {
+	return func() (string, int) { return text, code }
+}
+
+// whatIsThere says what there is of a result that a run was making, and returns the exit code.
+func whatIsThere(o *options, progress *engine.Progress) (text string, code int) {
+	switch {
+	case progress.Finished() && o.cache != "":
+		return "the result is complete, but some objects may be missing in the build-id cache: inject again", exitIncomplete
+	case progress.Finished():
+		return "the result is complete", exitIncomplete
+	case !progress.Writes():
+		return "nothing was written", exitFailed
+	}
+	stay := "objects of it may stay, and the next run with the same dumps uses them"
+	return cmp.Or(partInPipe(o), "there is no result") + "; " + stay, exitFailed
+}
+
 // endingSignals are the signals that end the program. One that is ignored when it starts
 // stays so: nohup, and shells that put it into the background, say with that whom a
 // hangup or the keyboard is not to end. SIGXCPU comes each second from the soft limit of CPU time
-// on. At the hard limit the kernel kills.
+// on. At the hard limit the kernel kills. SIGABRT still makes Go's runtime write what all goroutines
+// do.
 func endingSignals() []os.Signal {
-	signals := []os.Signal{syscall.SIGTERM}
+	signals := []os.Signal{syscall.SIGTERM, syscall.SIGQUIT}
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP, syscall.SIGXCPU} {
 		if !signal.Ignored(sig) {
 			signals = append(signals, sig)

@@ -23,6 +23,7 @@ func TestSummary_WholeText(t *testing.T) {
 10085 php         44      151     100 %%  %s/jit-10085.dump
 hottest functions (share of samples)
   69.4 %%  collatz  optimized  line 2
+PHP's JIT compiler writes no lines: perf annotate shows instructions only
 perf.jit.data: 44 mappings, 36 kB of objects in %s
 read 35 kB, `, dir, dir)
 	if code != exitOK || head != want || !strings.Contains(tail, " kB in ") || !strings.HasSuffix(tail, "s\nnext: jitinject report\n      jitinject view\n") {

@@ -66,7 +66,7 @@ func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 		return explainRules(rules, o.json, true, stdout, stderr)
 	}
 	o.files = verifier.Files(o.files)
-	ctx, stop := interruptible(signalled{stderr: stderr, abandon: func() { abandon(append([]string{"verify"}, args...)) }})
+	ctx, stop := interruptible(signalled{stderr: stderr, what: ending("not everything was checked", exitFailed)})
 	defer stop()
 	return verifyFiles(ctx, verifier, &o, stdout, stderr)
 }

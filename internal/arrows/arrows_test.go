@@ -23,10 +23,10 @@ var allowed = map[string][]string{
 
 	// Codecs: one format each, no meaning.
 	"jitdump":                   {"internal/wire"},
-	"perfdata":                  {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"perfdata":                  {"github.com/klauspost/compress/zstd", "internal/wire"},
 	"internal/elfcore":          {"internal/wire"},
 	"internal/format/xrayfdr":   {"internal/wire"},
-	"internal/format/monolog":   {"internal/wire", "github.com/klauspost/compress/gzip"},
+	"internal/format/monolog":   {"github.com/klauspost/compress/gzip", "internal/wire"},
 	"internal/format/v8log":     {"internal/wire"},
 	"internal/format/sourcemap": {},
 	"internal/format/gdbjit":    {},
@@ -49,10 +49,10 @@ var allowed = map[string][]string{
 	"internal/runtime/jitdump/hotspot": {"internal/cfi", "internal/jitcode"},
 	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/ehframe", "internal/format/j9meta", "internal/jitcode", "internal/runtime/jitdump/hotspot", "internal/runtime/openj9/metadata", "internal/source", "internal/tier", "internal/wire", "jitdump"},
 	"internal/buildid":                 {},
-	"internal/xraymap":                 {"internal/buildid", "github.com/ianlancetaylor/demangle"},
+	"internal/xraymap":                 {"github.com/ianlancetaylor/demangle", "internal/buildid"},
 	"internal/ehframe":                 {"internal/jitcode", "internal/wire"},
 	"internal/cfi":                     {"github.com/go-delve/delve/pkg/dwarf/frame", "internal/ehframe", "internal/jitcode"},
-	"internal/jitobj":                  {"internal/jitcode", "internal/wire", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
+	"internal/jitobj":                  {"dwarfgen", "elfgen", "github.com/ianlancetaylor/demangle", "internal/jitcode", "internal/wire"},
 
 	// What debug/dwarf does not check.
 	"internal/dwarfline": {"internal/wire"},
@@ -60,17 +60,16 @@ var allowed = map[string][]string{
 	// The stages of the engine, in the direction of data, and the engine.
 	"internal/quote":                     {},
 	"internal/addrs":                     {},
-	"internal/journal":                   {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/safefile/sys":              {"golang.org/x/sys/unix"},
-	"internal/safefile":                  {"golang.org/x/sys/unix", "internal/journal", "internal/quote", "internal/safefile/sys", "perfdata"},
+	"internal/safefile":                  {"golang.org/x/sys/unix", "internal/quote", "internal/safefile/sys", "perfdata"},
 	"internal/perfcache":                 {"golang.org/x/sys/unix", "internal/safefile", "internal/safefile/sys"},
 	"internal/report":                    {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/config":                    {"internal/report"},
 	"internal/recording":                 {"golang.org/x/sys/unix", "internal/addrs", "internal/buildid", "internal/config", "internal/quote", "internal/report", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/perfsample":                {"perfdata"},
 	"internal/samplerefs":                {"internal/perfsample", "internal/recording", "internal/report", "perfdata"},
-	"internal/known":                     {"internal/quote", "internal/recording"},
-	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/quote", "internal/safefile", "internal/safefile/sys", "perfdata"},
+	"internal/known":                     {"internal/quote", "internal/recording", "internal/safefile/sys"},
+	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/nearest", "internal/quote", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/export":                    {"github.com/google/pprof/profile", "internal/profile", "internal/tier"},
 	"internal/model":                     {"golang.org/x/sys/unix", "internal/addrs", "internal/jitobj", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
 	"internal/procmem":                   {"golang.org/x/sys/unix", "internal/elfcore", "internal/safefile/sys"},
@@ -88,21 +87,20 @@ var allowed = map[string][]string{
 	"internal/attribution":               {"internal/jitcode", "internal/model", "internal/recording"},
 	"internal/plan":                      {"internal/addrs", "internal/attribution", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/samplerefs", "internal/source"},
 	"internal/count":                     {"internal/addrs", "internal/jitcode", "internal/model", "internal/perfsample", "internal/quote", "internal/recording", "internal/report", "internal/source", "internal/tier", "perfdata"},
-	"internal/objstore":                  {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/journal", "internal/model", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "perfdata"},
-	"internal/debuginfod":                {"internal/quote", "internal/safefile", "internal/safefile/sys"},
-	"internal/fetch":                     {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/debuginfod", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/samplerefs", "perfdata"},
+	"internal/objstore":                  {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/model", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "perfdata"},
+	"internal/fetch":                     {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/samplerefs", "perfdata"},
 	"internal/build":                     {"golang.org/x/sync/errgroup", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/objstore", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source"},
-	"internal/output":                    {"golang.org/x/sys/unix", "internal/config", "internal/journal", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "perfdata"},
+	"internal/output":                    {"golang.org/x/sys/unix", "internal/config", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/calltrace":                 {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":                  {"internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys"},
 	"internal/profile":                   {"github.com/ianlancetaylor/demangle", "internal/buildid", "internal/config", "internal/dwarfline", "internal/known", "internal/perfcache", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "internal/tier", "perfdata"},
-	"internal/formats":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/codebytes", "internal/locate", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmap", "internal/show/showmono", "internal/show/showperf", "internal/show/showv8", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkj9", "internal/verify/checkmap", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkv8", "internal/verify/checkxray", "internal/verify/recorded", "perfdata"},
-	"inject":                             {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/journal", "internal/known", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/source", "perfdata"},
+	"internal/formats":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/codebytes", "internal/locate", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/show/showgdbjit", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmap", "internal/show/showmono", "internal/show/showv8", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkj9", "internal/verify/checkmap", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkv8", "internal/verify/checkxray", "internal/verify/recorded", "perfdata"},
+	"inject":                             {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/known", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/source", "perfdata"},
 
 	// dump shows files: a core without formats, packages that several formats share,
 	// and one for each format. Only jitdumps contain another format.
-	"internal/show":             {"golang.org/x/sys/unix", "internal/safefile/sys", "internal/wire"},
+	"internal/show":             {"golang.org/x/sys/unix", "internal/quote", "internal/safefile/sys", "internal/wire"},
 	"internal/show/listing":     {"golang.org/x/arch/arm/armasm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/loong64/loong64asm", "golang.org/x/arch/ppc64/ppc64asm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/x86/x86asm", "internal/jitcode", "internal/show"},
 	"internal/show/frames":      {"internal/show", "internal/wire"},
 	"internal/show/callstats":   {"internal/show"},
@@ -112,28 +110,23 @@ var allowed = map[string][]string{
 	"internal/show/showmono":    {"internal/format/monolog", "internal/show", "internal/show/callstats"},
 	"internal/show/showv8":      {"internal/format/v8log", "internal/show"},
 	"internal/show/showxray":    {"internal/calls", "internal/format/xrayfdr", "internal/runtime/xray", "internal/safefile/sys", "internal/show", "internal/show/callstats", "internal/xraymap"},
-	"internal/show/showelf":     {"internal/dwarfline", "internal/elfcore", "internal/show", "internal/show/frames", "internal/show/listing", "internal/show/showgdbjit"},
 	"internal/show/showgdbjit":  {"internal/elfcore", "internal/format/gdbjit", "internal/jitcode", "internal/runtime/gdbjit/registered", "internal/safefile/sys", "internal/show", "internal/show/listing"},
-	"internal/show/showperf":    {"internal/perfsample", "internal/safefile/sys", "internal/show", "internal/wire", "perfdata"},
 
 	// Views: the model of samples, and the page made from it.
 	"internal/view": {"internal/profile", "internal/quote", "internal/safefile", "internal/tier"},
 
 	// The command on top of it.
-	"internal/addr2line":     {"golang.org/x/sys/unix"}, // started hundreds of times
-	"internal/perfrun":       {"golang.org/x/sys/unix", "internal/addr2line", "internal/terminal"},
-	"internal/completion":    {}, // it knows shells, and no options of ours
-	"internal/manual":        {},
-	"internal/messages":      {},
-	"internal/nearest":       {},
-	"internal/stdio":         {"golang.org/x/sys/unix", "internal/safefile/sys"},
-	"internal/terminal":      {"golang.org/x/sys/unix"},
-	"internal/words":         {},
-	"internal/summary":       {"inject", "internal/quote", "internal/words"},
-	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
-	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
-	"cmd/jitinject": {"github.com/spf13/pflag", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/debuginfod", "internal/export", "internal/fetch", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/view", "internal/watcher", "internal/watcher/crash", "internal/words",
-		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
+	"internal/addr2line":  {"golang.org/x/sys/unix"}, // started hundreds of times
+	"internal/perfrun":    {"golang.org/x/sys/unix", "internal/addr2line", "internal/terminal"},
+	"internal/completion": {}, // it knows shells, and no options of ours
+	"internal/manual":     {},
+	"internal/messages":   {},
+	"internal/nearest":    {},
+	"internal/stdio":      {"golang.org/x/sys/unix", "internal/safefile/sys"},
+	"internal/terminal":   {"golang.org/x/sys/unix"},
+	"internal/words":      {},
+	"internal/summary":    {"inject", "internal/quote", "internal/words"},
+	"cmd/jitinject":       {"github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/export", "internal/fetch", "internal/formats", "internal/known", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/view", "internal/words"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format
 	"internal/verify/jitted":         {},
@@ -160,7 +153,7 @@ var allowed = map[string][]string{
 	"internal/testrec/skeleton":       {},
 	"internal/testrec/unpack":         {"internal/testrec"},
 	"internal/testrec/make":           {"internal/testrec"},
-	"internal/bench":                  {"golang.org/x/sys/unix", "internal/testrec"},
+	"internal/bench":                  {"internal/testrec"},
 	"internal/hostile":                {},
 	"internal/trials":                 {}, // tests only: the built command records
 	"internal/cost":                   {},
@@ -173,8 +166,6 @@ var allowed = map[string][]string{
 	"internal/golden":                 {},
 	"internal/truth":                  {"internal/judge"},
 	"internal/runtimes":               {"internal/judge", "internal/truth"},
-	"internal/pictures":               {"internal/screen"},
-	"internal/screen":                 {},
 	"internal/sessions":               {"internal/testrec"},
 	"internal/licenses":               {},
 	"internal/stepped":                {}, // tests only

@@ -24,7 +24,6 @@ var fileCalls = map[string][]string{
 var ownFileCalls = map[string]string{
 	"internal/locate/unread.go":    "directories that match a pattern: those that cannot be read have no matches",
 	"cmd/jitinject/man.go":         "writes manual pages when a package is built",
-	"internal/watcher/watcher.go":  "standard error, and what the runtime wrote to descriptor 2",
 	"internal/record/place.go":     "the directory of a recording, made before there is a result",
 	"internal/record/collect.go":   "moves dumps and logs of the recorded processes",
 	"internal/record/preflight.go": "reads about the system",
@@ -33,6 +32,7 @@ var ownFileCalls = map[string]string{
 	"internal/addr2line/filter.go": "pipes to and from the real addr2line",
 	"internal/addr2line/pass.go":   "pipes to and from the real addr2line",
 	"internal/perfrun/filter.go":   "a temporary directory for the filter",
+	"internal/fetch/find.go":       "a temporary directory for downloads",
 	"internal/record/workload.go":  "the environment of the command, in memory",
 	"perfdata/dir.go":              "public: it opens what its caller names, or asks the caller's fs.FS",
 }

@@ -24,7 +24,6 @@ var glossary = map[string]string{
 
 // otherMeanings are identifiers that use a word in another sense.
 var otherMeanings = map[string]bool{
-	"internal/bench.touched":     true, // pages of memory
 	"internal/runtimes.family":   true, // of runtimes
 	"internal/runtimes.families": true,
 }

@@ -27,50 +27,23 @@ type Attribution struct {
 	mapping     map[uint32]bool    // the processes that have mapped the dump
 	descendants recording.Ancestry // of those
 
-	// The events up to scanned are of the processes in first, which has the first event of
-	// each.
-	scanned int
-	first   []*jitcode.Event
-	seen    map[uint32]bool
-	right   scanState // what the rest is right for
+	first []*jitcode.Event // the first event of each process
 }
 
-// A scanState is what an attribution depends on, beside the first events of processes.
-type scanState struct {
-	processes, forks, markers int
-	began                     uint64
-	untimed                   bool
-}
-
-// New returns the attribution of a dump, before any scan.
+// New returns the attribution of a dump that has been scanned.
 func New(rec *recording.Recording, d *model.Dump) *Attribution {
-	a := &Attribution{rec: rec, d: d, tree: &rec.ProcessTree, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int), seen: make(map[uint32]bool)}
+	a := &Attribution{rec: rec, d: d, tree: &rec.ProcessTree, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int), mapping: make(map[uint32]bool)}
 	a.descendants = recording.Ancestry{Tree: a.tree, Has: func(pid uint32, _ uint64) bool { return a.mapping[pid] }}
-	return a
-}
-
-// Scan takes in the events so far. It must precede the first call of Of, Resolve and Share.
-func (a *Attribution) Scan() {
-	events := a.d.Source.Scanned().Events
-	for ; a.scanned < len(events); a.scanned++ {
-		if e := &events[a.scanned]; !a.seen[e.PID] {
-			a.seen[e.PID] = true
-			first := *e // events move when there are more of them
-			a.first = append(a.first, &first)
+	for _, m := range d.Markers {
+		a.mapping[m.PID] = true
+	}
+	events, seen := d.Source.Scanned().Events, make(map[uint32]bool)
+	for i := range events {
+		if e := &events[i]; !seen[e.PID] {
+			seen[e.PID] = true
+			a.first = append(a.first, e)
 		}
 	}
-	now := scanState{len(a.first), a.tree.Version(), len(a.d.Markers), a.rec.Began, a.d.Untimed}
-	if a.right == now {
-		return
-	}
-	if a.right.markers != now.markers {
-		a.mapping = make(map[uint32]bool)
-		for _, m := range a.d.Markers {
-			a.mapping[m.PID] = true
-		}
-		a.descendants.Forget()
-	}
-	a.right = now
 	var aliens []uint32
 	for _, e := range a.first {
 		if _, _, ok := a.direct(e); !ok {
@@ -78,13 +51,13 @@ func (a *Attribution) Scan() {
 		}
 	}
 	a.allAlien = len(aliens) == len(a.first)
-	clear(a.onlyChild)
 	if len(aliens) == 1 && !a.allAlien && a.d.Source.PID() != a.d.PID {
 		if children := a.children(); len(children) == 1 {
 			a.onlyChild[aliens[0]] = children[0]
 		}
 	}
 	a.findForkedChildren()
+	return a
 }
 
 // Of returns the process and thread of an event in the recording. If ok is false, they are

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,116 +16,82 @@ type result struct {
 
 // A contestant is one way to get work done.
 type contestant struct {
-	name string
-	run  func(dir string) (result, error)
-	same bool // it runs in the directory that the one before it has left
+	name    string
+	prepare []string                         // a command that is not measured, or nil
+	args    []string                         // the command
+	plain   func(dir string) (result, error) // in place of the command, or nil
 
-	results []result
+	took []time.Duration // of all rounds
+	peak float64         // of all rounds, in MB; 0 where it was not measured
 }
 
-// A contest is a recording on a medium, and how the contestants did.
-type contest struct {
-	recording   recording
-	medium      *medium
-	rounds      int
-	warm        bool // a first round is run that does not count
-	contestants []*contestant
-	group       int // so many of them do the same on different results; 0 if all do
-}
+// A contest is what contestants did on the same recording.
+type contest []*contestant
 
-// hold runs all contestants in turn, each in a fresh directory.
-func (c *contest) hold() error {
-	for round := range c.rounds + 1 {
-		if round == 0 && !c.warm {
+// contest runs all contestants in turn, each in a fresh directory, and shows the table. In memory, a first
+// round does not count.
+func (b *bench) contest(m *medium, name, what string, c contest) error {
+	for round := range b.rounds + 1 {
+		if round == 0 && m.disk {
 			continue
 		}
-		for i, one := range c.contestants {
-			if one.same {
-				c.medium.quiesce()
-			} else if err := c.medium.fresh(c.recording); err != nil {
-				return err
-			}
-			if err := c.medium.touchMemory(); err != nil {
-				return err
-			}
-			r, err := one.run(c.medium.work())
+		for _, one := range c {
+			done, err := m.try(one)
 			if err != nil {
 				return err
 			}
 			if round > 0 {
-				one.results = append(one.results, r)
-			}
-			if i+1 < len(c.contestants) && c.contestants[i+1].same {
-				continue
-			}
-			if err := c.medium.retire(); err != nil {
-				return err
+				one.took = append(one.took, done.wall)
+				one.peak = max(one.peak, float64(done.peak)/1024)
 			}
 		}
 	}
-	return nil
+	if m.disk {
+		name += "-disk"
+	}
+	for _, one := range c {
+		one.plain = nil // it holds on to all objects
+	}
+	b.held[name] = c
+	return b.section(name, fmt.Sprintf("%s Rounds: %d, %s.\n\n%s", what, b.rounds, m.where(), c.table()))
 }
 
-func (c *contest) find(name string) *contestant {
-	for _, one := range c.contestants {
-		if one.name == name && len(one.results) > 0 {
+func (c contest) find(name string) *contestant {
+	for _, one := range c {
+		if one.name == name && len(one.took) > 0 {
 			return one
 		}
 	}
 	return nil
 }
 
-// ratio returns how many times as long as b a takes, as the median of the rounds.
-func ratio(a, b *contestant) float64 {
-	var ratios []float64
-	for i := range min(len(a.results), len(b.results)) {
-		ratios = append(ratios, float64(a.results[i].wall)/float64(b.results[i].wall))
-	}
-	return median(ratios)
-}
-
-// times returns how long each run took.
-func (c *contestant) times() []time.Duration {
-	var wall []time.Duration
-	for _, r := range c.results {
-		wall = append(wall, r.wall)
-	}
-	return wall
-}
-
-// peak returns the largest peak memory of all runs, in MB.
-func (c *contestant) peak() float64 {
-	peak := int64(0)
-	for _, r := range c.results {
-		peak = max(peak, r.peak)
-	}
-	return float64(peak) / 1024
-}
-
-// table returns a table in Markdown: medians, and how many times as long as the
-// first contestant of their group the others take.
-func (c *contest) table() string {
+// table returns a table in Markdown: medians, and how many times as long as the first contestant the
+// others take.
+func (c contest) table() string {
 	var b strings.Builder
 	b.WriteString("| | median | least | most | peak memory | times jitinject |\n|---|---:|---:|---:|---:|---:|\n")
-	for i, one := range c.contestants {
-		wall := one.times()
-		first := 0
-		if c.group > 0 {
-			first = i - i%c.group
-		}
+	for _, one := range c {
 		memory := "-"
-		if peak := one.peak(); peak > 0 {
-			memory = fmt.Sprintf("%.0f MB", peak)
+		if one.peak > 0 {
+			memory = fmt.Sprintf("%.0f MB", one.peak)
 		}
 		fmt.Fprintf(&b, "| %s | %.3f s | %.3f s | %.3f s | %s | %.2f |\n", one.name,
-			median(wall).Seconds(), slices.Min(wall).Seconds(), slices.Max(wall).Seconds(), memory, ratio(one, c.contestants[first]))
+			median(one.took).Seconds(), slices.Min(one.took).Seconds(), slices.Max(one.took).Seconds(), memory, ratio(one, c[0]))
 	}
 	return b.String()
 }
 
+// ratio returns how many times as long as b a takes, as the median of the rounds.
+func ratio(a, b *contestant) float64 {
+	var ratios []float64
+	for i := range a.took {
+		ratios = append(ratios, float64(a.took[i])/float64(b.took[i]))
+	}
+	return median(ratios)
+}
+
 // median returns the middle of some figures.
-func median[T int64 | float64 | time.Duration](v []T) T {
-	v = slices.Clone(v)
-	slices.Sort(v)
+func median[T cmp.Ordered](v []T) T {
+	v = slices.Sorted(slices.Values(v))
 	return v[len(v)/2]
 }

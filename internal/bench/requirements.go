@@ -5,23 +5,19 @@ import (
 	"strings"
 )
 
-// A book keeps the contests that were held, by the names of their sections.
-type book map[string]*contest
-
 // A requirement is something that must be true of a contest.
 type requirement struct {
 	contest   string
 	who, whom string  // contestants; whom is "" where memory is limited
 	bound     float64 // how many times faster, or as long, or MB
-	kind      kind
+	kind      string
 }
 
-type kind int
-
+// kinds of requirements, by their texts.
 const (
-	faster    kind = iota // who is so many times faster than whom, at least
-	within                // who takes so many times as long as whom, at the most
-	megabytes             // who needs so much memory at the most
+	faster    = "%g times faster"         // who is so many times faster than whom, at least
+	within    = "within %g times as long" // who takes so many times as long as whom, at the most
+	megabytes = "below %g MB"             // who needs so much memory at the most
 )
 
 var requirements = []requirement{
@@ -61,64 +57,42 @@ var requirements = []requirement{
 	{"xray-large", withXRay, "", 200, megabytes},
 }
 
-// complete reports whether every contest with a requirement was held.
-func (b book) complete() bool {
-	for _, r := range requirements {
-		if b[r.contest] == nil {
-			return false
-		}
-	}
-	return true
-}
-
-// requirements returns a table of what is required and what was measured; of
-// contests that were not held only if all is wanted.
-func (b book) requirements(all bool) string {
+// requirementsOf returns a table of what is required and what was measured, of the contests that were
+// held, by the names of their sections.
+func requirementsOf(held map[string]contest) string {
 	var s strings.Builder
 	s.WriteString("\n\n| recording | | required | measured | |\n|---|---|---:|---:|---|\n")
 	missed, checked := 0, 0
 	for _, r := range requirements {
-		if b[r.contest] == nil && !all {
+		if held[r.contest] == nil {
 			continue
 		}
-		required, measured, met := r.check(b[r.contest])
+		measured, met := r.check(held[r.contest])
+		checked++
 		verdict := "ok"
-		switch {
-		case measured == "":
-			measured, verdict = "-", "not measured"
-		case !met:
+		if !met {
 			verdict = "NOT MET"
 			missed++
-			fallthrough
-		default:
-			checked++
 		}
-		what := r.who
-		if r.whom != "" {
-			what += " : " + r.whom
-		}
-		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.contest, what, required, measured, verdict)
+		what := strings.TrimSuffix(r.who+" : "+r.whom, " : ")
+		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.contest, what, fmt.Sprintf(r.kind, r.bound), measured, verdict)
 	}
 	fmt.Fprintf(&s, "\nOf %d, %d were measured, and %d of these are not met.\n", len(requirements), checked, missed)
 	return s.String()
 }
 
-// check returns what r requires and what was measured, or "" for that.
-func (r *requirement) check(c *contest) (required, measured string, met bool) {
-	required = fmt.Sprintf([]string{faster: "%g times faster", within: "within %g times as long", megabytes: "below %g MB"}[r.kind], r.bound)
-	if c == nil {
-		return required, "", false
-	}
-	who, whom := c.find(r.who), c.find(r.whom)
-	switch {
-	case who == nil || whom == nil && r.kind != megabytes:
-		return required, "", false
+// check returns what was measured in a contest that was held, and whether r is met.
+func (r *requirement) check(c contest) (measured string, met bool) {
+	switch who, whom := c.find(r.who), c.find(r.whom); {
+	case who == nil || whom == nil && r.kind != megabytes: // XRay's tool may not be installed
+		return "not measured", true
 	case r.kind == faster:
 		v := ratio(whom, who)
-		return required, fmt.Sprintf("%.1f times faster", v), v >= r.bound
+		return fmt.Sprintf("%.1f times faster", v), v >= r.bound
 	case r.kind == within:
 		v := ratio(who, whom)
-		return required, fmt.Sprintf("%.2f times as long", v), v <= r.bound
+		return fmt.Sprintf("%.2f times as long", v), v <= r.bound
+	default:
+		return fmt.Sprintf("%.0f MB", who.peak), who.peak < r.bound
 	}
-	return required, fmt.Sprintf("%.0f MB", who.peak()), who.peak() < r.bound
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/source"
@@ -119,7 +120,7 @@ func (w *Writer) Undo() (left string) {
 	}
 	var parts []string
 	for _, dir := range slices.Sorted(maps.Keys(stays)) {
-		parts = append(parts, objstore.StayText(stays[dir], dir, w.Stores.In(dir).MayUndo()))
+		parts = append(parts, fmt.Sprintf("the %d objects that were made stay in %s: %v", stays[dir], quote.Printable(dir), w.Stores.In(dir).MayUndo()))
 	}
 	return strings.Join(parts, "; ")
 }

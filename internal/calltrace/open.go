@@ -148,9 +148,6 @@ func (traces *Traces) EachCalled() calls.Each {
 	}
 }
 
-// ErrTraceOnce is the error for traces with a stream that can be read only once.
-var ErrTraceOnce = report.Advise(errors.New("adding calls reads the recording twice, and a pipe can be read only once"), "record into a file")
-
 // report completes the summary of a trace that was read to its end.
 func (traces *Traces) report(t *Track, c calls.Counts, errs []error) {
 	s, found := &traces.Summaries[t.number], &traces.Found

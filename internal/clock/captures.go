@@ -30,7 +30,7 @@ func matchCaptures(d *model.Dump, rec *recording.Recording, mode string) bool {
 		earliest = back(FirstProgram(rec, d.Markers[0].PID))
 	}
 	starts := recording.StartsOf(rec, d.Markers[0].PID, recording.LatestTime)
-	c.StartAt(earliest, func(addr uint64) uint64 { return back(captureStart(rec, d, starts, addr)) })
+	c.StartAt(earliest, func(addr uint64) uint64 { return back(captureStart(d, starts, addr)) })
 	if c.HasTimes() {
 		return false
 	}
@@ -50,20 +50,7 @@ func FirstProgram(rec *recording.Recording, pid uint32) uint64 {
 	return 0
 }
 
-// captureStart returns the time from which code without a time is at an address. In a stream, the
-// records of the memory around it have been written already, and hide earlier mappings. So the
-// code begins after them.
-func captureStart(rec *recording.Recording, d *model.Dump, starts *recording.Starts, addr uint64) uint64 {
-	start := max(d.Markers[0].Time, starts.At(addr))
-	if !rec.In.Once {
-		return start
-	}
-	for _, p := range rec.Related(d.Markers) {
-		for i := range p.FileMaps {
-			if m := &p.FileMaps[i]; m.Name == "" && addr >= m.Lo && addr < m.Hi {
-				start = max(start, m.Time+1)
-			}
-		}
-	}
-	return start
+// captureStart returns the time from which code without a time is at an address.
+func captureStart(d *model.Dump, starts *recording.Starts, addr uint64) uint64 {
+	return max(d.Markers[0].Time, starts.At(addr))
 }

@@ -14,10 +14,6 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// streamSpan is how long after its mapping the first record of a dump may be, in nanoseconds. It
-// applies where the end of the recording is not known yet.
-const streamSpan = uint64(time.Hour)
-
 // evidenceOf returns the evidence about the times of a dump. first is its earliest time.
 func evidenceOf(d *model.Dump, rec *recording.Recording, claimed source.Clock, first uint64) evidence {
 	e := evidence{claimed: claimed, recorded: recordedBy(rec), first: first, last: first}
@@ -34,13 +30,9 @@ func evidenceOf(d *model.Dump, rec *recording.Recording, claimed source.Clock, f
 	e.to = rec.ProcessTree.LifeEnd(d.PID, e.from)
 	p := rec.Processes[d.PID]
 	outlives := e.to > rec.Latest && (p == nil || p.Exited == 0)
-	switch {
-	case !rec.In.Once && outlives && first > rec.Latest && rec.Histogram != nil && !d.IsSampled(rec):
-		// All of its functions may have been loaded after the recording.
-	case !rec.In.Once:
+	// All of its functions may have been loaded after the recording.
+	if later := outlives && first > rec.Latest && rec.Histogram != nil && !d.IsSampled(rec); !later {
 		e.to = min(e.to, rec.Latest)
-	case e.from > 0:
-		e.to = max(e.from+streamSpan, rec.Latest)
 	}
 	if e.low = first; first > 0 && !e.lives(first) {
 		e.low = lowTime(d)

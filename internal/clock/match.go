@@ -209,31 +209,6 @@ func constrain(ctx context.Context, rec *recording.Recording, of map[uint32][]*C
 	return nil
 }
 
-// FinishEarly sets the clock from the marker alone: in a stream, later constraints come too late.
-// e is nil if the clock is known already.
-func (c *Constraints) FinishEarly(found *report.Findings) {
-	if c == nil {
-		return
-	}
-	d := c.dump
-	known, ok := c.measured()
-	switch {
-	case c.set:
-		c.reportTied(found)
-	case c.way >= useNoTimes:
-		c.ambiguous, c.shared = nil, 0 // the rest of the dump is unknown
-		c.finish(found)
-	case c.way == useAsRead: // too early does less harm than too late
-		c.asRead()
-	case ok && known.Offset-c.low <= int64(clockSlack): // or else it is CLOCK_TAI
-		d.Clock, d.Match = c.shifted(known.Offset), known
-	case c.marker == 0 || c.contradiction() != "":
-		c.finish(found)
-	default:
-		d.Clock, d.Match = c.clock(), report.Clock{Kind: c.kind(), Offset: c.low, Error: -1}
-	}
-}
-
 // asRead takes the dump's times for the recording's.
 func (c *Constraints) asRead() {
 	c.dump.Clock, c.dump.Match = orStart(c.dump, c.of), report.Clock{Kind: report.ClockMonotonic}

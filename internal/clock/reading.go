@@ -25,8 +25,7 @@ type evidence struct {
 	// recorded is the recording's clock.
 	recorded recorded
 	conv     perfdata.TimeConv // Mult is 0 if the recording has no TIME_CONV
-	// first and last are the dump's earliest and latest time, as written; 0 if it has none. In a
-	// stream, more may follow.
+	// first and last are the dump's earliest and latest time, as written; 0 if it has none.
 	first, last uint64
 	// low is a time that at most one sixteenth of the dump's times precede: a few wrong ones do not
 	// make it another clock's. It may be first.

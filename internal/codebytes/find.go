@@ -98,7 +98,8 @@ func mappedAfter(maps []recording.FileMap, line *addrs.Timeline, addr, time uint
 	return line.First(addrs.Range{Lo: addr, Hi: addr + 1}, from, len(maps)) >= 0
 }
 
-// Report adds findings about the files that were of no use, with the reason.
+// Report adds findings about the files that were of no use, with the reason. A running process may have
+// been named in case it is needed, as by jitinject record.
 func (c *Files) Report(found *report.Findings) {
 	for _, f := range c.Files {
 		switch {
@@ -108,9 +109,9 @@ func (c *Files) Report(found *report.Findings) {
 		case !c.asked && f.image == nil:
 			if _, _, err := Owner(c.Rec, f); err != nil {
 				found.Problem(stranger(f, err))
-				continue
+			} else if f.Live == nil {
+				found.Note(fmt.Sprintf("%s: not needed: no dump without code was found, and its process has registered no code for debuggers", quote.Printable(f.Path)))
 			}
-			found.Note(fmt.Sprintf("%s: not needed: no dump without code was found, and its process has registered no code for debuggers", quote.Printable(f.Path)))
 		case !c.asked:
 			found.Note(fmt.Sprintf("%s: not needed: no dump without code was found", quote.Printable(f.Path)))
 		default:

@@ -129,7 +129,7 @@ func Open(rec *recording.Recording, opts *config.Options, found *report.Findings
 		c.Files = append(c.Files, f)
 	}
 	for _, pid := range opts.Live {
-		if !rec.In.Once && rec.Processes[pid] == nil { // a matter like that of a core of another process
+		if rec.Processes[pid] == nil { // a matter like that of a core of another process
 			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: there is no process %d in the recording; nothing is read from its memory", report.Mentioned("Live", fmt.Sprint(pid)), pid), Advice: "name a process that was recorded"})
 			continue
 		}

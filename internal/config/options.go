@@ -24,7 +24,8 @@ type Options struct {
 	NoSync bool
 
 	// Stdin and Stdout are read and written for "-". They are the process's own if they are
-	// nil. A stream that can be read only once is written while it is read.
+	// nil. A pipe is copied to a file without a name first, in the directory of Output, or in that
+	// for temporary files if Output is no file. So it must end.
 	Stdin, Stdout *os.File
 
 	// Objects is the directory for the objects. It is created if needed. If it is empty, each
@@ -51,7 +52,7 @@ type Options struct {
 	BuildIDCache string
 
 	// Bundle makes one object for each region of memory with code, instead of one for each
-	// function. A stream that can be read only once gets one for each function all the same.
+	// function.
 	Bundle bool
 
 	// CFI says which functions get unwind tables that are derived from their code, because

@@ -66,7 +66,6 @@ type countedProcess struct {
 	code         map[uint64]*page // by address/counterPage
 	files        []counterFile    // in the order of their times
 	places       *addrs.Timeline  // of files
-	known        int              // number of mappings of the recording that are in files
 	Unattributed int64            // number of samples in no file, in programs without a dump
 	first, last  uint64           // the bounds of code; 0 while unknown
 }
@@ -190,16 +189,10 @@ func (c *Counter) prepare(dumps []*model.Dump) {
 	for pid, known := range c.rec.Processes {
 		c.process(pid).setFiles(known)
 	}
-	c.carriers.Forget()
 }
 
 // setFiles sets the addresses of a process's files.
 func (p *countedProcess) setFiles(known *recording.Process) {
-	if p.known == len(known.FileMaps)+len(known.Others) {
-		return
-	}
-	p.known = len(known.FileMaps) + len(known.Others)
-	p.files = p.files[:0]
 	for i := range known.FileMaps {
 		m := &known.FileMaps[i]
 		p.files = append(p.files, counterFile{addrs.Range{Lo: m.Lo, Hi: m.Hi}, m.Time, m.Name == ""})

@@ -19,8 +19,7 @@ type hotCounts struct {
 	addresses map[hotAddress]*recording.Weight
 	// cold has the functions whose addresses have no counts of their own.
 	cold map[hotFunction]*recording.Weight
-	free []recording.Weight           // memory for new ones
-	kept map[functionID]*keptFunction // of dumps that are closed
+	free []recording.Weight // memory for new ones
 }
 
 // A hotFunction is a function, and an event, in one number, which maps find fast: the dump from bit 42 on,
@@ -216,25 +215,4 @@ func keptOf(r source.FunctionReader, function int32) *keptFunction {
 		k.origin = &o
 	}
 	return k
-}
-
-// keep keeps the hottest functions of a dump.
-func (c *hotCounts) keep(d *model.Dump) {
-	r := readerOf(d)
-	for attr := range c.events {
-		in := c.functions(attr)
-		for f := range in {
-			if int(f.dump) != d.Number {
-				delete(in, f)
-			}
-		}
-		for _, f := range heaviest(in) {
-			if k := keptOf(r, f.function.function); k != nil {
-				if c.kept == nil {
-					c.kept = make(map[functionID]*keptFunction)
-				}
-				c.kept[f.function] = k
-			}
-		}
-	}
 }

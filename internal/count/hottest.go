@@ -51,7 +51,7 @@ func (c *Counter) hotReader(dumps []*model.Dump, attr int) *hotReader {
 	return r
 }
 
-// hottest returns the hottest functions. The dumps must be open, unless their functions were kept.
+// hottest returns the hottest functions. The dumps must be open.
 func (c *Counter) hottest(dumps []*model.Dump) *report.Hottest {
 	h := &report.Hottest{Functions: []report.HotFunction{}}
 	if len(c.hot.addresses)+len(c.hot.cold) == 0 {
@@ -129,9 +129,6 @@ func (r *hotReader) described(groups []*hotGroup) []report.HotFunction {
 
 // read returns a function, or nil if it cannot be read.
 func (r *hotReader) read(f functionID) *keptFunction {
-	if k := r.hot.kept[f]; k != nil {
-		return k
-	}
 	d := r.dumps[f.dump]
 	if d == nil {
 		return nil

@@ -55,7 +55,7 @@ func whyUnresolved(d *model.Dump, rec *recording.Recording) string {
 	switch {
 	case len(events) == 0:
 		return "it has none"
-	case !rec.In.Once && first > rec.Latest:
+	case first > rec.Latest:
 		return fmt.Sprintf("they are loaded from %s s to %s s, and the recording ends at %s s; their times are of another clock or unit, or it is another run's dump",
 			clock.Seconds(first), clock.Seconds(last), clock.Seconds(rec.Latest))
 	}

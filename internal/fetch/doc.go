@@ -6,5 +6,6 @@
 //	hits.go     those that its samples refer to
 //	check.go    whether a file is the object
 //	target.go   where the objects are put: the cache, or their paths
-//	fetch.go    the step: what is missing, from the servers
+//	find.go     files from the servers, by debuginfod-find
+//	fetch.go    the step: what is missing, and how it is got
 package fetch

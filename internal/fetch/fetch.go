@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/debuginfod"
 	"github.com/jitinject/jitinject/internal/perfcache"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -25,7 +23,7 @@ import (
 	"github.com/jitinject/jitinject/internal/samplerefs"
 )
 
-// Options are the options of Run. Input is required, and Client unless DryRun is set.
+// Options are the options of Run. Input is required.
 type Options struct {
 	Input   string // a result: a file or a directory
 	Force   bool   // read an Input that belongs to someone else
@@ -33,17 +31,16 @@ type Options struct {
 	DryRun  bool   // only say what is missing
 	InPlace bool   // put objects at their paths, and not into Cache
 
-	Cache  string             // directory of perf's build-id cache
-	Config *debuginfod.Config // for the cache of other clients; may be nil
-	Client *debuginfod.Client
-	Jobs   int // number of objects at once; at least 1
+	Cache   string   // directory of perf's build-id cache
+	Servers []string // URLs of debuginfod servers; none for those of DEBUGINFOD_URLS
+	Jobs    int      // number of objects at once; at least 1
 
 	// Log, if not nil, is called with each object that was got, by one goroutine at a time.
 	Log func(path, id string)
 }
 
-// A Summary is the result of Run. Each wanted object is in one of There, Fetched, Copied and Missing,
-// unless an error ended the run.
+// A Summary is the result of Run. Each wanted object is in one of There, Fetched and Missing, unless an
+// error ended the run.
 type Summary struct {
 	Input   string        `json:"input"`
 	Into    string        `json:"into"`    // the build-id cache; "" for the objects' own paths
@@ -51,7 +48,6 @@ type Summary struct {
 	Wanted  int           `json:"wanted"`  // number of those with hits, or of all
 	There   int           `json:"there"`   // number of those that perf finds already
 	Fetched int           `json:"fetched"` // number of those that a server sent
-	Copied  int           `json:"copied"`  // number of those that were in another cache of this machine
 	Bytes   int64         `json:"bytes"`   // size of the fetched objects
 	Time    time.Duration `json:"nanoseconds"`
 	Missing []Missing     `json:"missing"` // objects that could not be got; with DryRun, that are not there
@@ -70,12 +66,12 @@ type Missing struct {
 	Absent  bool   `json:"absent"`   // no server has it
 }
 
-// Run gets the objects of a result that samples refer to, and that perf would not find. It asks the
-// servers of a client. A file is taken only if it is an ELF file with the recorded build id, and
+// Run gets the objects of a result that samples refer to, and that perf would not find. A file is taken only if it is an ELF file with the recorded build id, and
 // appears whole or not at all. Objects that perf finds, in its cache or at their paths, stay as they
 // are.
 //
-// It returns no summary if it cannot read Input, or cannot open the cache and needs it. Otherwise the error is
+// It returns no summary if it cannot read Input, or if it cannot open the cache or has no debuginfod-find
+// ([ErrNoProgram]), and needs that. Otherwise the error is
 // ctx's, or that of writing an object, after which Run gets no more of them.
 func Run(ctx context.Context, opts Options) (*Summary, error) {
 	began := time.Now()
@@ -93,7 +89,7 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 		return nil, recording.Error(in.Path, err)
 	}
 	to, err := opts.target()
-	if err != nil && !r.allThere() {
+	if err != nil && !r.allThere(cacheTarget{}) {
 		return nil, err
 	}
 	defer to.close()
@@ -101,6 +97,12 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 		sum.Into = opts.Cache
 	}
 	f := &fetcher{opts: opts, to: to, sum: sum}
+	if !opts.DryRun && !r.allThere(to) {
+		if f.servers, err = newFinder(opts.Servers); err != nil {
+			return nil, err
+		}
+		defer f.servers.close()
+	}
 	err = f.all(ctx, r.objects)
 	if serr := f.sync(); err == nil {
 		err = serr
@@ -128,11 +130,11 @@ func (o *Options) target() (target, error) {
 	return cacheTarget{cache}, nil
 }
 
-// allThere reports whether all wanted objects are at their paths, so that no cache is needed.
-func (r *result) allThere() bool {
+// allThere reports whether a target has all wanted objects, so that no others are needed.
+func (r *result) allThere(to target) bool {
 	for i := range r.objects {
 		if o := &r.objects[i]; o.hit {
-			if there, err := (cacheTarget{}).has(o); !there || err != nil {
+			if there, err := to.has(o); !there || err != nil {
 				return false
 			}
 		}
@@ -168,8 +170,9 @@ var errStopped = errors.New("the run ended before it was fetched")
 
 // A fetcher gets objects, several at once.
 type fetcher struct {
-	opts Options
-	to   target
+	opts    Options
+	to      target
+	servers *finder // nil if nothing is fetched
 
 	mu  sync.Mutex
 	sum *Summary
@@ -218,24 +221,8 @@ func (f *fetcher) object(ctx context.Context, o *object) error {
 	case f.opts.DryRun:
 		f.miss(o, nil)
 		return nil
-	case f.copied(o):
-		f.count(&f.sum.Copied)
-		f.log(o)
-		return nil
 	}
-	var size int64
-	err = f.opts.Client.File(ctx, []byte(o.id), func(file io.Reader) error {
-		counted := &counter{r: file}
-		err := f.to.put(o, counted)
-		size = counted.n
-		switch {
-		case errors.As(err, new(refused)):
-			return &debuginfod.Refused{Err: err}
-		case err == nil, errors.Is(err, errOther):
-			return err
-		}
-		return &unwritten{err}
-	})
+	size, err := f.download(ctx, o)
 	var failed *unwritten
 	switch {
 	case err == nil:
@@ -259,6 +246,25 @@ func (f *fetcher) object(ctx context.Context, o *object) error {
 	return nil
 }
 
+// download puts an object from a server into its place. size is in bytes.
+func (f *fetcher) download(ctx context.Context, o *object) (size int64, err error) {
+	file, err := f.servers.get(ctx, o.id)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	defer sys.Remove(file.Name())
+	st, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	err = f.to.put(o, file)
+	if err == nil || errors.As(err, new(refused)) || errors.Is(err, errOther) {
+		return st.Size(), err
+	}
+	return 0, &unwritten{err}
+}
+
 // endsAll reports whether an error of writing one object is about all others as well: no room, or a
 // disk that fails.
 func endsAll(err error) bool {
@@ -275,23 +281,6 @@ type unwritten struct{ err error }
 
 func (u *unwritten) Error() string { return u.err.Error() }
 
-// A counter counts the bytes that are read.
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
-}
-
-// copied puts an object that is in a cache of this machine already.
-func (f *fetcher) copied(o *object) bool {
-	return f.opts.Config != nil && f.opts.Config.EachCached([]byte(o.id), func(file *sys.File) bool { return f.to.put(o, file) == nil })
-}
-
 func (f *fetcher) count(n *int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -300,7 +289,7 @@ func (f *fetcher) count(n *int) {
 
 // miss notes that an object could not be got, because of err if that is not nil.
 func (f *fetcher) miss(o *object, err error) {
-	m := Missing{Path: o.path, BuildID: hex.EncodeToString([]byte(o.id)), Absent: errors.Is(err, debuginfod.ErrNotFound)}
+	m := Missing{Path: o.path, BuildID: hex.EncodeToString([]byte(o.id)), Absent: errors.Is(err, errAbsent)}
 	if err != nil {
 		m.Reason = err.Error()
 	}
@@ -320,7 +309,7 @@ func (f *fetcher) log(o *object) {
 
 // sync makes what was put durable.
 func (f *fetcher) sync() error {
-	if f.sum.Fetched+f.sum.Copied == 0 {
+	if f.sum.Fetched == 0 {
 		return nil
 	}
 	if err := f.to.sync(); err != nil {

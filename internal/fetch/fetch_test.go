@@ -21,7 +21,6 @@ import (
 
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/buildid"
-	"github.com/jitinject/jitinject/internal/debuginfod"
 	"github.com/jitinject/jitinject/internal/faults"
 	"github.com/jitinject/jitinject/internal/fetch"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -84,15 +83,13 @@ func (m *machine) path(name string) string { return filepath.Join(m.dir, name) }
 // run fetches, one object after the other, so that the test's server needs no locks.
 func (m *machine) run(ctx context.Context, change func(*fetch.Options)) (*fetch.Summary, error) {
 	m.t.Helper()
-	u, err := debuginfod.ParseServer(m.server.URL)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	config := debuginfod.Config{Cache: m.path("client"), MaxSize: 1 << 24}
-	config.Servers = append(config.Servers, u)
-	client := debuginfod.New(config, "tester", 1)
-	defer client.Close()
-	opts := fetch.Options{Input: m.path("out.data"), Force: true, Cache: m.path("cache"), Config: &config, Client: client, Jobs: 1}
+	testrec.Tool(m.t, "debuginfod-find")
+	return m.runWithout(ctx, change)
+}
+
+// runWithout is run where debuginfod-find may be missing.
+func (m *machine) runWithout(ctx context.Context, change func(*fetch.Options)) (*fetch.Summary, error) {
+	opts := fetch.Options{Input: m.path("out.data"), Force: true, Cache: m.path("cache"), Servers: []string{m.server.URL}, Jobs: 1}
 	if change != nil {
 		change(&opts)
 	}
@@ -197,7 +194,7 @@ func TestRun_ThoseWithHits(t *testing.T) {
 
 func TestRun_DryRun(t *testing.T) {
 	m := newMachine(t, "php", inject.Options{})
-	sum := m.fetch(func(o *fetch.Options) { o.DryRun, o.Client = true, nil })
+	sum := m.fetch(func(o *fetch.Options) { o.DryRun, o.Servers = true, nil })
 	if sum.Wanted != 3 || len(sum.Missing) != 3 || m.asked != 0 {
 		t.Errorf("got %+v after %d requests; want 3 missing objects, after none", sum, m.asked)
 	}
@@ -231,11 +228,11 @@ func TestRun_OtherFiles(t *testing.T) {
 		t.Fatalf("got %+v; want 7 missing objects", sum)
 	}
 	want := map[string]string{
-		ids[0]: "the file has the build id " + ids[1], ids[1]: "no ELF file", ids[2]: "the file is empty",
+		ids[0]: "the file has the build id " + ids[1], ids[1]: "no ELF file", ids[2]: "no server has it",
 		ids[3]: "no ELF file", ids[4]: "no ELF file", ids[5]: "no server has it", ids[6]: "no ELF file",
 	}
 	for _, missing := range sum.Missing {
-		if reason, ok := want[missing.BuildID]; !ok || !strings.Contains(missing.Reason, reason) || missing.Path != m.paths[missing.BuildID] || missing.Absent != (missing.BuildID == ids[5]) {
+		if reason, ok := want[missing.BuildID]; !ok || !strings.Contains(missing.Reason, reason) || missing.Path != m.paths[missing.BuildID] || missing.Absent != (reason == "no server has it") {
 			t.Errorf("got %+v; want %s with %q", missing, m.paths[missing.BuildID], reason)
 		}
 	}
@@ -243,14 +240,50 @@ func TestRun_OtherFiles(t *testing.T) {
 	m.wantCached(ids[7:]...)
 }
 
-// A server that sends other files all the time is not asked for each object.
-func TestRun_ServerOfOtherFiles(t *testing.T) {
+// A server that does not answer is not asked for each object.
+func TestRun_ServerWithoutAnswers(t *testing.T) {
 	m := newMachine(t, "php", inject.Options{})
-	for id := range m.files {
-		m.files[id] = "no ELF"
+	m.server.Close()
+	sum := m.fetch(all)
+	stopped := 0
+	for _, missing := range sum.Missing {
+		if strings.Contains(missing.Reason, "servers failed 3 times in a row") {
+			stopped++
+		}
 	}
-	if sum := m.fetch(all); len(sum.Missing) != 44 || m.asked != 3 {
-		t.Errorf("got %d missing objects after %d requests; want 44 after 3", len(sum.Missing), m.asked)
+	if len(sum.Missing) != 44 || stopped != 41 {
+		t.Errorf("got %d missing objects, %d of them not asked for; want 44, 41: %+v", len(sum.Missing), stopped, sum.Missing[:1])
+	}
+}
+
+// The usual cache of clients is not used: it would say for ten minutes that the server has no file.
+func TestRun_ServerHasItLater(t *testing.T) {
+	m := newMachine(t, "php", inject.Options{})
+	t.Setenv("DEBUGINFOD_CACHE_PATH", m.path("client"))
+	objects := m.files
+	m.files = nil
+	if sum := m.fetch(nil); len(sum.Missing) != 3 || !sum.Missing[0].Absent {
+		t.Errorf("got %+v; want 3 objects that no server has", sum)
+	}
+	m.files = objects
+	if sum := m.fetch(nil); sum.Fetched != 3 {
+		t.Errorf("got %+v; want 3 objects", sum)
+	}
+	if got := filesBelow(t, m.path("client")); len(got) > 0 {
+		t.Errorf("got %q in the cache of clients; want nothing", got)
+	}
+}
+
+// Without debuginfod-find, a run that needs it says how to install it.
+func TestRun_NoProgram(t *testing.T) {
+	m := newMachine(t, "php", inject.Options{})
+	m.fetch(nil)
+	t.Setenv("PATH", t.TempDir())
+	if sum, err := m.runWithout(t.Context(), nil); err != nil || sum.There != 3 {
+		t.Errorf("got %+v, %v; want 3 objects that are there", sum, err)
+	}
+	if sum, err := m.runWithout(t.Context(), all); sum != nil || !errors.Is(err, fetch.ErrNoProgram) {
+		t.Errorf("got %+v, %v; want ErrNoProgram", sum, err)
 	}
 }
 
@@ -297,24 +330,6 @@ func TestRun_InPlace(t *testing.T) {
 	if _, err := os.Lstat(m.path("cache/.build-id")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v; want nothing in the cache", err)
 	}
-}
-
-// Servers are not asked for right files in the caches of other clients.
-func TestRun_CacheOfOtherClients(t *testing.T) {
-	m := newMachine(t, "php", inject.Options{})
-	ids := slices.Sorted(maps.Keys(m.paths))
-	for id, content := range map[string]string{ids[0]: m.files[ids[0]], ids[1]: m.files[ids[0]], ids[2]: ""} {
-		if err := os.MkdirAll(m.path("client/"+id), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(m.path("client/"+id+"/executable"), []byte(content), 0o400); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if sum := m.fetch(all); sum.Copied != 1 || sum.Fetched != 43 || m.asked != 43 {
-		t.Errorf("got %+v after %d requests; want 1 copied, 43 fetched", sum, m.asked)
-	}
-	m.wantCached(ids...)
 }
 
 // Links do not lead out of the cache.

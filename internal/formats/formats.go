@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"io"
 	"slices"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/show/showgdbjit"
 	"github.com/jitinject/jitinject/internal/show/showj9"
 	"github.com/jitinject/jitinject/internal/show/showjitdump"
 	"github.com/jitinject/jitinject/internal/show/showmap"
@@ -77,7 +77,7 @@ var All = []Format{
 	},
 	{
 		Kind: mono.Kind, Name: "a log of Mono's profiler", Identify: mono.Identify,
-		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Library: mono.Profiler, Find: mono.Find, Explain: mono.Explain, Check: mono.DropUnmapped},
+		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Find: mono.Find, Explain: mono.Explain, Check: mono.DropUnmapped},
 		Calls: mono.Traces, Event: mono.Event,
 		Show: showmono.Format, Verify: checkmono.Format, Recorded: checkmono.Recorded,
 	},
@@ -94,6 +94,7 @@ var All = []Format{
 	{
 		Kind: gdbjit.Kind, Name: "objects that a process registered for debuggers", Identify: gdbjit.Identify,
 		Dump: locate.Format{Find: gdbjit.Find},
+		Show: showgdbjit.Format,
 	},
 	{
 		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,
@@ -124,27 +125,10 @@ func Calls() (openers []calltrace.Opener) {
 	return openers
 }
 
-// Announced reports whether the data of a mapping contains the name of a format's library. Files of
-// such formats are found without a marker.
-func Announced(mapping []byte) bool {
-	for i := range All {
-		if name := All[i].Dump.Library; name != "" && bytes.Contains(mapping, []byte(name)) {
-			return true
-		}
-	}
-	return false
-}
-
 // IsNamed reports whether side files of a kind are named by the user, since no mapping names them.
 func IsNamed(kind string) bool {
 	i := slices.IndexFunc(All, func(f Format) bool { return f.Kind == kind })
 	return i >= 0 && (All[i].Dump.Find != nil || All[i].Calls != nil || All[i].Companion)
-}
-
-// OnlyCalls reports whether files of a kind have calls and describe no functions.
-func OnlyCalls(kind string) bool {
-	i := slices.IndexFunc(All, func(f Format) bool { return f.Kind == kind })
-	return i >= 0 && All[i].Calls != nil && All[i].Dump.Open == nil && All[i].Dump.Find == nil
 }
 
 // events returns the names of the events that calls become.

@@ -15,11 +15,11 @@ import (
 // Each format has what File needs of it.
 func TestShown_Complete(t *testing.T) {
 	for _, f := range formats.Shown() {
-		if f.Name == "" || f.Show == nil || len(f.Types) == 0 || f.Begins == nil && f.Neighbours == nil {
+		if f.Name == "" || f.Show == nil || len(f.Types) == 0 && f.Directory == nil || f.Begins == nil && f.Neighbours == nil {
 			t.Errorf("%q is incomplete: %+v", f.Name, f)
 		}
 	}
-	want := len(formats.All) + 2 - 1 // registered objects are shown with their core dump
+	want := len(formats.All) + 1 // recordings
 	if got := len(formats.Shown()); got != want {
 		t.Errorf("got %d formats; want %d", got, want)
 	}
@@ -36,9 +36,9 @@ func TestShown_Messages(t *testing.T) {
 		stats bool
 		want  string
 	}{
-		{path, false, "it is no jitdump, perf.data, ELF file, Mono log, XRay trace, capture of OpenJ9's metadata, V8 log or perf map: it begins with 23 21 2f 62 69 6e 2f 73"},
+		{path, false, "it is no jitdump, Mono log, XRay trace, capture of OpenJ9's metadata, core dump, V8 log, perf map or recording: it begins with 23 21 2f 62 69 6e 2f 73"},
 		{path, true, "--stats counts calls, and the file is neither an XRay trace nor a Mono log"},
-		{filepath.Dir(path), false, "it is a directory of an unknown kind; known are those of perf record, with a file called data, and those with captures of OpenJ9's metadata, X.bin and X.json"},
+		{filepath.Dir(path), false, "it is a directory of an unknown kind; known are those with captures of OpenJ9's metadata, X.bin and X.json, and those of perf record, with a file called data"},
 	} {
 		err := show.File(io.Discard, c.path, &show.Options{Formats: formats.Shown(), Stats: c.stats})
 		if err == nil || err.Error() != c.want {

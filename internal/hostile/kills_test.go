@@ -177,7 +177,7 @@ func TestSignals_Interrupted(t *testing.T) {
 	}
 }
 
-// clean takes away what is left of objects, but nothing that is being written, that is
+// clean takes away what is left of objects and of the result, but nothing that is being written, that is
 // another user's, or that only has such a name.
 func TestCleaning_LeftoversOfKilledRun(t *testing.T) {
 	s := newStage(t, 3)
@@ -187,9 +187,11 @@ func TestCleaning_LeftoversOfKilledRun(t *testing.T) {
 		s.put(name, precious)
 	}
 	s.link(victim, ".jitted-4711-1.so.4.partial")
-	s.put(".out.data.0.partial", precious) // is an output's
+	s.put(".out.data.0.partial", "the beginning of a result")
+	s.put(".out.data.old.0.partial", precious) // is another output's
+	s.put(".jitinject.0.partial", "")
 	s.put(".jitted-4711-1.so.partially", precious)
-	stays := []string{".jitted-4711-1.so.4.partial", ".out.data.0.partial", ".jitted-4711-1.so.partially", ".jitted-4711-2.so.0.partial"}
+	stays := []string{".jitted-4711-1.so.4.partial", ".out.data.old.0.partial", ".jitted-4711-1.so.partially", ".jitted-4711-2.so.0.partial"}
 	locked, err := os.Open(s.path(".jitted-4711-2.so.0.partial"))
 	s.must(err)
 	defer locked.Close()

@@ -1,11 +1,11 @@
 package hostile
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,21 +14,16 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// Where threads, memory or descriptors are short, Go's runtime ends the process. The watcher makes
-// a sentence and an exit code of that, and has the files of the run removed.
+// Where threads, memory or descriptors are short, Go's runtime ends the process with exit code 2 and
+// its own text. An earlier result stays, and the next run removes what is left.
 
-// watched skips a test that needs a watcher.
-func watched(t *testing.T) {
-	t.Helper()
-	if !hasWatcher() {
-		testrec.Skip(t, "there is no watcher for this machine")
-	}
-}
+// ofRuntime is the exit code of Go's runtime.
+const ofRuntime = 2
 
 // A shortage is a series of runs with more and more of something.
 type shortage struct {
 	t     *testing.T
-	words string // in what a run without enough says
+	words string // in what the program says without enough
 	short int    // number of runs that had too little
 }
 
@@ -38,42 +33,71 @@ func (sh *shortage) run(limit any, as int, via ...string) (enough bool) {
 	sh.t.Helper()
 	s := newStage(sh.t, 400)
 	s.must(os.Chmod(s.path("perf.data"), 0o600))
-	if as >= 0 {
-		for _, name := range []string{".", "perf.data", dumpName} {
-			s.chown(as, name)
-		}
-	}
 	s.put("out.data", precious)
 	s.must(os.Chmod(s.path("out.data"), 0o666))
 	if as >= 0 {
-		s.chown(as, "out.data")
+		for _, name := range []string{".", "perf.data", dumpName, "out.data"} {
+			s.chown(as, name)
+		}
 	}
 	before := s.list()
-	r := s.runVia(via, "-q", "-i", "perf.data", "-o", "out.data", "--objects", "objects")
-	if r.code == allInjected {
+	args := []string{"-q", "-i", "perf.data", "-o", "out.data", "--objects", "objects"}
+	code, stderr := s.short(via, args...)
+	switch {
+	case code == allInjected:
 		s.shows("out.data", 400)
 		return true
-	}
-	if r.code == 126 && strings.Contains(r.stderr, "setpriv: failed to execute") {
+	case code == 126 && strings.Contains(stderr, "setpriv: failed to execute"):
 		return false // the kernel starts no program for a user who has too many
 	}
 	sh.short++
-	if r.code == incomplete && strings.Contains(r.stderr, sh.words) && strings.Contains(r.stderr, "objects could not be made") {
+	switch {
+	case code == notWritten && strings.Contains(stderr, sh.words):
+		s.untouched(before)
 		return false
-	}
-	if r.code == incomplete && strings.Contains(r.stderr, sh.words) && strings.HasSuffix(r.stderr, "; the result is complete\n") {
-		s.shows("out.data", 400) // Go's runtime needed more after the result had its name
+	case code == incomplete && strings.Contains(stderr, sh.words) && strings.Contains(stderr, "objects could not be made"):
 		return false
+	case code != ofRuntime && code != -1: // -1: it could not even end in its way
+		sh.t.Fatalf("with a limit of %v: got exit code %d; want %d, %d or %d\n%s", limit, code, notWritten, incomplete, ofRuntime, stderr)
 	}
-	r.wants(notWritten, sh.words)
-	if n := strings.Count(r.stderr, "\n"); n != 1 {
-		sh.t.Errorf("with a limit of %v: got %d lines; want 1\n%s", limit, n, r.stderr)
+	if out := s.read("out.data"); out != precious { // the runtime needed more after the result had its name
+		s.shows("out.data", 400)
 	}
-	s.untouched(before)
+	if as >= 0 {
+		s.as(as, args...).wants(allInjected)
+	} else {
+		s.run(args...).wants(allInjected)
+	}
+	s.shows("out.data", 400)
+	s.wantsNoPartial()
 	if sh.t.Failed() {
 		sh.t.Fatalf("failed with a limit of %v", limit)
 	}
 	return false
+}
+
+// short runs the command without enough of something: it may end in any way.
+func (s *stage) short(via []string, args ...string) (code int, stderr string) {
+	s.t.Helper()
+	argv := append(append(append([]string{}, via...), program), args...)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	var out bytes.Buffer
+	cmd.Dir, cmd.Stderr, cmd.WaitDelay = s.dir, &out, time.Second
+	s.must(cmd.Start())
+	late := time.AfterFunc(within, func() { cmd.Process.Kill() })
+	defer late.Stop()
+	cmd.Wait()
+	return cmd.ProcessState.ExitCode(), out.String()
+}
+
+// wantsNoPartial wants no partial file and no lock.
+func (s *stage) wantsNoPartial() {
+	s.t.Helper()
+	for name := range s.list() {
+		if partial.MatchString(filepath.Base(name)) {
+			s.t.Errorf("got leftover %s; want none", name)
+		}
+	}
 }
 
 // done wants runs with too little and with enough.
@@ -85,9 +109,8 @@ func (sh *shortage) done(enough bool) {
 }
 
 func TestShortage_AddressSpace(t *testing.T) {
-	watched(t)
 	prlimit := testrec.Tool(t, "prlimit")
-	sh := shortage{t: t, words: "too little memory"}
+	sh := shortage{t: t, words: "memory"}
 	enough := false
 	for mb := 60; mb < 4000 && !enough; mb += 50 {
 		if mb > 650 { // here it becomes enough
@@ -99,7 +122,6 @@ func TestShortage_AddressSpace(t *testing.T) {
 }
 
 func TestShortage_UserProcesses(t *testing.T) {
-	watched(t)
 	root(t) // which has no such limit
 	prlimit, setpriv := testrec.Tool(t, "prlimit"), testrec.Tool(t, "setpriv")
 	sh := shortage{t: t, words: "ulimit -u"}
@@ -107,35 +129,6 @@ func TestShortage_UserProcesses(t *testing.T) {
 	const user = "65531" // who has no other processes
 	for n := 1; n < 200 && !enough; n++ {
 		enough = sh.run(n, 65531, prlimit, fmt.Sprintf("--nproc=%d", n), setpriv, "--reuid", user, "--regid", user, "--clear-groups")
-	}
-	sh.done(enough)
-}
-
-func TestShortage_PidsOfCgroup(t *testing.T) {
-	watched(t)
-	root(t)
-	group := ""
-	for _, top := range []string{"/sys/fs/cgroup/pids", "/sys/fs/cgroup"} {
-		dir := filepath.Join(top, "jitinject-test")
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			continue
-		}
-		t.Cleanup(func() { syscall.Rmdir(dir) })
-		if _, err := os.Stat(filepath.Join(dir, "pids.max")); err == nil {
-			group = dir
-			break
-		}
-	}
-	if group == "" {
-		testrec.Skip(t, "there is no pids cgroup")
-	}
-	sh := shortage{t: t, words: "pids.max"}
-	enough := false
-	for n := 1; n < 200 && !enough; n++ {
-		if err := os.WriteFile(filepath.Join(group, "pids.max"), fmt.Append(nil, n), 0); err != nil {
-			t.Fatal(err)
-		}
-		enough = sh.run(n, -1, "sh", "-c", "echo $$ >"+group+`/cgroup.procs && exec "$@"`, "sh")
 	}
 	sh.done(enough)
 }
@@ -150,28 +143,18 @@ func TestShortage_Descriptors(t *testing.T) {
 	sh.done(enough)
 }
 
-// The kernel kills the process that has most memory: the watched one.
-func TestShortage_KilledWorker(t *testing.T) {
-	watched(t)
-	s := newStage(t, 1200)
-	before := s.list()
-	r := s.startSlow()
-	before["slow"] = s.list()["slow"]
-	syscall.Kill(worker(t, r.cmd.Process.Pid), syscall.SIGKILL)
-	r.wait().wants(notWritten, "it was killed, as the kernel does when memory runs out")
-	s.untouched(before)
-}
-
-// A fault of the program leaves nothing, and says what to report.
+// A fault of the program ends it in the way of Go's runtime. The next run removes what is left.
 func TestShortage_FaultOfProgram(t *testing.T) {
-	watched(t)
 	s := newStage(t, 1200)
-	before := s.list()
 	r := s.startSlow()
-	before["slow"] = s.list()["slow"]
-	syscall.Kill(worker(t, r.cmd.Process.Pid), syscall.SIGABRT)
-	r.wait().wants(notWritten, "a fault in jitinject: SIGABRT: abort", "report it with all of this at https://", "goroutine 1 ")
-	s.untouched(before)
+	r.cmd.Process.Signal(syscall.SIGABRT)
+	r.wait().wants(ofRuntime, "SIGABRT: abort", "goroutine 1 ")
+	s.inject("--objects", "objects").wants(allInjected)
+	s.wantsNoPartial()
+	s.run("clean", "out.data").wants(allInjected)
+	if n := s.countObjects(); n > 0 {
+		t.Errorf("got %d objects after clean; want none", n)
+	}
 }
 
 // Without standard input, output or error, a run does the same.
@@ -184,48 +167,4 @@ func TestShortage_ClosedStreams(t *testing.T) {
 		s.runVia([]string{"sh", "-c", `exec "$@" ` + closed, "sh"}, "-i", "perf.data", "-o", "nonexistent/out.data").wants(notWritten)
 		s.untouched(before)
 	}
-}
-
-// Both the run and the process that is to remove its files are killed: the cause is unknown.
-func TestShortage_KilledTwice(t *testing.T) {
-	watched(t)
-	for start := time.Now(); ; {
-		s := newStage(t, 1200)
-		r := s.startSlow()
-		// Another run that seems to use the objects makes the second process wait for a moment.
-		name := fmt.Sprintf("objects/.jitinject-%d.lock.0.partial", os.Geteuid())
-		lock, err := os.Open(s.path(name))
-		s.must(err)
-		s.must(syscall.Flock(int(lock.Fd()), syscall.LOCK_SH))
-		first := worker(t, r.cmd.Process.Pid)
-		children := fmt.Sprintf("/proc/%d/task/%[1]d/children", r.cmd.Process.Pid)
-		syscall.Kill(first, syscall.SIGKILL)
-		for killed := false; !killed && time.Since(start) < patience; {
-			b, _ := os.ReadFile(children)
-			if second, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && second != first {
-				killed = syscall.Kill(second, syscall.SIGKILL) == nil
-			} else if len(b) == 0 {
-				break // it has ended
-			}
-		}
-		result := r.wait()
-		lock.Close()
-		if !strings.Contains(result.stderr, "as the kernel does when memory runs out") || time.Since(start) > patience { // else the second process was quicker
-			result.wants(notWritten, "it has crashed, and so has the process that removes its files", "ulimit -n", "ulimit -t")
-			return
-		}
-	}
-}
-
-// A run that is short of memory only at its end leaves nothing for the second process, either.
-func TestShortage_NoMemoryForSecond(t *testing.T) {
-	watched(t)
-	prlimit := testrec.Tool(t, "prlimit")
-	s := newStage(t, 1200)
-	r := s.startSlow()
-	if out, err := exec.Command(prlimit, "--as=50000000", "--pid", fmt.Sprint(r.cmd.Process.Pid)).CombinedOutput(); err != nil {
-		t.Fatalf("prlimit: %v\n%s", err, out)
-	}
-	syscall.Kill(worker(t, r.cmd.Process.Pid), syscall.SIGKILL)
-	r.wait().wants(notWritten, "jitinject: there is too little memory; raise the limit")
 }

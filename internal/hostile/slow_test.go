@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // Runs that are kept at their work.
@@ -35,6 +33,12 @@ func (s *stage) startSlow(via ...string) *slowRun {
 
 // startSlowIn is startSlow with attributes of the process.
 func (s *stage) startSlowIn(attributes *syscall.SysProcAttr, via ...string) *slowRun {
+	s.t.Helper()
+	return s.startSlowAs(program, attributes, via...)
+}
+
+// startSlowAs is startSlowIn for a build of the program.
+func (s *stage) startSlowAs(program string, attributes *syscall.SysProcAttr, via ...string) *slowRun {
 	s.t.Helper()
 	if err := syscall.Mkfifo(s.path("slow"), 0o600); err != nil && err != syscall.EEXIST {
 		s.t.Fatal(err)
@@ -110,32 +114,10 @@ func ignores(t *testing.T, pid int, sig syscall.Signal) bool {
 	return mask>>(sig-1)&1 != 0
 }
 
-// worker returns the process that does the work of a run: the watched one.
-func worker(t *testing.T, pid int) int {
-	t.Helper()
-	for end := time.Now().Add(within); hasWatcher() && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-		if err != nil {
-			testrec.Skip(t, "the kernel does not name children: %v", err)
-		}
-		for child := range strings.FieldsSeq(string(children)) {
-			n, err := strconv.Atoi(child)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
-		}
-	}
-	if hasWatcher() {
-		t.Fatalf("process %d has no child for %v; want one", pid, within)
-	}
-	return pid
-}
-
 // stop stops a run and waits until it stands still. resume lets it go on.
 func stop(t *testing.T, run *os.Process) (resume func()) {
 	t.Helper()
-	pid := worker(t, run.Pid)
+	pid := run.Pid
 	syscall.Kill(pid, syscall.SIGSTOP)
 	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -184,5 +166,46 @@ func TestSignals_SecondDuringUndo(t *testing.T) {
 	}
 	if amid == 0 {
 		t.Errorf("no run was stopped while it removed objects within %v; want one", patience)
+	}
+}
+
+// A second interrupt after the run has said that it removes its files ends it at once. Temporary files
+// go, and objects that stay are whole: the next run uses them.
+func TestSignals_SecondAfterMessage(t *testing.T) {
+	s := newStage(t, 20000)
+	for start := time.Now(); ; {
+		r := s.startSlow()
+		all := s.countObjects()
+		r.cmd.Process.Signal(syscall.SIGINT)
+		for end := time.Now().Add(within); s.countObjects() == all && time.Now().Before(end); {
+		}
+		resume := stop(t, r.cmd.Process)
+		time.Sleep(2 * time.Second) // its half second is over
+		resume()
+		time.Sleep(300 * time.Millisecond)
+		r.cmd.Process.Signal(syscall.SIGINT)
+		result := r.wait()
+		if !strings.Contains(result.stderr, "there is no result") && !strings.Contains(result.stderr, "objects of it may stay") {
+			if time.Since(start) > patience {
+				t.Fatalf("got no run that the second signal ended within %v; want one\n%s", patience, result.stderr)
+			}
+			continue // it was quicker
+		}
+		result.wants(notWritten, "removing the files of this run", "what was written is not complete; objects of it may stay")
+		break
+	}
+	left := s.countObjects()
+	objects := s.list()
+	s.inject("--objects", "objects").wants(allInjected)
+	whole := s.list()
+	for name, what := range objects {
+		if strings.HasSuffix(name, ".so") && whole[name] != what {
+			t.Errorf("got %s cut; want each of the %d objects that stay whole", name, left)
+		}
+	}
+	s.run("clean", "-q", "out.data").wants(allInjected)
+	s.wantsNoPartial()
+	if n := s.countObjects(); n > 0 {
+		t.Errorf("got %d objects after clean; want none", n)
 	}
 }

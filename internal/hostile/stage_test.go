@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -28,8 +27,8 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// program is the command, built for these tests. alone is the same without a watcher.
-var program, alone string
+// program is the command, built for these tests.
+var program string
 
 func TestMain(m *testing.M) {
 	testrec.PrivateTmp()
@@ -43,9 +42,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Chmod(dir, 0o755) // other users run it, too
-	program, alone = filepath.Join(dir, "jitinject"), filepath.Join(dir, "alone")
+	program = filepath.Join(dir, "jitinject")
 	code := 1
-	if err := cmp.Or(build(program, watcherFlags()...), build(alone)); err != nil {
+	if err := build(program); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	} else {
 		code = m.Run()
@@ -55,28 +54,13 @@ func TestMain(m *testing.M) {
 }
 
 // build builds the command.
-func build(path string, flags ...string) error {
-	tool := os.Getenv("GO")
-	if tool == "" {
-		tool = "go"
-	}
-	cmd := exec.Command(tool, append(append([]string{"build"}, flags...), "-o", path, "../../cmd/jitinject")...)
+func build(path string) error {
+	cmd := exec.Command(cmp.Or(os.Getenv("GO"), "go"), "build", "-o", path, "../../cmd/jitinject")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	return nil
-}
-
-// hasWatcher reports whether program has a watcher on this machine.
-func hasWatcher() bool { return runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64" }
-
-// watcherFlags are the flags of go build for a program with a watcher.
-func watcherFlags() []string {
-	if !hasWatcher() {
-		return nil
-	}
-	return []string{"-ldflags", "-E github.com/jitinject/jitinject/internal/watcher.entry"}
 }
 
 const (

@@ -166,12 +166,3 @@ func TestAdvice_Python312(t *testing.T) {
 		}
 	}
 }
-
-// Advice with the agent for Java says how to get it, unless the recorded command has one.
-func TestAdvice_AgentMissing(t *testing.T) {
-	for line, want := range map[string]bool{"java App": true, "java App -agentpath:/x/libjitinject-jvmti.so": false} {
-		if got := runtimeOf(t, "java").Advice(strings.Fields("perf record " + line)); strings.Contains(got, "if that file is missing: sudo make install-agent") != want {
-			t.Errorf("%s: got %q", line, got)
-		}
-	}
-}

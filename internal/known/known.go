@@ -71,8 +71,9 @@ func (r *Runtime) Advice(cmdline []string) string {
 	}
 	text := "perf record -k mono " + stacks + " " + r.withOptions(r.Request(cmdline))
 	note := r.note
-	if strings.Contains(text, agent) {
-		note = "if that file is missing: sudo make install-agent, or the package jitinject-jvmti, which has it in /usr/lib/jitinject; " + note
+	found := FindAgent()
+	if found == "" && strings.Contains(text, agent) {
+		note = "first " + InstallAgent + "; " + note
 	}
 	switch command, again := r.recorded(cmdline); {
 	case again && command != "":
@@ -82,6 +83,9 @@ func (r *Runtime) Advice(cmdline []string) string {
 	}
 	if note != "" {
 		text += "  # " + note
+	}
+	if found != "" {
+		text = strings.ReplaceAll(text, agent, found)
 	}
 	return text
 }

@@ -9,9 +9,6 @@ const values = "-C -e -p -pe -r --print --allow-fs-read --allow-fs-write --bench
 // llvmLive reads code that a process has registered for debuggers. The process must run.
 const llvmLive = "perf record -k mono -g -p PID -- sleep 10; jitinject --live PID"
 
-// agent is where make install-agent puts the agent for Java.
-const agent = "/usr/local/lib/jitinject/libjitinject-jvmti.so"
-
 // all are the runtimes in common use. Names are compared up to a digit, a dash or a dot, as in
 // python3.13. Options with values are from the manuals and sources of the runtimes.
 var all = []Runtime{

@@ -29,6 +29,7 @@ type Finder struct {
 	Formats []Format
 	// Code has the memories that the user names. It may be nil.
 	Code *codebytes.Files
+	held *Held
 	// Files are all files that are open.
 	Files []*SideFile
 	// Left has the files of formats without a marker that belong to no process.
@@ -95,8 +96,8 @@ type candidate struct {
 const recordedPlace = "where it was recorded"
 
 // Search collects the candidates of a reference, those of the best places first. The places are
-// where the dump was recorded, the running process, the directory of the recording, and the given
-// directories. The error is ctx's, or of options that cannot be followed.
+// where the dump was recorded, the running process, also when it ran, the directory of the recording,
+// and the given directories. The error is ctx's, or of options that cannot be followed.
 func (f *Finder) Search(ctx context.Context, c *Reference) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -122,7 +123,7 @@ func (f *Finder) Search(ctx context.Context, c *Reference) error {
 	if err != nil {
 		c.unusable(c.Path, err)
 	}
-	for _, l := range live {
+	for _, l := range append(live, f.held.take(c)...) {
 		if err := f.Candidate(ctx, c, l.file, l.path, l.place, l.confidence); err != nil {
 			return err
 		}
@@ -209,10 +210,8 @@ func (f *Finder) Scan(ctx context.Context, s *SideFile) error {
 	if s.Scanned {
 		return nil
 	}
-	if !f.Rec.In.Once { // a scan of a stream goes on with the stream
-		f.Opts.Progress.Begin(report.PhaseScan, s.Info.Size())
-		s.Source.Scanned().Watch = f.Opts.Progress.Set
-	}
+	f.Opts.Progress.Begin(report.PhaseScan, s.Info.Size())
+	s.Source.Scanned().Watch = f.Opts.Progress.Set
 	if err := s.Source.Scan(ctx); err != nil {
 		return err
 	}
@@ -224,7 +223,7 @@ func (f *Finder) Scan(ctx context.Context, s *SideFile) error {
 func (f *Finder) checked(path string, pid uint32, err error) report.Problem {
 	otherwise := report.AdviceNamed(pid, err)
 	if errors.As(err, new(clock.Unknown)) {
-		path = f.Opts.Input
+		path = f.Rec.In.Path
 	}
 	return report.ProblemOf(path, err, otherwise)
 }
@@ -286,15 +285,25 @@ func InodeOf(info os.FileInfo) Inode {
 // MaxSubdirs bounds how many directories in one of DumpDirs are searched.
 const MaxSubdirs = 1000
 
-// ListDirs lists the directories in each of DumpDirs: dumps of containers have equal names, so
-// users keep them in directories of their own. It fails if one of DumpDirs is no directory.
-func (f *Finder) ListDirs() error {
-	for _, dir := range f.Opts.DumpDirs {
+// CheckDirs fails if one of opts.DumpDirs is no directory.
+func CheckDirs(opts *config.Options) error {
+	for _, dir := range opts.DumpDirs {
 		if st, err := sys.Stat(dir); err != nil && !safefile.IsAbsent(err) {
 			return fmt.Errorf("%s: cannot read it: %w", report.MentionedPath("DumpDirs", dir), safefile.WithoutPath(err))
 		} else if err != nil || !st.IsDir() {
 			return fmt.Errorf("%s: there is no such directory", report.MentionedPath("DumpDirs", dir))
 		}
+	}
+	return nil
+}
+
+// ListDirs lists the directories in each of DumpDirs: dumps of containers have equal names, so
+// users keep them in directories of their own. Its error is that of CheckDirs.
+func (f *Finder) ListDirs() error {
+	if err := CheckDirs(f.Opts); err != nil {
+		return err
+	}
+	for _, dir := range f.Opts.DumpDirs {
 		var subdirs []string
 		// A directory that cannot be listed may still have a file of a known name.
 		entries, err := f.Rec.In.List(dir)

@@ -19,10 +19,6 @@ type Format struct {
 	// Other is the error of Open for a file of another format.
 	Other error
 
-	// Library is a part of the name of a file that processes map if they write files of the
-	// format. It is "" if the recording announces the format's files otherwise.
-	Library string
-
 	// Find adds markers for the format's files that no mapping in the recording describes.
 	// The error is ctx's, or of options that cannot be followed.
 	Find func(ctx context.Context, f *Finder, found *report.Findings) error

@@ -49,16 +49,19 @@ type RefusedLog struct {
 // dumps.
 //
 // First, each format adds markers for its side files that no mapping describes. code has the memories
-// that the user names.
-func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, code *codebytes.Files, opts *config.Options) (*Result, error) {
-	f := &Finder{Rec: rec, Opts: opts, Formats: formats, Code: code}
+// that the user names. held has the files of a recording that came through a pipe.
+func Resolve(ctx context.Context, rec *recording.Recording, held *Held, formats []Format, code *codebytes.Files, opts *config.Options) (*Result, error) {
+	f := &Finder{Rec: rec, Opts: opts, Formats: formats, Code: code, held: held}
 	r := new(Result)
 	defer func() { f.CloseOthers(r.Dumps) }()
 	err := f.ListDirs()
 	if err != nil {
 		return nil, err
 	}
-	if err := f.FindAll(ctx, &r.Found); err != nil {
+	switch err := f.FindAll(ctx, &r.Found); {
+	case err != nil && rec.In.IsPipe() && ctx.Err() == nil: // what has come is not lost
+		r.Found.Problem(report.Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
+	case err != nil:
 		return nil, err
 	}
 	references := referencesOf(rec)

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"bufio"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -187,29 +186,4 @@ func listOf(root string, dirs []string) (string, error) {
 		}
 	}
 	return b.String(), nil
-}
-
-// differences returns the lines that only one of two lists has, each after "-" or "+".
-func differences(have, want string) (diff []string) {
-	a, b := lineSet(have), lineSet(want)
-	for line := range a {
-		if !b[line] {
-			diff = append(diff, "-"+line)
-		}
-	}
-	for line := range b {
-		if !a[line] {
-			diff = append(diff, "+"+line)
-		}
-	}
-	slices.Sort(diff)
-	return diff
-}
-
-func lineSet(text string) map[string]bool {
-	set := make(map[string]bool)
-	for s := bufio.NewScanner(strings.NewReader(text)); s.Scan(); {
-		set[s.Text()] = true
-	}
-	return set
 }

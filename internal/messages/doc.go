@@ -1,5 +1,7 @@
-// Package messages lists all texts that the program prints, so that people can read them at once.
-// Its test keeps docs/messages.txt current:
+// Package messages lists all texts that the program prints, so that people can read them at once:
 //
-//	go test ./internal/messages -update
+//	go test ./internal/messages -run List -v
+//
+// It has no code but tests. In the list, % is a value, and … a text that the program puts in. Lists of
+// keywords are among the texts.
 package messages

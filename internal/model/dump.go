@@ -17,11 +17,10 @@ type Dump struct {
 	Path    string             // where it was found
 	Live    bool               // the path vanishes with the process
 	Note    string             // why this file was chosen, or ""
-	Untimed bool               // it had no times when its clock was matched
 	Assumed string             // what was assumed of its times against its header, or ""
 	PID     uint32             // the process in the recording that mapped it
 	Markers []recording.Marker // mappings that name it; that of PID comes first
-	// File is open until the end of the run, or of its process in a stream.
+	// File is open until the end of the run.
 	File   *sys.File
 	Source source.Dump
 	Clock  func(uint64) uint64 // converts its times into the recording's, in nanoseconds

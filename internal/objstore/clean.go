@@ -63,6 +63,9 @@ func (s *CleanSummary) Complete() bool { return len(s.Kept) == 0 }
 // Of a build-id cache, Clean removes the entries with the path of such an object and a recorded build
 // id, if the file there has this build id. Other entries stay. No link leads it out of the cache.
 //
+// Beside Input and in the directories of the objects, Clean removes the partial files that killed runs
+// left.
+//
 // Clean fails if it cannot read Input, or if a run is making objects in one of the directories. It
 // removes nothing then. It also returns ctx's error.
 func Clean(ctx context.Context, opts CleanOptions) (sum *CleanSummary, err error) {
@@ -113,6 +116,9 @@ func Clean(ctx context.Context, opts CleanOptions) (sum *CleanSummary, err error
 		}
 		c.object(&o)
 		c.entries(&o)
+	}
+	if !opts.DryRun {
+		c.results()
 	}
 	return sum, nil
 }

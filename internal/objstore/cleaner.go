@@ -23,10 +23,9 @@ type cleaner struct {
 	opts *CleanOptions
 	sum  *CleanSummary
 
-	dir  string // the open directory; "" for none
-	fd   int
-	err  error // error of opening it
-	some bool  // objects were removed from it
+	dir string // the open directory; "" for none
+	fd  int
+	err error // error of opening it
 
 	cache *perfcache.Cache // nil for none
 
@@ -48,7 +47,6 @@ func (c *cleaner) object(o *referredObject) {
 	default:
 		c.sum.Removed++
 		c.sum.Bytes += size
-		c.some = true
 		if c.opts.Log != nil {
 			c.opts.Log(o.path)
 		}
@@ -164,32 +162,46 @@ func (c *cleaner) enter(dir string) error {
 // leave closes the open directory.
 func (c *cleaner) leave() {
 	if c.dir != "" && c.err == nil {
-		if c.some {
-			c.partials()
-		}
+		c.partials()
 		sys.Close(c.fd)
 	}
-	c.some = false
 	c.dir, c.err = "", nil
 }
 
-// partials removes temporary files of objects that killed runs left. The recording does not mention
-// them.
+// partials removes temporary files of objects that killed runs left, and their lock files. The
+// recording does not mention them.
 func (c *cleaner) partials() {
 	if c.opts.DryRun {
 		return
 	}
-	err := eachName(c.fd, c.dir, func(dir int, name string) {
-		for _, prefix := range []string{recording.ObjectPrefix, recording.OldPrefix, lockPrefix} {
+	err := safefile.EachName(c.fd, c.dir, func(dir int, name string) {
+		for _, prefix := range []string{recording.ObjectPrefix, recording.OldPrefix, probeName + ".", lockPrefix} {
 			if strings.HasPrefix(name, "."+prefix) && strings.HasSuffix(name, safefile.PartialSuffix) {
-				if err := safefile.RemoveStale(dir, name, unix.S_IFREG); err != nil {
-					c.keep(filepath.Join(c.dir, name), "cannot remove a file that a killed run left: %w", err)
-				}
+				c.stale(filepath.Join(c.dir, name), safefile.RemoveStale(dir, name, unix.S_IFREG))
 			}
 		}
 	})
 	if err != nil {
 		c.keep(c.dir, "cannot look for files that killed runs left: %w", err)
+	}
+}
+
+// results removes temporary files of the recording that killed runs left, beside it.
+func (c *cleaner) results() {
+	path := filepath.Clean(c.opts.Input)
+	dir, err := sys.OpenPath(filepath.Dir(path), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return // whoever may not read it has made nothing there
+	}
+	defer sys.Close(dir)
+	c.stale(path, safefile.FinishOld(dir, filepath.Base(path)))
+	c.stale(path, safefile.RemoveLeft(dir, filepath.Base(path)))
+}
+
+// stale notes that a file that a killed run left stays because of err, if that is not nil.
+func (c *cleaner) stale(path string, err error) {
+	if err != nil {
+		c.keep(path, "cannot remove a file that a killed run left: %w", err)
 	}
 }
 

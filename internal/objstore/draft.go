@@ -84,9 +84,6 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 	if err := d.file.Close(); err != nil {
 		return 0, safefile.WithoutPath(err)
 	}
-	if did == Created || fresh {
-		d.store.created.Add(name).Made(d.Ino)
-	}
 	if err := d.partial.Rename(name); safe && err != nil {
 		return Unchanged, nil
 	} else if err != nil {

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/source"
@@ -80,25 +79,6 @@ func TestMark_Fails(t *testing.T) {
 	if found := stores.Mark(); len(found.Problems) != 0 {
 		t.Errorf("got %v; want no problem", found.Problems)
 	}
-}
-
-// A run that crashed after its result relies on the objects as one that has ended.
-func TestRecover_MarksForOtherRuns(t *testing.T) {
-	r := newCrashedRun(t)
-	p := r.result()
-	r.object(r.store, "jitted-1-1.so")
-	r.must(p.Rename("out"))
-	log := journal.Read(r.buf)
-	journal.Begin(make([]byte, 64<<10)) // the other run is another process
-	other := r.open()
-	r.store.crash()
-	if got := Recover(log, false); got != (Recovered{Complete: true}) {
-		t.Errorf("got %+v; want a result and nothing else left", got)
-	}
-	if err := other.MayUndo(); err != errShared {
-		t.Errorf("got %v; want %v: the crashed run may rely on the objects of the other", err, errShared)
-	}
-	other.Close()
 }
 
 // A source file that is there may be one that is not on the disk.

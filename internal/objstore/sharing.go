@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -58,7 +57,6 @@ func openLock(dir int) (l dirLock, err error) {
 	for try, i := 0, 0; i < safefile.Guessed && try < 100*safefile.Guessed; try++ {
 		l = dirLock{dir: dir, fd: -1, name: fmt.Sprintf(".%s%d.lock.%d%s", lockPrefix, os.Geteuid(), i, safefile.PartialSuffix)}
 		const flags = unix.O_RDWR | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
-		entry := journal.AddLock(dir, l.name)
 		fd, err := sys.Openat(dir, l.name, flags|unix.O_CREAT|unix.O_EXCL, lockMode)
 		if errors.Is(err, unix.EEXIST) {
 			fd, err = sys.Openat(dir, l.name, flags, 0)
@@ -90,7 +88,6 @@ func openLock(dir int) (l dirLock, err error) {
 			continue
 		}
 		l.fd = fd
-		entry.Opened(fd)
 		return l, nil
 	}
 	l.fd = -1

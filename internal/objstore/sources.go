@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
@@ -225,7 +224,6 @@ func (t *SourceTree) putAt(file string, text source.Text, mode uint32) error {
 		return err
 	}
 	t.made = append(t.made, file)
-	journal.AddPath(filepath.Join(t.path, file))
 	return nil
 }
 
@@ -243,7 +241,6 @@ func (t *SourceTree) makeDirs(dir string) error {
 	err := t.root.Mkdir(dir, 0o777)
 	if err == nil {
 		t.made = append(t.made, dir)
-		journal.AddPath(filepath.Join(t.path, dir))
 	}
 	return err
 }

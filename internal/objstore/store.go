@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
@@ -60,8 +59,6 @@ type Store struct {
 	lock  dirLock
 	alone bool // no other run used it when this one began
 	late  bool // used without a lock, because another run kept it
-
-	created journal.Objects // records them for a crash
 }
 
 // objectMode is the mode for new files, before the umask.
@@ -93,6 +90,9 @@ func openStore(ctx context.Context, path string, create bool) (*Store, error) {
 	}
 	return s, nil
 }
+
+// probeName is that of the file that shows whether a directory is writable.
+const probeName = "jitinject"
 
 // maxObjectName is the maximum length of an object's name, in bytes, with the preceding slash.
 const maxObjectName = 64
@@ -126,12 +126,11 @@ func (s *Store) open(ctx context.Context, create bool) (err error) {
 	if s.fd < 0 {
 		return unix.ENOENT
 	}
-	s.created = journal.ObjectsIn(s.fd)
 	if err := sys.Faccessat(s.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
 		return err
 	}
 	// Root passes the check above everywhere, even in /proc.
-	f, p, err := safefile.Create(s.fd, "jitinject", objectMode)
+	f, p, err := safefile.Create(s.fd, probeName, objectMode)
 	if err != nil {
 		return s.leaveOf(err)
 	}
@@ -196,15 +195,9 @@ const (
 // content, and replaces another one by rename. It never follows links. buf is scratch, possibly
 // grown, for the next call. ino is the inode of a created file.
 func (s *Store) Put(name string, content, scratch []byte, mode uint32) (did Outcome, ino uint64, buf []byte, err error) {
-	entry := s.created.Add(name)
-	ino, err = s.create(name, content, mode)
-	if err == nil {
-		entry.Made(ino)
-	}
-	if err != unix.EEXIST {
+	if ino, err = s.create(name, content, mode); err != unix.EEXIST {
 		return Created, ino, scratch, err
 	}
-	entry.Drop()
 	same, safe, fresh, scratch := s.holds(name, content, scratch)
 	if safe && s.alone {
 		return Unchanged, 0, scratch, nil
@@ -214,7 +207,6 @@ func (s *Store) Put(name string, content, scratch []byte, mode uint32) (did Outc
 	case err != nil && safe: // another run has made it
 		return Unchanged, 0, scratch, nil
 	case err == nil && fresh:
-		s.created.Add(name).Made(ino)
 		return Created, ino, scratch, nil
 	case same:
 		return Unchanged, 0, scratch, err
@@ -245,6 +237,7 @@ func (s *Store) replace(name string, content []byte, mode uint32) (ino uint64, e
 // create writes a new file, and returns its inode. It fails with EEXIST if the name exists. After
 // another failure no file remains.
 func (s *Store) create(name string, content []byte, mode uint32) (ino uint64, err error) {
+	defer safefile.Hold()()
 	fd, err := sys.Openat(s.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	if err != nil {
 		return 0, err
@@ -329,19 +322,6 @@ type Stores struct {
 
 // In returns the store of a directory, or nil.
 func (s *Stores) In(dir string) *Store { return s.byPath[dir] }
-
-// Take adds the stores of other. It closes those that s has already.
-func (s *Stores) Take(other *Stores) {
-	for dir, st := range other.byPath {
-		if s.byPath[dir] != nil {
-			st.Close()
-			s.left.join(&st.left)
-		} else {
-			s.byPath[dir] = st
-		}
-	}
-	s.left.join(&other.left)
-}
 
 // sorted returns the stores in the order of their paths.
 func (s *Stores) sorted() (all []*Store) {

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -23,7 +22,10 @@ import (
 // result is not PATH.old.
 func (o *Output) Commit() (problem, err error) {
 	if o.Temp == nil {
-		return nil, o.finishStream()
+		if err = o.finishStream(); err == nil {
+			o.progress.Finish()
+		}
+		return nil, err
 	}
 	err = o.sync()
 	if cerr := o.file.Close(); err == nil {
@@ -31,8 +33,10 @@ func (o *Output) Commit() (problem, err error) {
 	}
 	published := false
 	if err == nil {
-		defer journal.Hold()()
-		published, err = o.Temp.Publish(filepath.Base(o.path), o.noSync)
+		defer safefile.Hold()()
+		if published, err = o.Temp.Publish(filepath.Base(o.path), o.noSync); published {
+			o.progress.Finish()
+		}
 	}
 	switch {
 	case published && err != nil:

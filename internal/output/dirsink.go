@@ -45,7 +45,7 @@ func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 			}
 		}
 	}
-	o := &Output{path: path, dir: true, noSync: opts.NoSync}
+	o := &Output{path: path, dir: true, noSync: opts.NoSync, progress: opts.Progress}
 	err := o.create(func() (err error) {
 		o.Temp, err = safefile.CreateDir(o.parent, filepath.Base(path))
 		return err

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -33,11 +32,13 @@ type Output struct {
 	Stream bool              // it gets the pipe format
 	dir    bool              // it is a directory; file is data in it
 	keep   bool              // file stays open: it is the caller's
+
+	progress *report.Progress // Commit says there that the result is complete
 }
 
-// Open opens the output. It refuses a path that would destroy the input or a dump. The caller
-// calls Commit or Abandon, or both in this order.
-func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Output, error) {
+// Open opens the output. It refuses a path that would destroy the input. The caller calls Commit or
+// Abandon, or both in this order.
+func Open(opts *config.Options, in *recording.Input) (*Output, error) {
 	path := opts.Output
 	if path == "-" {
 		f := opts.Stdout
@@ -47,57 +48,34 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
 			return nil, errors.New("standard output is a terminal, and a recording is binary; name a file with " + inOutput)
 		}
-		journal.Stream()
-		return &Output{path: "standard output", file: sys.Of(f), Stream: true, keep: true, noSync: opts.NoSync}, nil
+		o := &Output{path: "standard output", file: sys.Of(f), Stream: true, keep: true, noSync: opts.NoSync, progress: opts.Progress}
+		if again := reopenPipe(o.file); again != nil {
+			o.file, o.keep = again, false
+		}
+		return o, nil
 	}
 	if wantsDir(path) {
 		return openOutputDir(opts, in)
 	}
-	for _, p := range []string{path, path + ".old"} {
-		st, err := sys.Stat(p)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil {
-			return nil, Error(p, err)
-		}
-		what := ""
+	err := refuse(path, func(st fs.FileInfo) (string, error) {
 		if os.SameFile(st, in.Info) {
-			what = "the input"
+			return "the input", nil
 		}
-		for _, d := range dumps {
-			dst, err := d.File.Stat()
-			if err != nil { // it may be the dump that would be replaced
-				return nil, fmt.Errorf("%s: %w", quote.Printable(d.Path), safefile.WithoutPath(err))
-			}
-			if os.SameFile(st, dst) {
-				what = fmt.Sprintf("the dump of process %d", d.PID)
-			}
-			for _, other := range d.OtherFiles() {
-				dst, err := sys.Stat(other)
-				if err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return nil, fmt.Errorf("%s: %w", quote.Printable(other), safefile.WithoutPath(err))
-				}
-				if err == nil && os.SameFile(st, dst) {
-					what = fmt.Sprintf("a capture of process %d", d.PID)
-				}
-			}
+		return "", nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if st, err := sys.Stat(path); err == nil {
+		if o, err := openSpecial(opts, st.Mode()); o != nil || err != nil {
+			return o, err
 		}
-		switch {
-		case what != "" && p == path:
-			return nil, fmt.Errorf("%s is %s; name another output with "+inOutput, quote.Printable(path), what)
-		case what != "":
-			return nil, fmt.Errorf("%s is %s, and the current %s would be renamed to it; name another output with "+inOutput, quote.Printable(p), what, quote.Printable(path))
-		case p != path && st.IsDir():
-			return nil, fmt.Errorf("%s is a directory, and the current %s would be renamed to it; name another output with "+inOutput, quote.Printable(p), quote.Printable(path))
-		case p == path:
-			if o, err := openSpecial(opts, st.Mode()); o != nil || err != nil {
-				return o, err
-			}
-		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, Error(path, err)
 	}
 	// As with perf, only the owner may read it: a recording has addresses.
-	o := &Output{path: path, noSync: opts.NoSync}
-	err := o.create(func() (err error) {
+	o := &Output{path: path, noSync: opts.NoSync, progress: opts.Progress}
+	err = o.create(func() (err error) {
 		o.file, o.Temp, err = safefile.CreateResult(o.parent, filepath.Base(path), 0o600)
 		return err
 	})
@@ -105,6 +83,72 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 		return nil, Error(path, err)
 	}
 	return o, nil
+}
+
+// Spares fails if the result would replace the file of a dump.
+func (o *Output) Spares(dumps []*model.Dump) error {
+	if o.Temp == nil || o.dir {
+		return nil
+	}
+	return refuse(o.path, func(st fs.FileInfo) (what string, err error) {
+		for _, d := range dumps {
+			dst, err := d.File.Stat()
+			if err != nil { // it may be the dump that would be replaced
+				return "", fmt.Errorf("%s: %w", quote.Printable(d.Path), safefile.WithoutPath(err))
+			}
+			if os.SameFile(st, dst) {
+				what = fmt.Sprintf("the dump of process %d", d.PID)
+			}
+			for _, other := range d.OtherFiles() {
+				dst, err := sys.Stat(other)
+				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return "", fmt.Errorf("%s: %w", quote.Printable(other), safefile.WithoutPath(err))
+				}
+				if err == nil && os.SameFile(st, dst) {
+					what = fmt.Sprintf("a capture of process %d", d.PID)
+				}
+			}
+		}
+		return what, nil
+	})
+}
+
+// refuse fails if the result would replace a file that must stay: one with its name, or one with the
+// name that its predecessor gets. what says in words which file that is, or "" for others.
+func refuse(path string, what func(fs.FileInfo) (string, error)) error {
+	for _, p := range []string{path, path + ".old"} {
+		st, err := sys.Stat(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return Error(p, err)
+		}
+		what, err := what(st)
+		switch {
+		case err != nil:
+			return err
+		case what != "" && p == path:
+			return fmt.Errorf("%s is %s; name another output with "+inOutput, quote.Printable(path), what)
+		case what != "":
+			return fmt.Errorf("%s is %s, and the current %s would be renamed to it; name another output with "+inOutput, quote.Printable(p), what, quote.Printable(path))
+		case p != path && st.IsDir():
+			return fmt.Errorf("%s is a directory, and the current %s would be renamed to it; name another output with "+inOutput, quote.Printable(p), quote.Printable(path))
+		}
+	}
+	return nil
+}
+
+// reopenPipe opens a pipe once more, so that GiveUp can end writes to it: writes through standard
+// output block, and other programs may rely on that. It returns nil if f is no pipe, or if that fails.
+func reopenPipe(f *sys.File) *sys.File {
+	if st, err := f.Stat(); err != nil || st.Mode()&os.ModeNamedPipe == 0 {
+		return nil
+	}
+	fd, err := sys.OpenPath(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	return sys.NewFile(fd, f.Name())
 }
 
 // create opens the directory of the output and calls do.
@@ -127,7 +171,6 @@ func (o *Output) create(do func() error) (err error) {
 		sys.Close(o.parent)
 		return err
 	}
-	journal.AddResult(o.parent, o.Temp.Name, filepath.Base(o.path))
 	return nil
 }
 
@@ -159,7 +202,7 @@ func (o *Output) GiveUp(ctx context.Context) (stop func() bool) {
 	if !o.Stream {
 		return func() bool { return true }
 	}
-	// Standard output may have no deadlines.
+	// What could not be opened again has no deadlines.
 	return context.AfterFunc(ctx, func() { o.file.SetWriteDeadline(time.Now()) })
 }
 
@@ -181,14 +224,7 @@ func (o *Output) Abandon() (left string) {
 		return ""
 	}
 	path := o.inside("")
-	var err error
-	if o.dir && o.Temp.Name != "" {
-		err = safefile.RemoveDir(o.parent, o.Temp.Name)
-		o.Temp.Name = ""
-	}
-	if rerr := o.Temp.Remove(); err == nil {
-		err = rerr
-	}
+	err := o.Temp.Remove()
 	sys.Close(o.parent)
 	if err == nil {
 		return ""

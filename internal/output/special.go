@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -71,8 +70,7 @@ func openSpecial(opts *config.Options, mode fs.FileMode) (*Output, error) {
 		f.Close()
 		return nil, Error(path, err)
 	}
-	journal.Stream()
-	return &Output{path: path, file: f, Stream: mode&os.ModeNamedPipe != 0, noSync: opts.NoSync}, nil
+	return &Output{path: path, file: f, Stream: mode&os.ModeNamedPipe != 0, noSync: opts.NoSync, progress: opts.Progress}, nil
 }
 
 // checkSpecial fails unless the open file is still of the given kind and belongs to the user or to

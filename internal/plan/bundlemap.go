@@ -75,7 +75,7 @@ func (b *bundleMapper) mapAll() []model.Mapping {
 			b.show(m, int(r))
 		}
 	}
-	slices.SortStableFunc(b.out, ByTimeOfMapping)
+	slices.SortStableFunc(b.out, byTimeOfMapping)
 	return b.out
 }
 

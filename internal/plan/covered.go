@@ -54,20 +54,6 @@ func isReplaced(mappings []model.Mapping, places *addrs.Timeline, i int, time ui
 	}
 }
 
-// Cover is stay for a file that a process of a stream has just mapped, and all functions so far.
-func (p *Planner) Cover(pid uint32, f *recording.FileMap) {
-	places := placesOf(p.Mappings)
-	for i, end := 0, len(p.Mappings); i < end && !p.files.overflows(); i++ {
-		m := p.Mappings[i]
-		if m.PID != pid || m.Clear || m.Time >= f.Time || m.Addr >= f.Hi || f.Lo >= m.Addr+m.Len || isReplaced(p.Mappings[:end], places, i, f.Time) {
-			continue
-		}
-		if d := p.Objects[m.Object].Dump; hasTimes(d) {
-			p.stayOver(d, m, f)
-		}
-	}
-}
-
 // hasTimes reports whether the times of a dump's functions are known.
 func hasTimes(d *model.Dump) bool {
 	return d.Match.Kind != report.ClockNone && d.Match.Kind != report.ClockStart
@@ -85,7 +71,7 @@ func (p *Planner) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap)
 		case s.Cover(off):
 			return // the file names it
 		case state == recording.FileUseless, state == recording.FileAbsent:
-		case state == recording.FileRecorded && p.files.skeletons && hi-lo == m.Len:
+		case state == recording.FileRecorded && hi-lo == m.Len:
 			m.Home = true
 		default: // perf may have the file
 			if p.covered.Compare(d, p.Objects[m.Object].Function, &m, f) {

@@ -121,10 +121,9 @@ func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer) (*ji
 	return nil, nil
 }
 
-// DeriveFrames makes d derive unwind tables from code, as opts asks. alone says that each
-// function has an object of its own. It returns what may prevent perf from unwinding stacks
-// through d's functions, or "".
-func (p *Planner) DeriveFrames(d *model.Dump, alone bool, opts *config.Options) (obstacle string) {
+// DeriveFrames makes d derive unwind tables from code, as opts asks. It returns what may prevent perf
+// from unwinding stacks through d's functions, or "".
+func (p *Planner) DeriveFrames(d *model.Dump, opts *config.Options) (obstacle string) {
 	rec := p.rec
 	if opts.CFI == config.CFINever || opts.CFI == config.CFIWhereUnwound && !rec.CopiesStacks() {
 		return ""
@@ -140,8 +139,6 @@ func (p *Planner) DeriveFrames(d *model.Dump, alone bool, opts *config.Options) 
 		return "its log has no code to derive unwind tables from: perf finds callers where its functions keep frame pointers; if stacks end in them, name a core dump with " + report.Mentioned("CodeFrom", "")
 	case why != "":
 		return fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
-	case alone && !model.IsTight(d.Objects) && isCrowded(rec, d):
-		return "its functions lie close together, and perf 7 loses stacks through them: put the recording into a file, where they can share objects, or use " + report.Mentioned("Objects", "/tmp/jitted-NAME") + " (any directory in /tmp that begins so)"
 	}
 	return ""
 }
@@ -156,31 +153,4 @@ func knowsCode(rec *recording.Recording, d *model.Dump) bool {
 	return slices.ContainsFunc(d.Source.Scanned().Events, func(e jitcode.Event) bool {
 		return (p == nil || !p.Files.Hold(e.Addr)) && codebytes.HasCode(d, e.Function)
 	})
-}
-
-// crowd is the smallest distance of functions, in bytes, at which libdw mostly tells them apart.
-// The header of a file takes 128 bytes before its code. But the last bytes of a function are
-// rarely sampled.
-const crowd = 16
-
-// isCrowded reports whether more than a quarter of a dump's functions lie closer than crowd to
-// the one before. Functions in files do not count: those files mostly name them.
-func isCrowded(rec *recording.Recording, d *model.Dump) bool {
-	events := d.Source.Scanned().Events
-	if p := rec.Processes[d.PID]; p != nil {
-		events = slices.DeleteFunc(slices.Clone(events), func(e jitcode.Event) bool { return p.Files.Hold(e.Addr) })
-	}
-	ends := make([]uint64, len(events))
-	for i := range events {
-		ends[i] = events[i].Addr + events[i].Size
-	}
-	slices.Sort(ends)
-	near := 0
-	for i := range events {
-		addr := events[i].Addr
-		if n, _ := slices.BinarySearch(ends, addr+1); n > 0 && addr-ends[n-1] < crowd {
-			near++
-		}
-	}
-	return 4*near > len(events)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// A Planner makes a plan with one object for each function. Dumps may grow while it works.
+// A Planner makes a plan with one object for each function.
 type Planner struct {
 	model.Plan
 	Lines []report.DumpSummary // the dumps by number, with what planning knows
@@ -45,17 +45,11 @@ type Planner struct {
 type Dump struct {
 	*model.Dump
 	attribution *attribution.Attribution
-	events      int     // number of events planned so far
 	objectOf    []int32 // index in the plan's objects, by function; -1 without object
 	// repeats has the functions that are loaded where an equal one is; see findRepeats.
-	repeats     map[int]bool
-	places      *places // nil until code moves
-	Derives     bool    // in a stream: tables are derived from code
-	DerivedWith int     // FileMapCount of its process at that time
-	neighbours  neighbours
-
-	// Over says, in a stream, that its processes have ended and all of it was read.
-	Over bool
+	repeats    map[int]bool
+	places     *places // nil unless code moves
+	neighbours neighbours
 }
 
 // New returns a planner without any dumps.
@@ -67,19 +61,17 @@ func New(rec *recording.Recording) *Planner {
 func Make(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*Planner, error) {
 	p := New(rec)
 	p.Bundling, p.Overlay = opts.Bundle || rec.CopiesStacks(), opts.Precompiled
-	p.files.skeletons = p.Bundling
 	for _, d := range dumps {
 		pd := p.Add(d)
-		pd.attribution.Scan()
 		pd.repeats = pd.findRepeats(ctx, p.files)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		p.Extend(pd)
+		p.planDump(pd)
 	}
 	p.Finish()
-	if !slices.IsSortedFunc(p.Mappings, ByTimeOfMapping) {
-		slices.SortStableFunc(p.Mappings, ByTimeOfMapping)
+	if !slices.IsSortedFunc(p.Mappings, byTimeOfMapping) {
+		slices.SortStableFunc(p.Mappings, byTimeOfMapping)
 	}
 	if opts.Sampled && p.Bundling && !rec.CopiesStacks() {
 		p.Absent = make(map[*model.Dump][]addrs.Range)
@@ -87,8 +79,8 @@ func Make(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, op
 	return p, nil
 }
 
-// ByTimeOfMapping compares mappings by their times.
-func ByTimeOfMapping(a, b model.Mapping) int { return cmp.Compare(a.Time, b.Time) }
+// byTimeOfMapping compares mappings by their times.
+func byTimeOfMapping(a, b model.Mapping) int { return cmp.Compare(a.Time, b.Time) }
 
 // Add adds a dump that has no events yet. It sets the dump's number.
 func (p *Planner) Add(d *model.Dump) *Dump {
@@ -124,15 +116,12 @@ func (p *Planner) Finish() {
 	}
 }
 
-// Extend plans the events that d's source has read since the last call. It appends their mappings
-// in the order of their times.
-func (p *Planner) Extend(d *Dump) {
-	events := d.Source.Scanned().Events[d.events:]
+// planDump plans the events of a dump. It appends their mappings in the order of their times.
+func (p *Planner) planDump(d *Dump) {
+	events := d.Source.Scanned().Events
 	if len(events) == 0 {
 		return
 	}
-	d.events += len(events)
-	d.attribution.Scan()
 	ds := &p.Lines[d.Number]
 	loads := 0
 	for i := range events {
@@ -175,32 +164,27 @@ func (p *Planner) Extend(d *Dump) {
 		}
 		p.Objects = append(p.Objects, o)
 	}
-	d.neighbours = newNeighbours(d.Source.Scanned().Events)
+	d.neighbours = newNeighbours(events)
 	if p.rec.CopiesStacks() {
 		p.gaps.scan(d.Dump, events)
 	}
-	if d.places == nil && loads < len(events) {
+	if loads < len(events) {
 		d.places = newPlaces(&p.rec.ProcessTree)
-		p.mapEvents(d, d.Source.Scanned().Events[:d.events-len(events)], false)
 	}
 	p.Mappings = slices.Grow(p.Mappings, len(events)+len(events)-loads) // code that moves leaves a place
-	p.mapEvents(d, events, true)
+	p.mapEvents(d, events)
 }
 
 // mapEvents adds the mappings of events. If code of the dump moves, it also records in d.places
-// where each function is. Without add, it only does the latter: those events are planned already.
-func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
-	waiting := uint64(0)
-	for i := range events {
-		waiting += tableRoom(events[i].Size, events[i].Tables)
-	}
+// where each function is.
+func (p *Planner) mapEvents(d *Dump, events []jitcode.Event) {
 	for _, i := range byTime(events) {
 		e := &events[i]
 		if d.objectOf[e.Function] < 0 {
 			continue
 		}
 		moved := 0
-		if e.Kind == jitcode.Move && add {
+		if e.Kind == jitcode.Move {
 			moved = 1
 		}
 		d.attribution.Share(e, func(pid, tid uint32) {
@@ -210,17 +194,17 @@ func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
 			if d.places != nil {
 				o := d.places.Of(pid, m.Time)
 				// without times, the function is at both addresses all the time
-				if e.Kind == jitcode.Move && add && d.Match.Kind != report.ClockNone && d.Match.Kind != report.ClockStart {
+				if e.Kind == jitcode.Move && d.Match.Kind != report.ClockNone && d.Match.Kind != report.ClockStart {
 					p.leave(m, o.Owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
 				}
 				o.Place(e.Addr, e.Addr+e.Size, e.Function)
 			}
-			if add {
-				before := len(p.Mappings)
-				p.Mappings = p.files.spread(p.Mappings, m)
-				p.stay(d, before)
+			before := len(p.Mappings)
+			p.Mappings = p.files.spread(p.Mappings, m)
+			p.stay(d, before)
+			if !p.Bundling && e.Tables > 0 { // Bundle finds places for tables
 				for i := before; i < len(p.Mappings); i++ {
-					p.placeTables(&p.Mappings[i], e, d.Dump, waiting)
+					p.Mappings[i].Len = d.neighbours.withTables(e)
 				}
 			}
 		})

@@ -16,15 +16,14 @@ import (
 type fileCode struct {
 	rec       *recording.Recording
 	histories *recording.FileHistories
-	of        map[program]*programFiles
+	of        map[program]*recording.ProgramMaps
 	// The keys of symbols are a file's name and build id.
 	symbols map[string]*recording.FileSymbols
 	copied  int // number of mappings at copies
 	visited int // number of mappings that may be at copies
 
-	skeletons bool           // functions that lie in files may share a skeleton of the file
-	unnamed   map[string]int // numbers of functions that stay without one, by the file's name
-	absent    map[string]int // numbers of functions in files that are not there, likewise
+	unnamed map[string]int // numbers of functions that lie in a file and stay without a name, by the file's name
+	absent  map[string]int // numbers of functions in files that are not there, likewise
 }
 
 // A program is a process from its fork, or an exec, on.
@@ -33,23 +32,16 @@ type program struct {
 	since uint64
 }
 
-// programFiles are the executable mappings of a program.
-type programFiles struct {
-	*recording.ProgramMaps
-	known int // FileMapCount of the process then; in a stream, it grows
-}
-
 func newFileCode(rec *recording.Recording) *fileCode {
-	return &fileCode{rec: rec, histories: recording.NewFileHistories(rec), of: make(map[program]*programFiles), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
+	return &fileCode{rec: rec, histories: recording.NewFileHistories(rec), of: make(map[program]*recording.ProgramMaps), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
 }
 
 // files returns the mappings of the program that a process runs at a time.
-func (f *fileCode) files(pid uint32, time uint64) *programFiles {
+func (f *fileCode) files(pid uint32, time uint64) *recording.ProgramMaps {
 	key := program{pid, max(f.rec.ProcessTree.LastExec(pid, time), f.rec.ProcessTree.Born(pid, time))}
-	known := f.rec.FileMapCount(pid)
 	files := f.of[key]
-	if files == nil || files.known != known {
-		files = &programFiles{f.histories.Program(pid, time), known}
+	if files == nil {
+		files = f.histories.Program(pid, time)
 		f.of[key] = files
 	}
 	return files
@@ -99,7 +91,7 @@ func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mappi
 					f.absent[c.Name]++
 				}
 				spread = append(spread, at)
-			case state == recording.FileRecorded && f.skeletons:
+			case state == recording.FileRecorded:
 				at.Home = true
 				spread = append(spread, at)
 			default:
@@ -155,11 +147,7 @@ func (f *fileCode) report(found *report.Findings) {
 		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", maxCopied), Advice: "record a shorter time"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.unnamed)) {
-		advice := "inject where the file is as it was recorded"
-		if !f.skeletons {
-			advice = "put the recording into a file, and inject that"
-		}
-		found.Problem(report.Problem{File: name, Offset: -1, Text: fmt.Sprintf("%d of the functions lie in this file, and perf needs the file itself to unwind stacks there, so they have a name only if it has symbols for them", f.unnamed[name]), Advice: advice})
+		found.Problem(report.Problem{File: name, Offset: -1, Text: fmt.Sprintf("%d of the functions lie in this file, and perf needs the file itself to unwind stacks there, so they have a name only if it has symbols for them", f.unnamed[name]), Advice: "inject where the file is as it was recorded"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.absent)) {
 		found.Note(fmt.Sprintf("%s: this file is not here, and %d of the functions lie in it; on a machine that has it, perf 7 would lose stacks that go through the file: inject there again", quote.Printable(name), f.absent[name]))

@@ -12,6 +12,7 @@
 //	recorded.go    one walk over the recording: header, names of threads, mappings, lost samples
 //	script.go      runs perf script without inlining, which takes seconds; with it, minutes
 //	scripttext.go  divides its text into samples, scriptframe.go a line into address, symbol and file
+//	address.go     where a sample was taken, if its stack does not say so
 //	tables.go      keeps each thread, function, place and stack once
 //	expand.go      asks each object about its places, object.go and unit.go read its DWARF
 //	native.go      asks addr2line about native code, once for each file

@@ -36,6 +36,7 @@ func Read(ctx context.Context, opts Options) (*Profile, error) {
 	if err := t.readScript(ctx, perf, &opts); err != nil {
 		return nil, err
 	}
+	t.lines, t.placeOf, t.stackOf = nil, nil, nil // with many stacks, they are most of the memory
 	if err := t.expandJIT(ctx); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type recorded struct {
 	changed time.Time // of the file
 	events  []string  // names of the events, without those that only perf uses
 	samples uint64
+	precise bool                // an event has precise addresses
 	fields  perfdata.SampleType // that the samples of all events have
 	threads threadNames
 	spaces  spaces
@@ -104,6 +105,7 @@ const flagFreq perfdata.AttrFlag = 10
 // addAttr notes what an event says about all samples.
 func (rec *recorded) addAttr(a *perfdata.Attr, order binary.ByteOrder) {
 	rec.fields &= a.SampleType()
+	rec.precise = rec.precise || a.Has(flagPrecise) || a.Has(flagPreciseTop)
 	isDummy := a.Type() == perfdata.TypeSoftware && a.Config() == perfdata.ConfigDummy
 	if rec.about.Frequency == 0 && !isDummy && a.Has(flagFreq) && len(a.Raw) >= 24 {
 		rec.about.Frequency = order.Uint64(a.Raw[16:]) // sample_freq

@@ -83,13 +83,29 @@ func perfCommand(ctx context.Context, perf string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// readScript runs perf script and adds its samples as they come.
+// readScript runs perf script and adds its samples as they come. Where its stacks do not say where samples
+// were taken, it asks a second time.
 func (t *tables) readScript(ctx context.Context, perf string, opts *Options) error {
 	d, err := dialectOf(ctx, perf, t.rec)
 	if err != nil {
 		return err
 	}
-	args := []string{"script", "-i", opts.Path, "--no-inline", "--ns", "-F", d.fields()}
+	err = t.runScript(ctx, perf, opts, d, nil, func(s *scriptSample) { t.add(s, d) })
+	if err != nil || !t.needsAddresses() {
+		return err
+	}
+	next, unreadable := 0, t.unreadable
+	err = t.runScript(ctx, perf, opts, d, []string{"-G"}, func(s *scriptSample) {
+		t.setAddress(next, s, d)
+		next++
+	})
+	t.unreadable = unreadable // each line counts once
+	return err
+}
+
+// runScript runs perf script, with more options, and passes its samples on.
+func (t *tables) runScript(ctx context.Context, perf string, opts *Options, d dialect, more []string, add func(*scriptSample)) error {
+	args := append([]string{"script", "-i", opts.Path, "--no-inline", "--ns", "-F", d.fields()}, more...)
 	if opts.Force {
 		args = append(args, "-f")
 	}
@@ -103,7 +119,9 @@ func (t *tables) readScript(ctx context.Context, perf string, opts *Options) err
 	if err := cmd.Start(); err != nil {
 		return perfError(ctx, perf, err, nil)
 	}
-	reading := t.read(out, d)
+	r := &scriptReader{in: bufio.NewReaderSize(out, 1<<18), dialect: d, events: t.rec.events}
+	reading := r.all(add)
+	t.unreadable += r.unreadable
 	if reading != nil {
 		cmd.Process.Kill() // it may have much more to print
 	}
@@ -117,18 +135,16 @@ func (t *tables) readScript(ctx context.Context, perf string, opts *Options) err
 	return nil
 }
 
-// read reads the output of perf script.
-func (t *tables) read(out io.Reader, d dialect) error {
-	r := &scriptReader{in: bufio.NewReaderSize(out, 1<<18), dialect: d, events: t.rec.events}
+// all reads the samples to the end.
+func (r *scriptReader) all(add func(*scriptSample)) error {
 	for {
 		s, err := r.next()
 		if err == io.EOF {
-			t.unreadable += r.unreadable
 			return nil
 		} else if err != nil {
 			return err
 		}
-		t.add(s, d)
+		add(s)
 	}
 }
 

@@ -106,9 +106,19 @@ func (p *Place) removeOld() error {
 	return nil
 }
 
-// abandon removes the directory of a recording that perf did not make, and brings back the earlier
-// one.
-func (p *Place) abandon() error {
+// abandon removes what a recording that perf did not make has left: the directory, and the empty file of
+// perf. The earlier directory and recording get their names back. before is the identity of the latter.
+func (p *Place) abandon(before identity) error {
+	if st, err := os.Lstat(p.Recording); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
+		if now, err := identify(p.Recording); err == nil && now != before {
+			os.Remove(p.Recording)
+		}
+	}
+	if old, err := identify(p.Recording + oldFiles); err == nil && old == before {
+		if _, err := os.Lstat(p.Recording); errors.Is(err, fs.ErrNotExist) {
+			os.Rename(p.Recording+oldFiles, p.Recording)
+		}
+	}
 	if err := os.RemoveAll(p.Files); err != nil {
 		return err
 	}
@@ -118,9 +128,8 @@ func (p *Place) abandon() error {
 	return nil
 }
 
-// An identity says which file a path led to.
+// An identity says which file a path led to. A file that gets another name keeps it.
 type identity struct {
-	Path       string
 	Inode      uint64
 	Size, Time int64 // bytes; nanoseconds of the last change
 }
@@ -131,45 +140,65 @@ func identify(path string) (identity, error) {
 	if err := unix.Lstat(path, &st); err != nil {
 		return identity{}, err
 	}
-	return identity{path, st.Ino, st.Size, st.Mtim.Nano()}, nil
+	return identity{st.Ino, st.Size, st.Mtim.Nano()}, nil
 }
 
-// Finish notes which recordings and which result belong to the files, for Clean. It removes the files of
-// an earlier recording, and its result, whose objects are among them.
-func (p *Place) Finish() error {
-	var made []identity
-	add := func(path string) {
-		if id, err := identify(path); err == nil {
-			id.Path = filepath.Base(path) // the directory may be moved with all of them
-			made = append(made, id)
-		}
-	}
-	add(p.Recording)
-	add(p.Result)
-	for _, earlier := range madeIn(p.Files + oldFiles) {
-		for _, path := range []string{p.Recording, p.Result} {
-			old, err := identify(path + oldFiles)
-			if err != nil || filepath.Base(path) != earlier.Path || old.Inode != earlier.Inode {
-				continue
-			}
-			if path == p.Recording {
-				add(path + oldFiles)
-			} else if err := os.Remove(path + oldFiles); err != nil {
+// noteRecording notes the recording for Clean. The result of an earlier one is put among the earlier files, which
+// have its objects: as NAME.old it would replace another's, whose objects stay.
+func (p *Place) noteRecording() error {
+	for _, path := range p.listed(p.Files + oldFiles) {
+		if path == p.Result || path == p.Result+oldFiles {
+			if err := os.Rename(path, filepath.Join(p.Files+oldFiles, filepath.Base(path))); err != nil {
 				return err
 			}
+		}
+	}
+	return p.note(p.Recording)
+}
+
+// Finish notes the result for Clean, if there is one, and removes the files of an earlier recording.
+func (p *Place) Finish(hasResult bool) error {
+	paths := []string{p.Recording}
+	if hasResult {
+		paths = append(paths, p.Result)
+	}
+	if err := p.note(paths...); err != nil {
+		return err
+	}
+	return p.removeOld()
+}
+
+// note notes which recordings and which result belong to the files.
+func (p *Place) note(paths ...string) error {
+	var made []identity
+	for _, path := range append(paths, p.listed(p.Files+oldFiles)...) {
+		if id, err := identify(path); err == nil && !slices.Contains(made, id) {
+			made = append(made, id)
 		}
 	}
 	text, err := json.Marshal(made)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(p.Files, listFile), text, 0o644); err != nil {
-		return err
-	}
-	return p.removeOld()
+	return os.WriteFile(filepath.Join(p.Files, listFile), text, 0o644)
 }
 
-// madeIn returns what Finish noted in a directory.
+// listed returns the recordings and results that a directory's list names, by the names that they have
+// now. It is empty if record did not make the directory.
+func (p *Place) listed(dir string) (paths []string) {
+	if !isOurs(dir) {
+		return nil
+	}
+	made := madeIn(dir)
+	for _, path := range []string{p.Recording, p.Result, p.Recording + oldFiles, p.Result + oldFiles} {
+		if id, err := identify(path); err == nil && slices.Contains(made, id) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// madeIn returns what note has noted in a directory.
 func madeIn(dir string) (made []identity) {
 	f, err := safefile.Open(filepath.Join(dir, listFile)) // another user may have put a FIFO there
 	if err != nil {
@@ -183,25 +212,18 @@ func madeIn(dir string) (made []identity) {
 }
 
 // Made returns all that jitinject record made with a result: the recordings and the result, unless other
-// files have their names by now, and the directory of files. ok is false if record did not make the
-// directory.
+// files have their names by now, and the directory of files. A recording that was killed leaves two
+// directories. ok is false if record did not make any.
 func Made(result string) (paths []string, ok bool) {
 	p := PlaceOf(result)
-	if !isOurs(p.Files) {
-		return nil, false
-	}
-	for _, want := range madeIn(p.Files) {
-		path := filepath.Join(filepath.Dir(result), filepath.Base(want.Path))
-		if !slices.Contains([]string{filepath.Clean(p.Recording), filepath.Clean(p.Recording + oldFiles), filepath.Clean(result)}, path) {
-			continue // somebody else wrote the list
-		}
-		got, err := identify(path)
-		got.Path = want.Path
-		if err == nil && got == want {
-			paths = append(paths, path)
+	var dirs []string
+	for _, dir := range []string{p.Files, p.Files + oldFiles} {
+		if isOurs(dir) {
+			paths, dirs = append(paths, p.listed(dir)...), append(dirs, dir)
 		}
 	}
-	return append(paths, p.Files), true
+	slices.Sort(paths)
+	return append(slices.Compact(paths), dirs...), len(dirs) > 0
 }
 
 // Remove removes a path that Made returned.

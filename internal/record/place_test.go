@@ -47,18 +47,26 @@ func (p *Place) recorded(t *testing.T, text string) {
 	if err := p.makeFiles(); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{p.Recording, p.Result} { // as perf and inject do it
-		if exists(path) {
-			if err := os.Rename(path, path+".old"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		write(t, path, text)
-	}
-	write(t, filepath.Join(p.Files, "jit-1.dump"), text)
-	if err := p.Finish(); err != nil {
+	replace(t, p.Recording, text)
+	if err := p.noteRecording(); err != nil {
 		t.Fatal(err)
 	}
+	write(t, filepath.Join(p.Files, "jit-1.dump"), text)
+	replace(t, p.Result, text)
+	if err := p.Finish(true); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replace writes a file as perf and inject do it: an earlier one becomes NAME.old.
+func replace(t *testing.T, path, text string) {
+	t.Helper()
+	if exists(path) {
+		if err := os.Rename(path, path+".old"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, path, text)
 }
 
 // names returns the names that Made returns.
@@ -164,13 +172,9 @@ func TestMade_ListThatLeadsElsewhere(t *testing.T) {
 	p.recorded(t, "one")
 	victim := filepath.Join(t.TempDir(), "victim")
 	write(t, victim, "one")
-	id, err := identify(victim)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, text := range []string{
 		strings.ReplaceAll(`[{"Path":"PATH","Inode":1,"Size":3,"Time":1}]`, "PATH", victim),
-		strings.ReplaceAll(`[{"Path":"../victim/PATH"}]`, "PATH", id.Path), "{", "", `{"Path":7}`, "null",
+		`[{"Path":"../victim"}]`, "{", "", `{"Path":7}`, "null",
 	} {
 		write(t, filepath.Join(p.Files, listFile), text)
 		p.wantMade(t, "perf.jit.files")
@@ -187,7 +191,6 @@ func TestMade_ListThatNamesOtherFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id.Path = "victim"
 	text, err := json.Marshal([]identity{id})
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +244,7 @@ func TestAbandon_BringsEarlierFilesBack(t *testing.T) {
 	if err := p.makeFiles(); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.abandon(); err != nil || exists(p.Files) {
+	if err := p.abandon(identity{}); err != nil || exists(p.Files) {
 		t.Errorf("got %v, and the directory of no recording; want none", err)
 	}
 	p.recorded(t, "one")
@@ -252,13 +255,109 @@ func TestAbandon_BringsEarlierFilesBack(t *testing.T) {
 	if exists(filepath.Join(p.Files, "jit-1.dump")) {
 		t.Error("the new directory has an earlier dump")
 	}
-	if err := p.abandon(); err != nil {
+	if err := p.abandon(identity{}); err != nil {
 		t.Fatal(err)
 	}
 	p.wantMade(t, before...)
 	if read(t, filepath.Join(p.Files, "jit-1.dump")) != "one" || exists(p.Files+".old") {
 		t.Error("the earlier files are not as before")
 	}
+}
+
+// perf renames the earlier recording and makes an empty file before it fails.
+func TestAbandon_EmptyRecording(t *testing.T) {
+	p := place(t)
+	p.recorded(t, "one")
+	before, err := identify(p.Recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.makeFiles(); err != nil {
+		t.Fatal(err)
+	}
+	replace(t, p.Recording, "")
+	if err := p.abandon(before); err != nil {
+		t.Fatal(err)
+	}
+	if read(t, p.Recording) != "one" || exists(p.Recording+".old") {
+		t.Error("the earlier recording has not its name")
+	}
+	p.wantMade(t, "perf.data", "perf.jit.data", "perf.jit.files")
+}
+
+// An empty file that was there before is another's.
+func TestAbandon_EmptyFileOfAnother(t *testing.T) {
+	p := place(t)
+	write(t, p.Recording, "")
+	before, err := identify(p.Recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.makeFiles(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.abandon(before); err != nil || !exists(p.Recording) {
+		t.Errorf("got %v, or another's file was removed", err)
+	}
+}
+
+// A result of a plain jitinject, whose objects stay, is not replaced by one of record, whose objects go.
+func TestNoteRecording_EarlierResultOfAnother(t *testing.T) {
+	p := place(t)
+	write(t, p.Result, "plain")
+	for _, text := range []string{"one", "two, longer", "three, of another length"} {
+		p.recorded(t, text)
+		if read(t, p.Result+".old") != "plain" {
+			t.Fatalf("the plain result is lost after %q", text)
+		}
+	}
+	p.wantMade(t, "perf.data", "perf.data.old", "perf.jit.data", "perf.jit.files")
+}
+
+// A plain jitinject may run between two recordings: perf.jit.data is its result then.
+func TestNoteRecording_LaterResultOfAnother(t *testing.T) {
+	p := place(t)
+	p.recorded(t, "one")
+	replace(t, p.Result, "plain, of another length")
+	p.wantMade(t, "perf.data", "perf.jit.data.old", "perf.jit.files")
+	p.recorded(t, "two, longer")
+	if read(t, p.Result+".old") != "plain, of another length" {
+		t.Error("the plain result is lost")
+	}
+}
+
+// A recording that ended before it had a result leaves an earlier one's. All of it is record's.
+func TestMade_WithoutAResult(t *testing.T) {
+	p := place(t)
+	p.recorded(t, "one")
+	if err := p.makeFiles(); err != nil {
+		t.Fatal(err)
+	}
+	p.wantMade(t, "perf.data", "perf.jit.data", "perf.jit.files", "perf.jit.files.old") // killed in perf record
+	replace(t, p.Recording, "two, longer")
+	p.wantMade(t, "perf.data.old", "perf.jit.data", "perf.jit.files", "perf.jit.files.old")
+	if err := p.noteRecording(); err != nil {
+		t.Fatal(err)
+	}
+	p.wantMade(t, "perf.data", "perf.data.old", "perf.jit.files", "perf.jit.files.old") // killed in inject
+	if err := p.Finish(false); err != nil {
+		t.Fatal(err)
+	}
+	p.wantMade(t, "perf.data", "perf.data.old", "perf.jit.files")
+}
+
+// A result of another is not taken for one of a recording without a result.
+func TestFinish_WithoutAResult(t *testing.T) {
+	p := place(t)
+	write(t, p.Result, "plain")
+	if err := p.makeFiles(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, p.Recording, "one")
+	if err := errors.Join(p.noteRecording(), p.Finish(false)); err != nil {
+		t.Fatal(err)
+	}
+	p.wantMade(t, "perf.data", "perf.jit.files")
 }
 
 // A recording that was killed left earlier files under the other name. The next one removes them.
@@ -290,7 +389,7 @@ func TestBegin_TMPDIRWithSpaces(t *testing.T) {
 	if err := s.Begin(Settings{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.env.Get("JITDUMPDIR"); !IsPlain(got) || !exists(got) {
+	if got := s.env.Get("JITDUMPDIR"); !isPlain(got) || !exists(got) {
 		t.Errorf("got directory %q; want one without such characters", got)
 	}
 	if err := s.Abandon(); err != nil {
@@ -310,10 +409,10 @@ func TestBegin_PathWithSpaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, preload, _ := strings.Cut(s.env.Get("NODE_OPTIONS"), "--require=")
-		if !IsPlain(preload) || !exists(preload) {
+		if !isPlain(preload) || !exists(preload) {
 			t.Errorf("%q: NODE_OPTIONS names %q; want a file without such characters", name, preload)
 		}
-		if linked := !strings.HasPrefix(preload, dir); linked == IsPlain(name) {
+		if linked := !strings.HasPrefix(preload, dir); linked == isPlain(name) {
 			t.Errorf("%q: NODE_OPTIONS names %q; want a link only if needed", name, preload)
 		}
 		link := s.link

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/quote"
 )
 
 // installs are the commands that install perf, by ID of os-release(5).
@@ -67,20 +69,45 @@ func installCommand(release string) string {
 	return ""
 }
 
-// Permitted returns an error if the kernel does not let the user record: own processes, or all. It
-// tries to open an event that each machine has.
+// Permitted returns an error if the kernel does not let the user record: own processes, or all.
 func Permitted(systemWide bool) error {
-	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Size: unix.PERF_ATTR_SIZE_VER0, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Bits: unix.PerfBitDisabled | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
 	pid, cpu := 0, -1
 	if systemWide {
 		pid, cpu = -1, 0
 	}
-	fd, err := unix.PerfEventOpen(&attr, pid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	err := tryEvent(pid, cpu)
 	if err == nil {
-		return unix.Close(fd)
+		return nil
 	}
 	paranoid, _ := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
 	return notPermitted(err, strings.TrimSpace(string(paranoid)), systemWide, os.Geteuid() == 0)
+}
+
+// tryEvent opens an event that each machine has, as perf_event_open(2), and closes it.
+func tryEvent(pid, cpu int) error {
+	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Size: unix.PERF_ATTR_SIZE_VER0, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Bits: unix.PerfBitDisabled | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
+	fd, err := unix.PerfEventOpen(&attr, pid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+// Recordable returns an error if a process does not run, or if only root may record it, whatever
+// kernel.perf_event_paranoid is. command is the command line of jitinject.
+func Recordable(pid string, command []string) error {
+	n, err := strconv.Atoi(pid)
+	if err != nil || !IsRunning(n) {
+		return fmt.Errorf("there is no process %s", quote.Printable(pid))
+	}
+	if err := tryEvent(n, -1); os.Geteuid() != 0 && (errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)) {
+		words := []string{"sudo"}
+		for _, word := range command {
+			words = append(words, quote.ShellWord(word))
+		}
+		return fmt.Errorf("process %d is another user's, so only root may record it: %s", n, strings.Join(words, " "))
+	}
+	return nil // or perf says what it is
 }
 
 // notPermitted words the error of opening an event. It is nil if perf may have better luck.
@@ -102,22 +129,6 @@ func notPermitted(err error, paranoid string, systemWide, isRoot bool) error {
 		return fmt.Errorf("only root may record all processes while kernel.perf_event_paranoid is %s: sudo sysctl kernel.perf_event_paranoid=0", paranoid)
 	}
 	return fmt.Errorf("users may not record while kernel.perf_event_paranoid is %s: sudo sysctl kernel.perf_event_paranoid=1", paranoid)
-}
-
-// agentFile is the agent for Java.
-const agentFile = "libjitinject-jvmti.so"
-
-// FindAgent returns the path of the agent for Java: of the installation of a program, beside a program
-// that was built, or of the packages. It is "" if there is none.
-func FindAgent(self string) string {
-	bin := filepath.Dir(self)
-	for _, dir := range []string{filepath.Join(bin, "../lib/jitinject"), bin, "/usr/local/lib/jitinject", "/usr/lib/jitinject"} {
-		path := filepath.Join(dir, agentFile)
-		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && IsPlain(path) {
-			return path
-		}
-	}
-	return ""
 }
 
 // CanWrite reports whether files can be made in a directory.

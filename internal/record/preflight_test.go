@@ -1,10 +1,14 @@
 package record
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -93,28 +97,45 @@ func TestPermitted_AsPerf(t *testing.T) {
 	}
 }
 
-func TestFindAgent_Places(t *testing.T) {
-	top := t.TempDir()
-	self := filepath.Join(top, "bin", "jitinject")
-	elsewhere := FindAgent(self) // of a package
-	for _, path := range []string{filepath.Join(top, "bin", agentFile), filepath.Join(top, "lib", "jitinject", agentFile)} {
-		write(t, path, "")
-		if got := FindAgent(self); got != path {
-			t.Errorf("got %q; want %q", got, path)
+// A process of another user can be recorded by root only, and a process that has ended by nobody.
+func TestRecordable_Processes(t *testing.T) {
+	command := []string{"/usr/bin/jitinject", "record", "-p", "7", "-e", "a b"}
+	if os.Getenv("JITINJECT_RECORDABLE") != "" { // as another user
+		fmt.Print(Recordable(strconv.Itoa(os.Getppid()), command))
+		os.Exit(0)
+	}
+	testrec.CanRecord(t)
+	if err := Recordable(strconv.Itoa(os.Getpid()), command); err != nil {
+		t.Errorf("got %v for this process", err)
+	}
+	for _, pid := range []string{"2147483647", "x", ""} {
+		if err := Recordable(pid, command); err == nil || err.Error() != "there is no process "+pid {
+			t.Errorf("got %v for process %q", err, pid)
 		}
 	}
-	// java splits the variable at spaces.
-	spaces := filepath.Join(top, "a b", "bin")
-	write(t, filepath.Join(spaces, agentFile), "")
-	if got := FindAgent(filepath.Join(spaces, "jitinject")); got != elsewhere {
-		t.Errorf("got %q; want %q", got, elsewhere)
+	if os.Geteuid() != 0 {
+		testrec.Skip(t, "only root becomes another user")
 	}
-	dir := filepath.Join(t.TempDir(), "bin")
-	if err := os.MkdirAll(filepath.Join(dir, agentFile), 0o755); err != nil {
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := FindAgent(filepath.Join(dir, "jitinject")); got != elsewhere {
-		t.Errorf("got %q for a directory; want %q", got, elsewhere)
+	dir, err := os.MkdirTemp("", "record-test-") // another user cannot enter that of t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "program")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(program, self, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "-test.run", t.Name())
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "JITINJECT_RECORDABLE=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	want := fmt.Sprintf("process %d is another user's, so only root may record it: sudo /usr/bin/jitinject record -p 7 -e 'a b'", os.Getpid())
+	if err != nil || string(out) != want {
+		t.Errorf("got %q, %v; want %q", out, err, want)
 	}
 }
 

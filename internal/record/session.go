@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/dumptail"
+	"github.com/jitinject/jitinject/internal/quote"
 )
 
 // A Session is one recording.
@@ -64,6 +65,14 @@ type Ending struct {
 	Ended    bool        // the recording was ended as it should be: by Session.Duration, or without a command by a signal
 }
 
+// Failure says that a command ended by itself with an exit code other than 0, or else is "".
+func (e Ending) Failure(command []string) string {
+	if len(command) == 0 || e.Code == 0 || e.Signal != 0 || e.Ended {
+		return ""
+	}
+	return fmt.Sprintf("%s ended with exit code %d", quote.Printable(filepath.Base(command[0])), e.Code)
+}
+
 const (
 	fastPoll  = 20 * time.Millisecond  // while new processes appear
 	slowPoll  = 100 * time.Millisecond // else
@@ -83,11 +92,11 @@ func (s *Session) Begin(settings Settings) error {
 	}
 	s.before, _ = identify(s.Place.Recording)
 	dir, err := filepath.Abs(s.Place.Files)
-	if err == nil && !IsPlain(dir) {
+	if err == nil && !isPlain(dir) {
 		dir, err = s.makeLink(dir)
 	}
 	if err != nil {
-		s.Place.abandon()
+		s.Place.abandon(s.before)
 		return err
 	}
 	settings.Dir = dir
@@ -96,15 +105,15 @@ func (s *Session) Begin(settings Settings) error {
 	return nil
 }
 
-// IsPlain reports whether no variable needs quotes around a path.
-func IsPlain(path string) bool {
+// isPlain reports whether no variable needs quotes around a path.
+func isPlain(path string) bool {
 	return strings.Trim(path, "/.-_+~@ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
 // makeLink makes a link to a directory whose path has characters that variables would have to quote.
 func (s *Session) makeLink(dir string) (string, error) {
 	temp := os.TempDir()
-	if !IsPlain(temp) {
+	if !isPlain(temp) {
 		temp = "/tmp"
 	}
 	parent, err := os.MkdirTemp(temp, "jitinject-")
@@ -162,13 +171,13 @@ func (s *Session) Run() (Ending, error) {
 	if !ending.Recorded {
 		return ending, s.Abandon()
 	}
-	return ending, nil
+	return ending, s.Place.noteRecording()
 }
 
-// Abandon removes what Begin made.
+// Abandon removes what Begin made, and what perf left without a recording.
 func (s *Session) Abandon() error {
 	s.removeLink()
-	return s.Place.abandon()
+	return s.Place.abandon(s.before)
 }
 
 func (s *Session) removeLink() {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jitinject/jitinject/internal/nearest"
 )
 
 // A Syntax has the options of perf record, and of the command jitinject record. It tells where the
@@ -63,9 +65,9 @@ type Option struct {
 	Words []string // as they were typed; nil for a letter in a cluster whose first letter has them
 }
 
-// Split separates the options from the command. An unknown option is one without a value; perf
-// refuses it. Words after the first word that is no option, or after --, are the command. -d with a
-// number is the option duration; perf's -d takes no value, and no command is a number.
+// Split separates the options from the command. Words after the first word that is no option, or
+// after --, are the command. -d with a number is the option duration; perf's -d takes no value, and
+// no command is a number. An unknown option is an error: its value would become the command.
 func (s *Syntax) Split(args []string) (options []Option, command []string, err error) {
 	for i := 0; i < len(args); i++ {
 		word := args[i]
@@ -82,7 +84,10 @@ func (s *Syntax) Split(args []string) (options []Option, command []string, err e
 			}
 			options = append(options, o)
 		case strings.HasPrefix(word, "--"):
-			o := s.long(word)
+			o, err := s.long(word)
+			if err != nil {
+				return nil, nil, err
+			}
 			if s.names[o.Name] && !strings.Contains(word, "=") {
 				if i++; i == len(args) {
 					return nil, nil, fmt.Errorf("%s needs a value", word)
@@ -91,7 +96,10 @@ func (s *Syntax) Split(args []string) (options []Option, command []string, err e
 			}
 			options = append(options, o)
 		default:
-			letters, needsValue := s.short(word)
+			letters, needsValue, err := s.short(word)
+			if err != nil {
+				return nil, nil, err
+			}
 			if needsValue {
 				if i++; i == len(args) {
 					return nil, nil, fmt.Errorf("%s needs a value", word)
@@ -117,30 +125,47 @@ func isDuration(word string) bool {
 	return err == nil && isSeconds(word)
 }
 
-// long reads --NAME or --NAME=VALUE. perf takes a beginning that only one name has.
-func (s *Syntax) long(word string) Option {
+// long reads --NAME or --NAME=VALUE. perf takes a beginning that only one name has, and no- before any
+// of them.
+func (s *Syntax) long(word string) (Option, error) {
 	name, value, _ := strings.Cut(word[2:], "=")
 	if _, known := s.names[name]; !known {
-		var full []string
+		var all, full []string
+		isNegated := false
+		positive, _ := strings.CutPrefix(name, "no-")
 		for known := range s.names {
-			if len(known) > 1 && strings.HasPrefix(known, name) {
+			if len(known) == 1 {
+				continue
+			}
+			all = append(all, known)
+			if strings.HasPrefix(known, name) {
 				full = append(full, known)
 			}
+			isNegated = isNegated || positive != name && strings.HasPrefix(known, positive) || strings.HasPrefix(known, "no-"+name)
 		}
-		if len(full) == 1 {
+		switch {
+		case len(full) == 1:
 			name = full[0]
+		case len(full) == 0 && !isNegated:
+			advice := ""
+			if near := nearest.Word(name, all); near != "" {
+				advice = "; did you mean --" + near + "?"
+			}
+			return Option{}, fmt.Errorf("perf record has no option --%s%s", name, advice)
 		}
 	}
-	return Option{Name: name, Value: value, Words: []string{word}}
+	return Option{Name: name, Value: value, Words: []string{word}}, nil
 }
 
 // short reads -abcVALUE. needsValue says that the last letter's value is the next word.
-func (s *Syntax) short(word string) (letters []Option, needsValue bool) {
+func (s *Syntax) short(word string) (letters []Option, needsValue bool, err error) {
 	for at := 1; at < len(word); at++ {
 		o := Option{Name: word[at : at+1]}
 		rest := word[at+1:]
-		switch {
-		case s.names[o.Name]:
+		switch takesValue, known := s.names[o.Name]; {
+		case !known:
+			return nil, false, fmt.Errorf("perf record has no option -%s", o.Name)
+		case takesValue:
 			o.Value, needsValue, at = rest, rest == "", len(word)
 		case strings.Contains("zIS", o.Name): // values that may be missing follow without a space
 			o.Value, at = rest, len(word)
@@ -148,7 +173,7 @@ func (s *Syntax) short(word string) (letters []Option, needsValue bool) {
 		letters = append(letters, o)
 	}
 	letters[0].Words = []string{word}
-	return letters, needsValue
+	return letters, needsValue, nil
 }
 
 // Find returns the last option with one of the names, or nil.

@@ -128,7 +128,8 @@ func TestSplit_CommandLines(t *testing.T) {
 			{"-oout.data node", "o=out.data", "node"},
 			{"--output=a=b node", "output=a=b", "node"},
 			{"--runtime node,php node", "runtime=node,php", "node"},
-			{"--unknown node", "unknown", "node"},
+			{"--no-cal node", "no-cal", "node"},
+			{"--inherit node", "inherit", "node"},
 			{"-p 1 -d 3", "p=1 duration=3", ""},
 			{"", "", ""},
 			{"--", "", ""},
@@ -165,6 +166,27 @@ func TestSplit_MissingValues(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "needs a value") {
 				t.Errorf("%s: %q: got %v, %q, %v; want an error", version, line, options, command, err)
 			}
+		}
+	}
+}
+
+// The value of an unknown option is not taken for the command.
+func TestSplit_UnknownOptions(t *testing.T) {
+	for version, s := range syntaxes(t) {
+		for line, want := range map[string]string{
+			"--cal-graph dwarf -- node x.js": "perf record has no option --cal-graph; did you mean --call-graph?",
+			"--cal-graph=dwarf node x.js":    "perf record has no option --cal-graph; did you mean --call-graph?",
+			"-g --runtimes java node":        "perf record has no option --runtimes; did you mean --runtime?",
+			"--nothing-like-it node":         "perf record has no option --nothing-like-it",
+			"-Y node":                        "perf record has no option -Y",
+			"-gY 7 node":                     "perf record has no option -Y",
+		} {
+			if _, command, err := s.Split(strings.Fields(line)); err == nil || err.Error() != want {
+				t.Errorf("%s: %q: got command %q, %v; want %q", version, line, command, err, want)
+			}
+		}
+		if _, command, err := s.Split(strings.Fields("-g node --cal-graph")); err != nil || len(command) != 2 {
+			t.Errorf("%s: got %q, %v; want the option of the command", version, command, err)
 		}
 	}
 }

@@ -4,18 +4,14 @@ package recording
 // fork once: for all processes of a chain of forks together, it takes as long as the chain.
 type Ancestry struct {
 	Tree *ProcessTree
-	// Has reports whether the process that is pid at a time has the property itself. Where
-	// that changes, Forget must be called.
+	// Has reports whether the process that is pid at a time has the property itself. It must not
+	// change.
 	Has func(pid uint32, time uint64) bool
 	// Memory says that a property of memory is meant, which ends with an exec.
 	Memory bool
 
-	version int           // of the tree that known is right for
-	known   map[fork]bool // whether the parent had the property, or inherited it
+	known map[fork]bool // whether the parent had the property, or inherited it
 }
-
-// Forget forgets what was found.
-func (a *Ancestry) Forget() { a.known = nil }
 
 // Holds reports whether the process that is pid at a time has the property, or inherits it.
 func (a *Ancestry) Holds(pid uint32, time uint64) bool {
@@ -24,8 +20,8 @@ func (a *Ancestry) Holds(pid uint32, time uint64) bool {
 
 // Inherits reports whether an ancestor of the process that is pid at a time has the property.
 func (a *Ancestry) Inherits(pid uint32, time uint64) (holds bool) {
-	if a.known == nil || a.version != a.Tree.version {
-		a.known, a.version = make(map[fork]bool), a.Tree.version
+	if a.known == nil {
+		a.known = make(map[fork]bool)
 	}
 	var line []fork
 	for {

@@ -4,14 +4,12 @@ package recording
 // skips the others, and follows each fork of those once.
 type Carriers struct {
 	Tree *ProcessTree
-	// Has reports whether a process has something of interest, at any time. Where that
-	// changes, Forget must be called.
+	// Has reports whether a process has something of interest, at any time. It must not change.
 	Has func(pid uint32) bool
 	// PastExec says that an ancestor matters even where an exec came after the fork.
 	PastExec bool
 
-	version int // of the tree that known is right for
-	known   map[fork]carrier
+	known map[fork]carrier
 }
 
 // A carrier is an ancestor at the time of a fork.
@@ -21,14 +19,11 @@ type carrier struct {
 	found bool
 }
 
-// Forget forgets what was found.
-func (c *Carriers) Forget() { c.known = nil }
-
 // Next returns the nearest ancestor of interest that the process which is pid at a time began with
 // the memory of, and the time of the fork from it.
 func (c *Carriers) Next(pid uint32, time uint64) (from uint32, at uint64, ok bool) {
-	if c.known == nil || c.version != c.Tree.version {
-		c.known, c.version = make(map[fork]carrier), c.Tree.version
+	if c.known == nil {
+		c.known = make(map[fork]carrier)
 	}
 	var near carrier
 	var line []fork

@@ -21,11 +21,11 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// An Input is a recording open for reading: a file, a directory, a stream in pipe format, or such
-// a stream kept in a file.
+// An Input is a recording open for reading: a file, which may be in pipe format, or a directory. A
+// pipe must be copied before that: see [Input.Spool].
 type Input struct {
 	Path  string // as it was named; "standard input" for "-"
-	Dir   string // the directory that it is in; "." for a stream
+	Dir   string // the directory that it is in; "." for "-"
 	Info  os.FileInfo
 	Order binary.ByteOrder
 	// File has the header, attrs and features. It is nil in pipe format, where they come as
@@ -40,8 +40,8 @@ type Input struct {
 
 	// Blocks returns a stream from the first record on.
 	Blocks func() (perfdata.Stream, error)
-	Once   bool // it can be read only once
 	source *sys.File
+	piped  bool // see IsPipe
 	// Close closes the input.
 	Close func() error
 
@@ -157,13 +157,7 @@ func (in *Input) open(f *sys.File, opts *config.Options) (err error) {
 	case mode.IsRegular():
 		return in.openFile(f)
 	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
-		p, err := perfdata.OpenPipe(f)
-		if err != nil {
-			return err
-		}
-		in.Once = true
-		in.Order = p.Order
-		in.Blocks = func() (perfdata.Stream, error) { return p.Blocks(), nil }
+		in.piped = true
 		return nil
 	case opts.Input == "-":
 		return errors.New("there is no recording in it; name one with " + report.Mentioned("Input", "") + ", or pipe perf record -o - into it")
@@ -221,7 +215,7 @@ func (in *Input) openDir() error {
 // Failed returns the first error of reading the recording's file, or nil.
 func (in *Input) Failed() error { return in.source.Failed() }
 
-// Size returns the recording's size in bytes, or 0 if it came through a pipe.
+// Size returns the recording's size in bytes.
 func (in *Input) Size() int64 {
 	if !in.Info.IsDir() {
 		return in.Info.Size()
@@ -251,8 +245,6 @@ func SizeOf(path string) (n int64) {
 func Error(path string, err error) error {
 	advice := ""
 	switch {
-	case errors.Is(err, perfdata.ErrFile):
-		advice = ", which cannot be read from a pipe; name the file with `Options.Input`"
 	case errors.Is(err, perfdata.ErrNoData):
 		advice = "; was perf record stopped before it could write?"
 	case errors.Is(err, perfdata.ErrNotPerfData):

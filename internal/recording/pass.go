@@ -23,7 +23,6 @@ func (in *Input) Pass(phase report.Phase, blocks perfdata.Stream) Pass {
 	p := Pass{Progress: in.Progress}
 	var total int64
 	switch {
-	case in.Once:
 	case in.DirNames == nil:
 		p.file, _ = blocks.(*perfdata.BlockReader)
 		total = in.Info.Size()

@@ -25,7 +25,6 @@ type ProcessTree struct {
 	by    map[uint32]*byTime[fork] // the forks of a parent
 	execs map[uint32]*byTime[exec] // the execs of a process
 
-	version int // the number of forks and execs
 }
 
 // A fork is the fork of a process from another. Its time is in nanoseconds.
@@ -51,7 +50,6 @@ func (t *ProcessTree) fork(b fork) {
 	if t.of == nil {
 		t.of, t.by = make(map[uint32]*byTime[fork]), make(map[uint32]*byTime[fork])
 	}
-	t.version++
 	t.forks.add(b)
 	listOf(t.of, b.PID).add(b)
 	listOf(t.by, b.Parent).add(b)
@@ -61,7 +59,6 @@ func (t *ProcessTree) exec(pid uint32, time uint64) {
 	if t.execs == nil {
 		t.execs = make(map[uint32]*byTime[exec])
 	}
-	t.version++
 	listOf(t.execs, pid).add(exec(time))
 }
 
@@ -74,9 +71,6 @@ func listOf[T interface{ at() uint64 }](lists map[uint32]*byTime[T], pid uint32)
 	}
 	return l
 }
-
-// Version returns a number that changes with each fork and exec.
-func (t *ProcessTree) Version() int { return t.version }
 
 // sort puts all forks and execs in order. From then on, several goroutines may ask for them.
 func (t *ProcessTree) sort() {

@@ -15,7 +15,7 @@ type FileHistories struct {
 	carriers Carriers // the processes with mappings
 }
 
-// NewFileHistories returns the histories of the processes of a recording, which may still grow.
+// NewFileHistories returns the histories of the processes of a recording.
 func NewFileHistories(rec *Recording) *FileHistories {
 	h := &FileHistories{rec: rec, of: make(map[uint32]*fileHistory)}
 	h.carriers = Carriers{Tree: &rec.ProcessTree, Has: func(pid uint32) bool { return rec.FileMapCount(pid) > 0 }}
@@ -35,34 +35,21 @@ type partHistory struct {
 	line addrs.Timeline // of the parts of the file, by offset
 }
 
-// history returns the history of a process as far as it is known. It grows with the recording, as
-// long as mappings come in the order of their times.
+// history returns the history of a process.
 func (h *FileHistories) history(pid uint32) *fileHistory {
-	f := h.of[pid]
-	p := h.rec.Processes[pid]
-	if p == nil || f != nil && len(f.maps) == len(p.FileMaps) {
-		if f == nil {
-			f = new(fileHistory)
-		}
+	if f := h.of[pid]; f != nil {
 		return f
 	}
-	if f == nil || !f.precedes(p.FileMaps[len(f.maps):]) {
-		f = &fileHistory{files: make(map[fileID]*partHistory)}
-		h.of[pid] = f
-	}
-	byTime := func(a, b FileMap) int { return cmp.Compare(a.Time, b.Time) }
-	more := slices.Clone(p.FileMaps[len(f.maps):])
-	slices.SortStableFunc(more, byTime)
-	for i := range more {
-		f.add(&more[i])
+	f := &fileHistory{files: make(map[fileID]*partHistory)}
+	h.of[pid] = f
+	if p := h.rec.Processes[pid]; p != nil {
+		maps := slices.Clone(p.FileMaps)
+		slices.SortStableFunc(maps, func(a, b FileMap) int { return cmp.Compare(a.Time, b.Time) })
+		for i := range maps {
+			f.add(&maps[i])
+		}
 	}
 	return f
-}
-
-// precedes reports whether no mapping is earlier than those of a history.
-func (f *fileHistory) precedes(maps []FileMap) bool {
-	last := f.maps[len(f.maps)-1].Time
-	return !slices.ContainsFunc(maps, func(m FileMap) bool { return m.Time < last })
 }
 
 // add adds a mapping that is not earlier than the others.
@@ -111,9 +98,6 @@ type mapLayer struct {
 
 // Program returns the mappings of the program that a process runs at a time.
 func (h *FileHistories) Program(pid uint32, time uint64) *ProgramMaps {
-	if h.rec.In != nil && h.rec.In.Once { // there may be more mappings by now
-		h.carriers.Forget()
-	}
 	maps := new(ProgramMaps)
 	end := h.rec.ProcessTree.LifeEnd(pid, time)
 	for range MaxGenerations {

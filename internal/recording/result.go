@@ -27,7 +27,7 @@ func OpenResult(command, path string, force bool) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.Once {
+	if in.piped {
 		in.Close()
 		return nil, fmt.Errorf("%s: it is a pipe; %s needs a recording in a file", quote.Printable(in.Path), command)
 	}

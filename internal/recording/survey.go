@@ -275,16 +275,25 @@ func (r *Recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 		return
 	}
 	time := r.Time(rec)
-	number, ok := markerNumber(m.Filename)
+	marker, ok := r.markerOf(rec, m, pos)
 	switch {
 	case ok:
 		r.Processes.Seen(m.PID, time)
-		r.Markers = append(r.Markers, Marker{PID: m.PID, Number: number, Time: time, Path: string(m.Filename), Pos: pos, Addr: m.Addr, Len: m.Len, File: m.File})
+		r.Markers = append(r.Markers, marker)
 	case IsObject(m.Filename):
 		r.Injected++
 	default:
 		r.Processes.mapped(rec, m, time)
 	}
+}
+
+// markerOf returns the marker that a mapping is. ok is false for other mappings.
+func (r *Recording) markerOf(rec perfdata.Record, m *perfdata.Mmap, pos int64) (marker Marker, ok bool) {
+	number, ok := markerNumber(m.Filename)
+	if !ok {
+		return marker, false
+	}
+	return Marker{PID: m.PID, Number: number, Time: r.Time(rec), Path: string(m.Filename), Pos: pos, Addr: m.Addr, Len: m.Len, File: m.File}, true
 }
 
 // CopiesStacks reports whether samples have copies of stacks, which perf unwinds by the tables of

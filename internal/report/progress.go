@@ -20,7 +20,7 @@ const (
 	PhaseObjects              // making objects; functions
 	PhaseWrite                // writing the result; bytes of the recording, and of traces
 	PhaseSync                 // waiting until the files are on the disk; no amount
-	PhaseStream               // all of this at once, while a stream comes; bytes of it
+	PhaseStream               // copying a pipe, before the survey; bytes of it
 	PhaseUndo                 // removing what was made, because of an error; files
 )
 
@@ -51,7 +51,7 @@ func (p Phase) String() string {
 	case PhaseSync:
 		return "waiting for the disk"
 	case PhaseStream:
-		return "injecting"
+		return "copying the pipe"
 	case PhaseUndo:
 		return "removing new files"
 	}
@@ -72,18 +72,18 @@ type ProgressState struct {
 	// Phase is the current phase.
 	Phase Phase
 	Done  int64 // in the unit of the phase
-	Total int64 // in the same unit; 0 if it is unknown, as with a stream
+	Total int64 // in the same unit; 0 if it is unknown, as with a pipe
 }
 
 // A Progress says how far a run is. Any goroutine may read it, at any time. The run updates it
 // after each block of some 256 KiB and after some dozen functions. That has no measurable cost
 // and allocates nothing. The zero value is ready. It belongs to one run.
 type Progress struct {
-	mu     sync.Mutex
-	now    ProgressState
-	beside ProgressState // data that is read in addition to the recording
-	// writes says that the run has begun to make files.
-	writes bool
+	mu       sync.Mutex
+	now      ProgressState
+	beside   ProgressState // data that is read in addition to the recording
+	writes   bool          // the run has begun to make files
+	finished bool          // the result is complete
 }
 
 // Writes reports whether the run has begun to make files. When the run is cancelled, it removes
@@ -102,6 +102,24 @@ func (p *Progress) Write() {
 	}
 	p.mu.Lock()
 	p.writes = true
+	p.mu.Unlock()
+}
+
+// Finished reports whether the result is complete: its last byte is written, and durable where that
+// was asked for.
+func (p *Progress) Finished() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.finished
+}
+
+// Finish records that the result is complete.
+func (p *Progress) Finish() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.finished = true
 	p.mu.Unlock()
 }
 

@@ -37,7 +37,7 @@ type Summary struct {
 	AlreadyInjected int `json:"already_injected"`
 
 	Mappings int `json:"mappings"` // records added
-	// MostMappings is the number of these in the process that has most. It is 0 for streams.
+	// MostMappings is the number of these in the process that has most.
 	MostMappings int `json:"most_mappings"`
 	// Tables counts the records added for unwind tables with addresses of their own.
 	Tables  int `json:"tables"`

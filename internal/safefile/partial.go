@@ -3,25 +3,14 @@ package safefile
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
-	"github.com/jitinject/jitinject/perfdata"
 )
-
-// IsRecordingPart reports whether a file name belongs to a recording that is a directory.
-func IsRecordingPart(name string) bool {
-	_, ok := perfdata.DirFile(name)
-	return ok || name == "data" || name == "kcore_dir"
-}
 
 // A Partial is a file or a directory in the making, next to its destination: .NAME.NUMBER.partial.
 // It is locked while it is written. An unlocked one was left by a killed run, and the next run with
@@ -31,7 +20,8 @@ type Partial struct {
 	Name string
 	// number is the part of Name that distinguishes it from others.
 	number string
-	lock   int // descriptor that holds the lock
+	kind   uint32 // S_IFREG or S_IFDIR
+	lock   int    // descriptor that holds the lock
 }
 
 // PartialSuffix ends the names of partial files.
@@ -100,6 +90,7 @@ var errTaken = fmt.Errorf("%d temporary files were locked or removed by other pr
 // newPartial finds a name for which create succeeds, with a number that suits. On the way, it
 // removes partial files of earlier runs of that kind.
 func newPartial(dir int, name string, kind uint32, suits func(number string) bool, create func(temp string) (int, error)) (int, *Partial, error) {
+	defer Hold()()
 	for i := 0; ; i++ {
 		number := strconv.Itoa(i)
 		if i >= Guessed {
@@ -108,9 +99,8 @@ func newPartial(dir int, name string, kind uint32, suits func(number string) boo
 		if i < maxPartials && !suits(number) {
 			continue
 		}
-		p := &Partial{dir: dir, Name: partialName(name, number), number: number, lock: -1}
+		p := &Partial{dir: dir, Name: partialName(name, number), number: number, kind: kind, lock: -1}
 		RemoveStale(dir, p.Name, kind) // if that fails, the name is taken, and another one does
-		entry := journal.AddPartial(dir, p.Name, kind)
 		fd, err := create(p.Name)
 		if errors.Is(err, unix.EEXIST) && i < maxPartials {
 			continue
@@ -120,7 +110,7 @@ func newPartial(dir int, name string, kind uint32, suits func(number string) boo
 		}
 		held, err := p.hold(fd)
 		if held {
-			entry.Opened(fd)
+			partials.all.Store(p, nil)
 			return fd, p, nil
 		}
 		sys.Close(fd)
@@ -180,104 +170,20 @@ func (p *Partial) hold(fd int) (held bool, err error) {
 	return true, nil
 }
 
-// RemoveStale removes a partial file or directory that a run of the same user left. kind is S_IFREG
-// or S_IFDIR. Another user with write access can give such a name to a directory of the user's. So
-// RemoveStale removes a directory only if a directory was to be made, and if it contains only the
-// beginning of a recording.
-//
-// It returns nil if there is no such file, or if that is another user's, locked, or something else.
-// Otherwise the error says why the file is still there.
-func RemoveStale(dir int, temp string, kind uint32) error {
-	fd, err := sys.Openat(dir, temp, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) {
-		return nil
-	}
-	if err != nil {
-		return unlessOther(dir, temp, err)
-	}
-	defer sys.Close(fd)
-	var st, named unix.Stat_t
-	if err := sys.Fstat(fd, &st); err != nil || int(st.Uid) != os.Geteuid() {
-		return err
-	}
-	if err := sys.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	if err := sys.Fstatat(dir, temp, &named, unix.AT_SYMLINK_NOFOLLOW); errors.Is(err, unix.ENOENT) {
-		return nil
-	} else if err != nil || named.Dev != st.Dev || named.Ino != st.Ino {
-		return err
-	}
-	switch {
-	case st.Mode&unix.S_IFMT != kind:
-	case kind == unix.S_IFREG:
-		return Remove(dir, temp)
-	case isRecordingBegun(fd):
-		return RemoveDir(dir, temp)
-	}
-	return nil
-}
-
-// unlessOther returns err, or nil if a name is that of another user's file or of none.
-func unlessOther(dir int, name string, err error) error {
-	var st unix.Stat_t
-	if serr := sys.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); errors.Is(serr, unix.ENOENT) || serr == nil && int(st.Uid) != os.Geteuid() {
-		return nil
-	}
-	return err
-}
-
-// isRecordingBegun reports whether a directory contains only files that a run writes into its
-// output directory.
-func isRecordingBegun(fd int) bool {
-	root, err := sys.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", fd))
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), ".")
-	if err != nil {
-		return false
-	}
-	for _, e := range entries {
-		if !IsRecordingPart(e.Name()) || e.IsDir() != (e.Name() == "kcore_dir") {
-			return false
-		}
-	}
-	if len(entries) == 0 {
-		return true
-	}
-	f, err := root.OpenFile("data", os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var magic [8]byte // zero at first: the header is written last
-	n, err := f.ReadAt(magic[:], 0)
-	return n == 0 && err == io.EOF || n == len(magic) && (magic == [8]byte{} || perfdata.HasMagic(magic[:]))
-}
-
-// RemoveDir removes a partial directory, without following links.
-func RemoveDir(dir int, temp string) error {
-	return again(func() error {
-		root, err := sys.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir))
-		if err != nil {
-			return err
-		}
-		defer root.Close()
-		return root.RemoveAll(temp)
-	})
-}
-
 // Rename gives the file its final name. It replaces the file that has it.
 func (p *Partial) Rename(name string) error {
-	return p.rename(name, func(dir int, from, to string) error { return sys.Renameat(dir, from, dir, to) })
+	defer Hold()()
+	return p.rename(name, renameOver)
 }
 
 // RenameNew gives the file its final name. It fails with EEXIST if another file has it.
-func (p *Partial) RenameNew(name string) error { return p.rename(name, renameNew) }
+func (p *Partial) RenameNew(name string) error {
+	defer Hold()()
+	return p.rename(name, renameNew)
+}
+
+// renameOver gives a file another name, and replaces the file that has that.
+func renameOver(dir int, from, to string) error { return sys.Renameat(dir, from, dir, to) }
 
 // rename gives the file its final name by a call of do.
 func (p *Partial) rename(name string, do func(dir int, from, to string) error) error {
@@ -289,17 +195,27 @@ func (p *Partial) rename(name string, do func(dir int, from, to string) error) e
 	return err
 }
 
-// Remove removes the file, unless it has its final name.
-func (p *Partial) Remove() (err error) {
-	if p.Name != "" {
-		err = Remove(p.dir, p.Name)
-	}
+// Remove removes the file, or the directory with all that is in it, unless it has its final name.
+func (p *Partial) Remove() error {
+	defer Hold()()
+	err := p.remove()
 	p.release()
 	return err
 }
 
+func (p *Partial) remove() error {
+	switch {
+	case p.Name == "":
+		return nil
+	case p.kind == unix.S_IFDIR:
+		return RemoveDir(p.dir, p.Name)
+	}
+	return Remove(p.dir, p.Name)
+}
+
 // release releases the lock.
 func (p *Partial) release() {
+	partials.all.Delete(p)
 	if p.lock >= 0 {
 		sys.Close(p.lock)
 		p.lock = -1

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -29,11 +28,7 @@ func OpenDir(path string) (fd int, err error) {
 // made are the paths of those that it made, outermost first, even after an error.
 func MakeDir(path string, mode uint32) (fd int, made []string, err error) {
 	return walk(path, func(dir int, name string) error {
-		err := sys.Mkdirat(dir, name, mode)
-		if err == nil {
-			journal.AddFile(dir, name)
-		}
-		return err
+		return sys.Mkdirat(dir, name, mode)
 	})
 }
 

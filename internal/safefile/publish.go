@@ -37,6 +37,8 @@ func sideName(name, number string) string { return partialName(name+OldSuffix, "
 //
 // If published is true, the file has its name in spite of the error. The error says then that the
 // name may not be on the disk, or that an earlier file has its side name.
+//
+// The caller calls [Hold] before.
 func (p *Partial) Publish(name string, noSync bool) (published bool, err error) {
 	sync := func() error { return nil }
 	if !noSync {
@@ -58,7 +60,7 @@ func (p *Partial) Publish(name string, noSync bool) (published bool, err error) 
 		return false, err
 	}
 	if st.Size == 0 && st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		if err = p.Rename(name); err != nil {
+		if err = p.rename(name, renameOver); err != nil {
 			return false, err
 		}
 		return true, unsure(sync())
@@ -69,7 +71,7 @@ func (p *Partial) Publish(name string, noSync bool) (published bool, err error) 
 		return false, err
 	}
 	if err = sync(); err == nil {
-		err = p.Rename(name)
+		err = p.rename(name, renameOver)
 	}
 	if err != nil {
 		return false, takeBack(err, p.dir, name, side, linked)

@@ -11,21 +11,13 @@ import (
 )
 
 func main() {
-	r := &runner{}
+	r := &runner{top: "."}
 	only := flag.String("only", "", "run the sessions with `WORD` in their names")
-	flag.StringVar(&r.top, "top", ".", "the repository")
 	flag.StringVar(&r.bin, "bin", "bin", "where jitinject is")
 	// Not in /tmp, where perf takes objects for something special.
 	flag.StringVar(&r.work, "work", "/var/tmp", "where sessions run")
-	flag.StringVar(&r.npm, "npm", "", "where programs of npm are")
 	flag.StringVar(&r.roots, "roots", "/var/cache/jitinject", "where folders of other Debian releases are")
 	flag.Parse()
-	bin, err := filepath.Abs(r.bin)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "sessions:", err)
-		os.Exit(2)
-	}
-	r.bin = bin
 	files := flag.Args()
 	if len(files) == 0 {
 		files = documents(r.top)
@@ -57,34 +49,33 @@ func documents(top string) []string {
 // refresh runs the sessions of a document and puts in what they print. What failed
 // stays as it was.
 func (r *runner) refresh(file, only string) error {
-	doc, err := os.ReadFile(file)
+	old, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	sessions, err := parse(string(doc))
+	doc := string(old)
+	sessions, err := parse(doc)
 	if err != nil {
 		return err
 	}
-	printed := make(map[*session]string)
 	var errs []error
 	for _, s := range sessions {
 		if !strings.Contains(s.name, only) {
 			continue
 		}
-		text, err := r.run(s)
-		var missing missingError
+		printed, err := r.run(s)
 		switch {
-		case errors.As(err, &missing):
+		case errors.Is(err, errMissing):
 			fmt.Fprintf(os.Stderr, "%s: session %s is left as it is: %v\n", file, s.name, err)
 		case err != nil:
 			errs = append(errs, err)
 		default:
-			printed[s] = text
+			doc = s.paste(doc, printed)
 		}
 	}
-	if pasted := paste(string(doc), printed, sessions); pasted != string(doc) {
+	if doc != string(old) {
 		fmt.Fprintf(os.Stderr, "%s: written\n", file)
-		errs = append(errs, os.WriteFile(file, []byte(pasted), 0o644))
+		errs = append(errs, os.WriteFile(file, []byte(doc), 0o644))
 	}
 	return errors.Join(errs...)
 }

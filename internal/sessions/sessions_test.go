@@ -51,7 +51,7 @@ func TestSessions_AreShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range sessions {
-			if want, shown := s.commands(); !slices.Equal(want, shown) {
+			if want, shown := commands(s.lines), commands(s.shown); !slices.Equal(want, shown) {
 				t.Errorf("session %s shows\n%s\nand is\n%s; run make sessions", s.name, strings.Join(shown, "\n"), strings.Join(want, "\n"))
 			}
 			if seen[s.name] {
@@ -81,10 +81,10 @@ func TestSessions_OnRecordedData(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range sessions {
-			if s.records {
+			if s.records() {
 				continue
 			}
-			for _, tool := range s.needs {
+			for _, tool := range s.list("needs") {
 				testrec.Tool(t, tool)
 			}
 			got, err := r.run(s)
@@ -126,25 +126,23 @@ func TestParseSession_EveryForm(t *testing.T) {
 		t.Fatalf("got %+v, %v; want no error, 1 session", sessions, err)
 	}
 	s := sessions[0]
-	want := []step{{"hidden", true, "", 0}, {"echo a  b", false, "first 1", 0}, {"false", false, "", 1}}
-	if s.name != "one" || s.recording != "node-hot" || !slices.Equal(s.needs, []string{"perf", "node"}) || !s.records || !slices.Equal(s.steps, want) {
-		t.Errorf(`got %+v; want name = "one", recording = "node-hot", needs equal to %+v, records, steps equal to %+v`, s, []string{"perf", "node"}, want)
+	if want := ": hidden\n$ echo a  b\n| first 1\n$ false\n= 1\n"; s.name != "one" || s.attributes["recording"] != "node-hot" || !slices.Equal(s.list("needs"), []string{"perf", "node"}) || !s.records() || s.lines != want {
+		t.Errorf(`got %+v; want name = "one", recording = "node-hot", needs equal to perf and node, records, lines = %q`, s, want)
 	}
 	if s.shown != "$ echo a  b\na 12 b\n$ false\n" || !sameBut(s.shown, "$ echo a b\na 7 b\n$ false\n") || sameBut(s.shown, "$ echo a b\na b\n$ false\n") || !sameBut("in 1.5 s", "in 20 ms") || sameBut("in 1.5 s", "in 20 m") {
 		t.Errorf("it shows %q", s.shown)
 	}
-	if got := paste(sample, map[*session]string{s: s.shown}, sessions); got != sample {
+	if got := s.paste(sample, s.shown); got != sample {
 		t.Errorf("pasted again:\n%s", got)
 	}
-	if got := paste(sample, map[*session]string{s: "$ new\n"}, sessions); !strings.Contains(got, "```console\n$ new\n```\n"+endMark+"\nmore") {
+	if got := s.paste(sample, "$ new\n"); !strings.Contains(got, "-->\n```console\n$ new\n```\n<!-- /session -->\nmore") {
 		t.Errorf("pasted:\n%s", got)
 	}
 	for _, bad := range []string{
-		"<!-- session \n-->\n" + endMark,
-		"<!-- session a colour=red\n-->\n" + endMark,
-		"<!-- session a\nls\n-->\n" + endMark,
+		"<!-- session \n-->\n<!-- /session -->",
+		"<!-- session a colour=red\n-->\n<!-- /session -->",
 		"<!-- session a\n$ ls\n-->\n",
-		"<!-- session a\n$ ls\n-->\n<!-- session b\n-->\n" + endMark,
+		"<!-- session a\n$ ls\n-->\n<!-- session b\n-->\n<!-- /session -->",
 	} {
 		if _, err := parse(bad); err == nil {
 			t.Errorf("%q is taken for a document", bad)
@@ -156,15 +154,16 @@ func TestParseSession_EveryForm(t *testing.T) {
 // does a tool that is not there, in another way.
 func TestRun_OtherExitCode(t *testing.T) {
 	r := &runner{top: top, bin: t.TempDir(), work: t.TempDir()}
-	text, err := r.run(&session{name: "fine", steps: []step{{command: "printf 'a\\nb\\nc\\n' >&2", filter: "first 2"}, {command: "false", code: 1}, {command: "pwd"}}})
-	if want := "$ printf 'a\\nb\\nc\\n' >&2\na\nb\n...\n$ false\n$ pwd\n" + shownDir + "\n"; err != nil || text != want {
+	text, err := r.run(&session{name: "fine", lines: "$ printf 'a \\nb\\nc\\n\\n' >&2\n| first 2\n: X=1\n$ exit_with() { return 1; }; exit_with\n= 1\n$ echo $X; pwd\n"})
+	if want := "$ printf 'a \\nb\\nc\\n\\n' >&2\na\nb\n...\n$ exit_with() { return 1; }; exit_with\n$ echo $X; pwd\n1\n" + shownDir + "\n"; err != nil || text != want {
 		t.Errorf("%q, %v, want %q", text, err, want)
 	}
-	if _, err := r.run(&session{name: "wrong", steps: []step{{command: "false"}}}); err == nil {
-		t.Error("a command that fails is taken for one that does not")
+	for _, lines := range []string{"$ false\n", "$ true\n= 1\n", "ls\n"} {
+		if _, err := r.run(&session{name: "wrong", lines: lines}); err == nil || errors.Is(err, errMissing) {
+			t.Errorf("%q: got %v; want an error of the session", lines, err)
+		}
 	}
-	var missing missingError
-	if _, err := r.run(&session{name: "missing", needs: []string{"no-such-tool"}}); !errors.As(err, &missing) {
+	if _, err := r.run(&session{name: "missing", attributes: map[string]string{"needs": "no-such-tool"}}); !errors.Is(err, errMissing) {
 		t.Errorf("a tool that is not there: %v", err)
 	}
 }
@@ -193,7 +192,7 @@ func TestDocs_RuntimesAreTried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		recorded := slices.ContainsFunc(sessions, func(s *session) bool { return s.records })
+		recorded := slices.ContainsFunc(sessions, (*session).records)
 		switch said := strings.Contains(string(text), "Not tried by us") || strings.Contains(string(text), "Tried on"); {
 		case !recorded && !said:
 			t.Errorf("%s shows no session, and does not say that it was not tried", name)
@@ -206,26 +205,22 @@ func TestDocs_RuntimesAreTried(t *testing.T) {
 	}
 }
 
-// commands are the commands that a session shows, and those that its document does.
-func (s *session) commands() (want, shown []string) {
-	for _, st := range s.steps {
-		if !st.hidden {
-			want = append(want, st.command)
+// commands are the lines of a session, or of what it shows, that are commands.
+func commands(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "$ ") {
+			list = append(list, line)
 		}
 	}
-	for line := range strings.Lines(s.shown) {
-		if c, ok := strings.CutPrefix(line, "$ "); ok {
-			shown = append(shown, strings.TrimSuffix(c, "\n"))
-		}
-	}
-	return want, shown
+	return list
 }
 
 // onlyOurs reports whether all commands are jitinject's, so that what they print does
 // not depend on what else is installed.
 func (s *session) onlyOurs() bool {
-	for _, st := range s.steps {
-		if !strings.HasPrefix(st.command, "jitinject ") || strings.ContainsAny(st.command, "|;&") {
+	others := regexp.MustCompile(`(?m)^[$:] .*[|;&]|^[$:] (jitinject )?`)
+	for _, m := range others.FindAllStringSubmatch(s.lines, -1) {
+		if m[1] == "" {
 			return false
 		}
 	}

@@ -6,9 +6,13 @@
 // finds the format of a file. Packages that several formats share are listing (code), frames (unwind
 // tables) and callstats (tables of calls). showtest is for tests.
 //
-// A format walks the records of a file and calls the methods of a [Form] for each: Begin,
-// the fields, End. There are two forms, [TextForm] and one for JSON, so what one shows the
-// other shows, too.
+// A format walks the records of a file, which are structs of its codec, and gives each to
+// [Viewer.Record]. One walk over the fields of the struct prints it: tags of the codec, or a table
+// there, say what a field is called and how its value is written; see [Fields]. The format adds what
+// is no field (Viewer.Known, Viewer.Add): code, names that the file had so far, entries that are
+// decoded here. The walk calls the methods of a [Form]. There are three: text, JSON, and one that
+// writes nothing and looks for what the filter says. So a field that is shown can be looked for, and
+// in both outputs.
 //
 // With a filter, the line about the file itself is written only before another item: the
 // form holds it until then.

@@ -10,12 +10,11 @@ import (
 // must satisfy every part that is set. A record without the field of a part, such as
 // one without a process, does not satisfy it.
 type Filter struct {
-	PIDs      []uint32
-	Names     []Name
-	Address   Range // of code or data; a record satisfies it that touches it
-	Time      Range // nanoseconds
-	Types     []string
-	NoSamples bool
+	PIDs    []uint32
+	Names   []Name
+	Address Range // of code or data; a record satisfies it that touches it
+	Time    Range // nanoseconds
+	Types   []string
 
 	prefixes prefixes
 }

@@ -23,11 +23,9 @@ type Format struct {
 	// HasCalls is whether files may record calls, for Options.Stats.
 	HasCalls bool
 
-	// Types are the types of items, for filters. A filter may leave out one of Prefixes of a type,
-	// and may add Hidden, a prefix that the output does not have.
+	// Types are the types of items, for filters. A filter may leave out one of Prefixes of a type.
 	Types    []string
 	Prefixes []string
-	Hidden   string
 
 	Directory  *Directory  // nil where directories mean nothing
 	Neighbours *Neighbours // nil where the file alone tells its format

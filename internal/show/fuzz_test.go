@@ -18,7 +18,7 @@ import (
 // seeds are files of all formats, real ones where they are small.
 func seeds(t testing.TB) (list [][]byte) {
 	t.Helper()
-	list = append(list, testrec.Hex(t, "../../jitdump/testdata/spec.hex"), testrec.Hex(t, "../../jitdump/testdata/debuginfo2.hex"), testrec.Hex(t, "../../jitdump/testdata/openj9.hex"), showtest.Recording().Bytes(), showtest.MonoLog(t, 17), showtest.MonoLog(t, 4),
+	list = append(list, testrec.Hex(t, "../../jitdump/testdata/spec.hex"), testrec.Hex(t, "../../jitdump/testdata/debuginfo2.hex"), testrec.Hex(t, "../../jitdump/testdata/openj9.hex"), showtest.MonoLog(t, 17), showtest.MonoLog(t, 4),
 		showtest.XRayTrace(t, 5, binary.LittleEndian), showtest.XRayTrace(t, 3, binary.BigEndian), showtest.XRayTrace(t, 1, binary.LittleEndian))
 	for _, name := range []string{"node20.log", "node25.log"} {
 		b, err := os.ReadFile("../format/v8log/testdata/" + name)
@@ -27,9 +27,9 @@ func seeds(t testing.TB) (list [][]byte) {
 		}
 		list = append(list, b)
 	}
-	for _, name := range []string{"lli-hot", "toyjit", "php", "node-zstd", "node-pipe"} {
+	for _, name := range []string{"lli-hot", "toyjit", "php"} {
 		dir := testrec.Unpack(t, name)
-		for _, path := range showtest.Files(t, dir) {
+		for _, path := range showtest.Dumps(t, dir) {
 			b, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -42,17 +42,6 @@ func seeds(t testing.TB) (list [][]byte) {
 				list = append(list, swapped)
 			}
 		}
-	}
-	objects, err := filepath.Glob("showelf/testdata/*.so")
-	if err != nil || len(objects) == 0 {
-		t.Fatal("no objects in testdata", err)
-	}
-	for _, path := range objects {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, b)
 	}
 	return list
 }

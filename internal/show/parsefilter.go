@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -125,34 +124,30 @@ func ParseType(s string, formats []Format) (string, error) {
 	if n, err := strconv.ParseUint(s, 10, 32); err == nil {
 		return fmt.Sprintf("type %d", n), nil
 	}
-	return "", fmt.Errorf("there are no such records; types are called as the output shows them, like load, debug_info, mmap2 or sample; those without a name have a number")
+	return "", fmt.Errorf("there are no such records; types are called as the output shows them, like load, debug_info or enter; those without a name have a number")
 }
 
-// prefixes are what types of records may be written without, and what some may be written
-// with.
-type prefixes struct{ shown, hidden []string }
+// prefixes are what types of records may be written without.
+type prefixes []string
 
 func prefixesOf(formats []Format) (p prefixes) {
 	for i := range formats {
-		p.shown = append(p.shown, formats[i].Prefixes...)
-		if hidden := formats[i].Hidden; hidden != "" {
-			p.hidden = append(p.hidden, hidden)
-		}
+		p = append(p, formats[i].Prefixes...)
 	}
 	return p
 }
 
 // isType reports whether a type is what was written.
 // Spaces in it may be written as underscores.
-func (p *prefixes) isType(name, written string) bool {
+func (p prefixes) isType(name, written string) bool {
 	name, written = strings.ReplaceAll(name, " ", "_"), strings.ReplaceAll(written, " ", "_")
 	if strings.EqualFold(name, written) {
 		return true
 	}
-	for _, prefix := range p.shown {
+	for _, prefix := range p {
 		if short, ok := strings.CutPrefix(name, prefix); ok && strings.EqualFold(short, written) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(p.hidden, func(prefix string) bool { return strings.EqualFold(prefix+name, written) })
+	return false
 }

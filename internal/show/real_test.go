@@ -3,9 +3,7 @@ package show_test
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,7 +22,7 @@ func TestJSONLines(t *testing.T) {
 			continue
 		}
 		dir := testrec.Unpack(t, name)
-		for _, path := range showtest.Files(t, dir) {
+		for _, path := range showtest.Dumps(t, dir) {
 			plain := strings.Split(strings.TrimSuffix(showtest.Shown(t, path, show.Options{JSON: true}), "\n"), "\n")
 			more := strings.Split(strings.TrimSuffix(showtest.Shown(t, path, show.Options{JSON: true, Hex: true, Disassemble: true}), "\n"), "\n")
 			if len(plain) != len(more) || len(plain) < 3 {
@@ -51,7 +49,7 @@ func TestJSONLines(t *testing.T) {
 						t.Fatalf("%s: line %d: %s is %s, with hex and code %s", path, i, key, value, b[key])
 					}
 				}
-				if typ := string(a["type"]); b["hex"] == nil && typ != `"file"` && !(typ == `"header"` && !strings.HasSuffix(path, ".dump")) && typ != `"error"` {
+				if typ := string(a["type"]); b["hex"] == nil && typ != `"file"` && typ != `"error"` {
 					t.Fatalf("%s: no bytes: %.200s", path, more[i])
 				}
 			}
@@ -104,7 +102,7 @@ func TestTextAndJSON(t *testing.T) {
 	head := regexp.MustCompile(`(?m)^(?:0x([0-9a-f]+) +(?:[0-9]+\.[0-9]{9} +)?)?([A-Za-z][A-Za-z0-9_]*) `)
 	for _, name := range showtest.Recordings(t) {
 		dir := testrec.Unpack(t, name)
-		for _, path := range showtest.Files(t, dir) {
+		for _, path := range showtest.Dumps(t, dir) {
 			text := showtest.Shown(t, path, show.Options{})
 			lines := strings.Split(strings.TrimSuffix(showtest.Shown(t, path, show.Options{JSON: true}), "\n"), "\n")
 			heads := head.FindAllStringSubmatch(text, -1)
@@ -133,7 +131,7 @@ func TestSwapped(t *testing.T) {
 			continue
 		}
 		dir := testrec.Unpack(t, name)
-		for _, path := range showtest.Files(t, dir) {
+		for _, path := range showtest.Dumps(t, dir) {
 			in, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -161,29 +159,5 @@ func TestSwapped(t *testing.T) {
 				t.Fatalf("%s: %d lines, in the other byte order %d", path, len(w), len(g))
 			}
 		}
-	}
-}
-
-// A stream shows what the same file does.
-func TestPipe(t *testing.T) {
-	dir := testrec.Unpack(t, "node-pipe")
-	path := filepath.Join(dir, "perf.pipe.data")
-	in, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	go func() {
-		io.Copy(w, bytes.NewReader(in))
-		w.Close()
-	}()
-	got := showtest.Whole(t, "-", show.Options{Stdin: r})
-	want := strings.Replace(showtest.Whole(t, path, show.Options{}), "name="+path, "name=-", 1)
-	if got != want {
-		t.Errorf("through a pipe, %d bytes of text; from the file, %d", len(got), len(want))
 	}
 }

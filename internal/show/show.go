@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -72,8 +73,18 @@ type Viewer struct {
 	Head  []byte       // the first bytes, at most eight
 	Texts *SourceTexts // of source files
 
-	w      io.Writer
-	damage Damaged
+	// What a format adds to the fields of records; see [Fields]. All may be left as they are.
+	Row     int                                            // the number of the row, in Add
+	Version int                                            // of the format
+	Known   func(key string, v uint64) (name, text string) // the field that follows one, with the name that its value has
+	Add     func(o Form, rec any)                          // writes what is no field, behind the fields of a struct
+	Bytes   func(offset, size int64) []byte                // of the records, if they are not those of File
+
+	w          io.Writer
+	damage     Damaged
+	flushed    int64 // the offset up to which the output was flushed
+	oneProcess bool  // records need not name their process
+	matcher    *matcher
 }
 
 // headSize is how many bytes tell the format of a file.
@@ -242,6 +253,16 @@ func (v *Viewer) NeedsFile(format string) error {
 		return fmt.Errorf("a file of %s cannot be read from a pipe; put it into a file and name that", format)
 	}
 	return nil
+}
+
+// ShownBy is the error about a file that other programs show. FILE in their commands becomes its
+// name, as a shell reads it.
+func (v *Viewer) ShownBy(what, commands string) error {
+	path := v.Path
+	if path != "-" && strings.HasPrefix(path, "-") {
+		path = "./" + path
+	}
+	return fmt.Errorf("it is %s; %s", what, strings.ReplaceAll(commands, "FILE", quote.ShellWord(path)))
 }
 
 // Begun begins the first item, which says what the file is; the caller adds fields and ends it. With

@@ -15,14 +15,13 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// Filters let through what they say, of dumps with what belongs to a function, and of
-// recordings.
+// Filters let through what they say, of dumps with what belongs to a function.
 func TestFilters(t *testing.T) {
 	dir := t.TempDir()
 	spec := filepath.Join(dir, "spec.dump")
 	showtest.Put(t, spec, testrec.Hex(t, "../../jitdump/testdata/spec.hex"))
-	data := filepath.Join(dir, "small.data")
-	showtest.Put(t, data, showtest.Recording().Bytes())
+	mono := filepath.Join(dir, "small.mlpd")
+	showtest.Put(t, mono, showtest.MonoLog(t, 17))
 	for _, c := range []struct {
 		name, path string
 		set        func(*show.Filter)
@@ -44,36 +43,19 @@ func TestFilters(t *testing.T) {
 			f.Types = []string{"load"}
 		}, nil},
 
-		{"a process", data, func(f *show.Filter) { f.PIDs = []uint32{1} }, []string{"COMM sh"}},
-		{"a time", data, func(f *show.Filter) { f.Time = showtest.Range(t, show.ParseTime, "2.000002-2.000003") },
-			[]string{"MMAP2 /usr/bin/program", "MMAP2 //anon"}},
-		{"a time in nanoseconds", data, func(f *show.Filter) {
-			f.Time = showtest.Range(t, show.ParseTime, "2000003000ns,")
-			f.Types = []string{"sample", "mmap2"}
+		{"a process", mono, func(f *show.Filter) { f.PIDs = []uint32{17}; f.Types = []string{"jit"} }, []string{"method_jit Demo:Leaf (int)", "method_jit Demo:\x1b[31m\ufffd ()"}},
+		{"a time", mono, func(f *show.Filter) { f.Time = showtest.Range(t, show.ParseTime, "2.000002-2.000003") }, []string{"class Node<T>", "vtable"}},
+		{"a time in nanoseconds", mono, func(f *show.Filter) {
+			f.Time = showtest.Range(t, show.ParseTime, "2000006000ns,2000007999ns")
+			f.Types = []string{"enter", "alloc"}
 		},
-			[]string{"MMAP2 //anon", "SAMPLE", "SAMPLE"}},
-		{"the name of a mapping", data, func(f *show.Filter) { f.Names = showtest.Names(t, "program") }, []string{"MMAP2 /usr/bin/program"}},
-		{"an address of mappings and samples", data, func(f *show.Filter) { f.Address = showtest.Range(t, show.ParseAddress, "7f0000001000-7f0000001fff") },
-			[]string{"MMAP2 //anon", "SAMPLE"}},
-		{"no samples", data, func(f *show.Filter) {
-			f.NoSamples = true
-			f.PIDs = []uint32{17}
-			f.Time = showtest.Range(t, show.ParseTime, "2.000003-")
-		},
-			[]string{"MMAP2 //anon", "CALLCHAIN_DEFERRED", "LOST", "EXIT"}},
-		{"a type without a name", data, func(f *show.Filter) { f.Types = []string{"type 99"} }, []string{"type 99"}},
+			[]string{"method_enter Demo:Leaf (int)", "alloc"}},
+		{"an address of code", mono, func(f *show.Filter) { f.Address = showtest.Range(t, show.ParseAddress, "7f0000001000-7f000000102f") }, []string{"method_jit Demo:Leaf (int)"}},
 	} {
 		got := showtest.Kinds(t, showtest.Shown(t, c.path, showtest.Options(t, c.set)))
 		if strings.Join(got, ", ") != strings.Join(c.want, ", ") {
 			t.Errorf("%s: shown are %q, not %q", c.name, got, c.want)
 		}
-	}
-	so := filepath.Join("showelf", "testdata", "toyjit.so")
-	if got := showtest.Shown(t, so, showtest.Options(t, func(f *show.Filter) { f.Names = showtest.Names(t, "nowhere") })); got != "" {
-		t.Errorf("of an object without the function is shown %s", got)
-	}
-	if got := showtest.Shown(t, so, showtest.Options(t, func(f *show.Filter) { f.Names = showtest.Names(t, "deep") })); !strings.HasPrefix(got, `{"type":"file"`) {
-		t.Errorf("of an object with the function is shown %.100s", got)
 	}
 	toyjit := testrec.Dumps(t, testrec.Unpack(t, "toyjit"))[0]
 	got := showtest.Kinds(t, showtest.Shown(t, toyjit, showtest.Options(t, func(f *show.Filter) { f.Names = showtest.Names(t, "/^deep$/") })))
@@ -129,12 +111,12 @@ func TestParseFilters(t *testing.T) {
 			t.Errorf("pid %q is taken", s)
 		}
 	}
-	for _, s := range []string{"load", "JIT_CODE_LOAD", "debug_info2", "tier", "mmap2", "PERF_RECORD_SAMPLE", "header", "99"} {
+	for _, s := range []string{"load", "JIT_CODE_LOAD", "debug_info2", "tier", "code-creation", "header", "99"} {
 		if _, err := show.ParseType(s, formats.Shown()); err != nil {
 			t.Errorf("type %q: %v", s, err)
 		}
 	}
-	for _, s := range []string{"", "samples", "type", "4294967296"} {
+	for _, s := range []string{"", "sample", "type", "4294967296"} {
 		if _, err := show.ParseType(s, formats.Shown()); err == nil {
 			t.Errorf("type %q is taken", s)
 		}
@@ -155,6 +137,12 @@ func TestNothingToShow(t *testing.T) {
 	showtest.Put(t, filepath.Join(dir, "cut.dump"), []byte("DTiJ\x01\x00"))
 	showtest.Put(t, filepath.Join(dir, "cut.data"), []byte("PERFILE2\x68"))
 	showtest.Put(t, filepath.Join(dir, "cut.so"), []byte("\x7fELF\x02"))
+	showtest.Put(t, filepath.Join(dir, "-it's a.data"), []byte("PERFILE2\x68"))
+	t.Chdir(dir)
+	err := showtest.File(os.Stdout, "-it's a.data", &show.Options{})
+	if want := `it is a recording; perf report -D -i './-it'\''s a.data' shows its records, and perf script --header-only -i './-it'\''s a.data' its header`; err == nil || err.Error() != want {
+		t.Errorf("got the error %v; want %s", err, want)
+	}
 	for _, name := range []string{"none", "cut.dump", "cut.data", "cut.so", "."} {
 		var out bytes.Buffer
 		if err := showtest.File(&out, filepath.Join(dir, name), &show.Options{}); err == nil || errors.Is(err, show.ErrUnknown) || out.Len() > 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
@@ -21,6 +22,9 @@ func writeAdvice(w io.Writer, s *engine.Summary) {
 	if wants(engine.KindJ9) {
 		fmt.Fprintln(w, "these captures hold no code, so perf annotate shows none: see jitinject help openj9 for sources of code")
 	}
+	if slices.ContainsFunc(s.Dumps, lacksPHPLines) {
+		fmt.Fprintln(w, "PHP's JIT compiler writes no lines: perf annotate shows instructions only")
+	}
 	unlogged := 0
 	for _, d := range s.Dumps {
 		if d.Logs == nil {
@@ -31,6 +35,9 @@ func writeAdvice(w io.Writer, s *engine.Summary) {
 		advice := "add V8's flags --log-code --log-source-code"
 		if asksForLog(s.Cmdline) {
 			advice = "the recorded command has V8's flags for it, but no isolate-*-PID-v8.log is used; name its directory with --dump-dir"
+			if log := logFile(s.Cmdline); log != "" {
+				advice = "the recorded command wrote it into " + quote.Printable(log) + ", a name that does not say which process it is of; name it: jitinject " + quote.ShellWord(log)
+			}
 		}
 		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: %s; see jitinject help v8log\n", words.Count(int64(unlogged), "function"), advice)
 	}
@@ -42,6 +49,11 @@ func wantsCode(d engine.DumpSummary) bool {
 	return d.CodeFiles == 0 && d.WithoutCode > (d.Functions-d.Empty-d.InImages-d.Unreferenced)/2 && (d.Samples == nil || d.Samples.InJIT > 0)
 }
 
+// lacksPHPLines reports whether samples are in functions of PHP, which never have lines.
+func lacksPHPLines(d engine.DumpSummary) bool {
+	return strings.HasPrefix(d.Command, "php") && d.Kind == engine.KindJitdump && d.WithLines == 0 && samplesOf(&d).InJIT > 0
+}
+
 // asksForLog reports whether a command line has the flags with which V8 writes its log.
 func asksForLog(cmdline []string) bool {
 	has := func(flag string) bool {
@@ -51,4 +63,15 @@ func asksForLog(cmdline []string) bool {
 		})
 	}
 	return has("--log-code") && has("--log-source-code")
+}
+
+// logFile returns the log that a command line names to V8, or "" if there is none or if its name is a
+// pattern.
+func logFile(cmdline []string) string {
+	for _, word := range cmdline {
+		if _, name, ok := strings.Cut(word, "--logfile="); ok && !strings.ContainsAny(name, "%,") {
+			return name
+		}
+	}
+	return ""
 }

@@ -39,6 +39,35 @@ func TestSummary_CodeMissing(t *testing.T) {
 	}
 }
 
+// One line says that PHP has no lines, if somebody may look for them.
+func TestSummary_PHPWithoutLines(t *testing.T) {
+	const about = "PHP's JIT compiler writes no lines"
+	for _, c := range []struct {
+		command, kind string
+		lines         int
+		samples       int64
+		want          int
+	}{
+		{"php", engine.KindJitdump, 0, 7, 1},
+		{"php8.2", engine.KindJitdump, 0, 7, 1},
+		{"php", engine.KindJitdump, 0, 0, 0},
+		{"php", engine.KindJitdump, 3, 7, 0}, // of a later version
+		{"php", engine.KindPerfMap, 0, 7, 0}, // no map has lines
+		{"node", engine.KindJitdump, 0, 7, 0},
+	} {
+		s := dumps(3)
+		for i := range s.Dumps {
+			d := &s.Dumps[i]
+			d.Command, d.Kind, d.WithLines, d.Samples = c.command, c.kind, c.lines, &engine.JitSamples{InJIT: c.samples, Resolved: c.samples}
+		}
+		var out bytes.Buffer
+		Write(&out, s, Options{})
+		if got := strings.Count(out.String(), about); got != c.want {
+			t.Errorf("got %d lines about it for %+v; want %d in\n%s", got, c, c.want, &out)
+		}
+	}
+}
+
 // One line says how much a log of V8 would add to several dumps.
 func TestSummary_Unlogged(t *testing.T) {
 	const about = "V8's log would add"
@@ -55,6 +84,17 @@ func TestSummary_Unlogged(t *testing.T) {
 		if text := out.String(); strings.Count(text, about) != min(unlogged, 1) || !strings.Contains(text, want) {
 			t.Errorf("%d functions a dump: got %q; want %q once", unlogged, text, want)
 		}
+	}
+}
+
+// A log whose name has no process is named by the user.
+func TestSummary_UnloggedInNamedFile(t *testing.T) {
+	s := dumps(1)
+	s.Dumps[0].Unlogged, s.Cmdline = 4, strings.Fields("perf record node --perf-prof --log-code --log-source-code --logfile=v8.log app.js")
+	var out bytes.Buffer
+	Write(&out, s, Options{})
+	if text := out.String(); !strings.Contains(text, "; name it: jitinject v8.log;") {
+		t.Errorf("got %q; want the name of the log", text)
 	}
 }
 

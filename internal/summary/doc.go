@@ -6,7 +6,7 @@
 //	10085 php         44      151     100 %  /tmp/jit-10085.dump
 //	    NOTE
 //	hottest functions (share of samples)
-//	  77.5 %  isPrime  optimized  app.php:5  mostly line 6 (61 %)
+//	  77.5 %  isPrime  optimized  line 5
 //	perf.jit.data: 44 mappings, 36 kB of objects in /tmp
 //	read 35 kB, wrote 40 kB in 12 ms
 //	next: jitinject report
@@ -23,7 +23,8 @@
 //     functions if no sample is in them (samples.go), whether its lines are at the right addresses
 //     (lines.go), and the number of faults of its producer that were repaired.
 //   - The hottest functions (hottest.go), or those that most callchains pass through.
-//   - Advice that holds for several dumps, once (advice.go): sources of code, V8's flags.
+//   - Advice that holds for several dumps, once (advice.go): sources of code, V8's flags, PHP's
+//     lack of lines.
 //   - A line for each log of calls, with its defects as notes (traces.go).
 //   - The reasons why there was nothing to inject, each with advice (summary.go).
 //   - The result: mappings, or calls if there are none; the objects and their directories; bytes read

@@ -20,6 +20,17 @@ func samplesOf(d *engine.DumpSummary) engine.JitSamples {
 	return *d.Samples
 }
 
+// samplesInJIT counts the samples in jitted code, also of processes without a dump.
+func samplesInJIT(s *engine.Summary) (n int64) {
+	for i := range s.Dumps {
+		n += samplesOf(&s.Dumps[i]).InJIT
+	}
+	if s.Samples != nil {
+		n += s.Samples.WithoutDump
+	}
+	return n
+}
+
 // unresolvedText says where the unresolved samples of a dump are. Without all, it is "" if they are
 // at most 1 % of the samples in jitted code.
 func unresolvedText(d *engine.DumpSummary, all bool) string {

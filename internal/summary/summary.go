@@ -18,11 +18,19 @@ type Options struct {
 
 	// All prints everything in full: a line for each dump, and notes that matter to few.
 	All bool
+
+	// Failure says how the recorded command failed, or is "". If hardly any jitted code ran then, nothing
+	// else is printed, unless All is set.
+	Failure string
 }
 
 // Write writes a summary as text. Lines end with a newline. Untrusted names in it are printed so that
 // a terminal executes none of their characters. Errors of w are ignored. s is not changed.
 func Write(w io.Writer, s *engine.Summary, opts Options) {
+	if n := samplesInJIT(s); n < fewSamples && opts.Failure != "" && !opts.All {
+		writeFailure(w, opts.Failure, n)
+		return
+	}
 	if s.Markers == 0 && len(s.Traces) == 0 {
 		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n", streamName(s.Input, "standard input"), streamName(s.Output, "standard output"))
 		writeReasons(w, s)
@@ -38,6 +46,16 @@ func Write(w io.Writer, s *engine.Summary, opts Options) {
 	writeReasons(w, s)
 	writeWhole(w, s)
 	writeNext(w, s)
+}
+
+// writeFailure says that a command failed before much of its code was jitted. n is the number of samples
+// in that.
+func writeFailure(w io.Writer, failure string, n int64) {
+	if n == 0 {
+		fmt.Fprintf(w, "%s, and no jitted code was recorded\n", failure)
+		return
+	}
+	fmt.Fprintf(w, "%s, and only %s in jitted code\n", failure, words.Plural(int(n), "sample is", "samples are"))
 }
 
 // writeWhole says what came of the run.

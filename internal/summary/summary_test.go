@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	engine "github.com/jitinject/jitinject/inject"
 )
 
 // Objects that were replaced are told of without alarm: mostly they are of the same recording,
@@ -28,6 +30,30 @@ func TestSummary_NothingInjectedOfOthers(t *testing.T) {
 	Write(&out, s, Options{})
 	if text, want := out.String(), "more samples are in JIT code of processes that got no functions\n"; !strings.Contains(text, want) {
 		t.Errorf("got %s; want %q", text, want)
+	}
+}
+
+// A command that failed at once has no hot functions: its summary is one line, unless -v is given.
+func TestSummary_FailedCommand(t *testing.T) {
+	for _, c := range []struct {
+		inJIT, withoutDump int64
+		all                bool
+		want               string // "" for a whole summary
+	}{
+		{0, 0, false, "node ended with exit code 1, and no jitted code was recorded\n"},
+		{1, 0, false, "node ended with exit code 1, and only 1 sample is in jitted code\n"},
+		{2, fewSamples - 3, false, "node ended with exit code 1, and only 19 samples are in jitted code\n"},
+		{fewSamples, 0, false, ""},
+		{0, fewSamples, false, ""},
+		{0, 0, true, ""},
+	} {
+		s := dumps(1)
+		s.Dumps[0].Samples, s.Samples.WithoutDump = &engine.JitSamples{InJIT: c.inJIT, Resolved: c.inJIT}, c.withoutDump
+		var out bytes.Buffer
+		Write(&out, s, Options{All: c.all, Failure: "node ended with exit code 1"})
+		if text := out.String(); c.want != "" && text != c.want || c.want == "" && !strings.Contains(text, "mapping") {
+			t.Errorf("got %q for %+v; want %q, or a whole summary for \"\"", text, c, c.want)
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
+	testrec.PrivateTmp()
 	code := m.Run()
 	if shared.session != "" {
 		if request, err := http.NewRequest("DELETE", shared.session, nil); err == nil {

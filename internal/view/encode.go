@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"unicode/utf8"
@@ -105,11 +106,14 @@ func shown(s string) string {
 
 func encode(p *profile.Profile, o Options) (*document, error) {
 	texts := newTextTable()
-	main, tree, err := encodeRun(p, texts)
+	main, tree, note, err := encodeRun(p, texts, o)
 	if err != nil {
 		return nil, err
 	}
 	doc := &document{Title: o.Title, Runs: []*run{main}, Sources: []sourceFile{}, Facts: facts(p), Warnings: []string{}, Notes: []string{}}
+	if note != "" {
+		doc.Notes = append(doc.Notes, note)
+	}
 	if doc.Title == "" {
 		doc.Title = titleOf(p)
 	}
@@ -118,15 +122,20 @@ func encode(p *profile.Profile, o Options) (*document, error) {
 		doc.Warnings = append(doc.Warnings, shown(warning))
 	}
 	if o.Base != nil {
-		base, _, err := encodeRun(o.Base, texts)
+		base, _, note, err := encodeRun(o.Base, texts, o)
 		if err != nil {
 			return nil, fmt.Errorf("the profile to compare with: %w", err)
+		}
+		if note != "" {
+			doc.Notes = append(doc.Notes, "Of the other recording: "+note)
 		}
 		doc.Runs = append(doc.Runs, base)
 		doc.Facts = append(doc.Facts, comparedWith(o.Base))
 	}
 	if o.Sources != nil {
-		doc.Sources, doc.Notes = embedSources(p, tree, texts, o)
+		var notes []string
+		doc.Sources, notes = embedSources(p, tree, texts, o)
+		doc.Notes = append(doc.Notes, notes...)
 	}
 	doc.Texts = texts.texts
 	return doc, nil
@@ -152,12 +161,12 @@ func titleOf(p *profile.Profile) string {
 	return name
 }
 
-// encodeRun returns p in columns, and the tree of its stacks.
-func encodeRun(p *profile.Profile, texts *textTable) (*run, *stackTree, error) {
+// encodeRun returns p in columns, and the tree of its stacks. note says what is left out, "" for nothing.
+func encodeRun(p *profile.Profile, texts *textTable, o Options) (r *run, tree *stackTree, note string, err error) {
 	if err := check(p); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
-	r := &run{Events: []string{}}
+	r = &run{Events: []string{}}
 	for _, event := range p.Events {
 		r.Events = append(r.Events, shown(event))
 	}
@@ -169,12 +178,15 @@ func encodeRun(p *profile.Profile, texts *textTable) (*run, *stackTree, error) {
 		r.Threads.Name = append(r.Threads.Name, texts.add(t.Name))
 	}
 	merged := mergeFunctions(p)
-	tree, err := makeStackTree(p, merged.of)
-	if err != nil {
-		return nil, nil, err
+	if tree, err = makeStackTree(p, merged.of); err != nil {
+		return nil, nil, "", err
 	}
+	if note = tree.prune(p, cmp.Or(o.NodeLimit, defaultNodeLimit), len(merged.first)); note != "" {
+		merged.first = append(merged.first, -2)
+	}
+	tree.sort()
 	r.Functions = merged.columns(p, texts)
 	r.Nodes = tree.columns()
 	r.Samples = tree.sums(p)
-	return r, tree, nil
+	return r, tree, note, nil
 }

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,5 +159,40 @@ func TestViewSources_LongAndInvisible(t *testing.T) {
 	want := []string{"\tx\ufffdy\ufffd", strings.Repeat("z", 500) + "…", "\ufffd"}
 	if got := doc.Sources[0].Parts[0].Lines; !reflect.DeepEqual(got, want) {
 		t.Errorf("got lines %q, want %q", got, want)
+	}
+}
+
+// Sources are often copied with a recording. The longest end of a path counts.
+func TestViewSources_BesideResult(t *testing.T) {
+	b := newBuilder()
+	for i, file := range []string{"/src/../src/a.js", "/src/lib/b.js", "/src/none.js"} {
+		c := jitted("f"+file, tier.Optimized, 1, 1)
+		c.File = file
+		b.sample(10-i, 0, 0, c)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"a.js": "the first", "b.js": "another b", "lib/b.js": "the second"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	doc := dataOf(t, write(t, &b.Profile, view.Options{Sources: view.ReadSource, Beside: dir}))
+	for i, want := range []string{"the first", "the second", ""} {
+		got := ""
+		if len(doc.Sources[i].Parts) > 0 {
+			got = doc.Sources[i].Parts[0].Lines[0]
+		}
+		if got != want {
+			t.Errorf("file %d: got %q; want %q", i, got, want)
+		}
+	}
+	if got, want := doc.Sources[2].Why, "there is no such file"; got != want {
+		t.Errorf("got %q; want %q", got, want)
+	}
+	if want := "The source of 2 files was read beside the result, because the recorded path has no file."; !slices.Contains(doc.Notes, want) {
+		t.Errorf("got notes %q; want %q", doc.Notes, want)
 	}
 }

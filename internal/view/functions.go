@@ -12,7 +12,7 @@ import (
 // again and again, into a new object each time; these are one function for each tier.
 type mergedFunctions struct {
 	of    []int // for each function of the profile, its index here
-	first []int // of each function here, one of the profile; -1 for samples without a stack
+	first []int // of each function here, one of the profile; -1 for samples without a stack, -2 for frames that are left out
 }
 
 // identity is what functions have in common that are one for the reader.
@@ -62,6 +62,8 @@ func (m *mergedFunctions) columns(p *profile.Profile, texts *textTable) function
 		f := profile.Function{Name: "[no stack]"}
 		if i >= 0 {
 			f = p.Functions[i]
+		} else if i == -2 {
+			f.Name = leftOutName
 		}
 		c.Name = append(c.Name, texts.add(nameOf(f)))
 		c.Object = append(c.Object, texts.add(f.Object))

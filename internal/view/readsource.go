@@ -14,7 +14,7 @@ const maxSource = 4 << 20
 func ReadSource(path string) ([]byte, error) {
 	f, err := safefile.Open(path)
 	if err != nil {
-		return nil, safefile.PlainError(err)
+		return nil, err
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxSource))

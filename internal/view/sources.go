@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -51,7 +52,7 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 		limit = defaultSourceLimit
 	}
 	list, notes = []sourceFile{}, []string{}
-	left, tooMuch, missing := limit, 0, 0
+	left, tooMuch, missing, moved := limit, 0, 0, 0
 	for _, used := range usedFiles(p, tree) {
 		file := sourceFile{File: texts.add(used.path)}
 		if left <= 0 {
@@ -60,7 +61,7 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 			list = append(list, file)
 			continue
 		}
-		text, err := o.Sources(used.path)
+		text, isBeside, err := o.source(used.path)
 		if err != nil {
 			file.Why = reason(err)
 			missing++
@@ -78,6 +79,9 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 		default:
 			file.Parts = parts
 			left -= size
+			if isBeside {
+				moved++
+			}
 		}
 		list = append(list, file)
 	}
@@ -87,11 +91,33 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 	if missing > 0 {
 		notes = append(notes, fmt.Sprintf("The source of %s %s was not available.", grouped(uint64(missing)), plural(missing, "file", "files")))
 	}
+	if moved > 0 {
+		notes = append(notes, fmt.Sprintf("The source of %s %s was read beside the result, because the recorded path has no file.", grouped(uint64(moved)), plural(moved, "file", "files")))
+	}
 	return list, notes
+}
+
+// source returns the text of a source file. Without a file at its path, it is one below Beside that has
+// the end of the path, the longest end first: sources are often copied with a recording.
+func (o *Options) source(path string) (text []byte, isBeside bool, err error) {
+	text, err = o.Sources(path)
+	if o.Beside == "" || !errors.Is(err, fs.ErrNotExist) {
+		return text, false, err
+	}
+	for rest := strings.TrimPrefix(filepath.Clean("/"+path), "/"); rest != ""; {
+		if text, err := o.Sources(filepath.Join(o.Beside, rest)); err == nil {
+			return text, true, nil
+		}
+		_, rest, _ = strings.Cut(rest, "/")
+	}
+	return nil, false, err
 }
 
 // reason returns why a file was not read, without its path, which the page shows anyway.
 func reason(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "there is no such file"
+	}
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
 		err = pathError.Err
@@ -102,24 +128,13 @@ func reason(err error) string {
 // usedFiles returns the files that have samples in one of their lines, those with most first.
 func usedFiles(p *profile.Profile, tree *stackTree) []*usedFile {
 	files := make(map[string]*usedFile)
-	// Samples of each node: each counts for its frame and for all its callers.
-	total := make([]int, len(tree.nodes))
-	for _, s := range p.Samples {
-		if s.Stack >= 0 {
-			total[tree.of[s.Stack]]++
-		}
-	}
-	for i, n := range slices.Backward(tree.nodes) {
-		if n.parent >= 0 {
-			total[n.parent] += total[i]
-		}
-	}
+	total := tree.totals(p)
 	seen := make([]bool, len(tree.nodes))
 	for i, stack := range p.Stacks {
 		frame := p.Frames[stack.Frame]
 		f := p.Functions[frame.Function]
 		at := tree.of[i]
-		if seen[at] || total[at] == 0 || f.File == "" || frame.Line <= 0 {
+		if seen[at] || total[at] == 0 || tree.nodes[at].function == tree.leftOut || f.File == "" || frame.Line <= 0 {
 			continue
 		}
 		seen[at] = true

@@ -13,6 +13,7 @@ type stackTree struct {
 	nodes   []stackNode // parents before children
 	of      []int       // node of each stack of the profile
 	noStack int         // node of samples without a stack, -1 if there are none
+	leftOut int         // function of frames that are not in the page, -1 if all are
 	order   []int       // nodes in preorder
 	place   []int       // of each node in order
 }
@@ -42,7 +43,7 @@ type sampleSums struct {
 // makeStackTree merges the stacks of p, whose functions have the indices of. The tree's own function
 // for samples without a stack follows the last of these.
 func makeStackTree(p *profile.Profile, of []int) (*stackTree, error) {
-	t := &stackTree{of: make([]int, len(p.Stacks)), noStack: -1}
+	t := &stackTree{of: make([]int, len(p.Stacks)), noStack: -1, leftOut: -1}
 	index := make(map[stackNode]int)
 	add := func(n stackNode) int {
 		at, ok := index[n]
@@ -85,7 +86,6 @@ func makeStackTree(p *profile.Profile, of []int) (*stackTree, error) {
 		}
 		t.noStack = add(stackNode{parent: -1, function: none})
 	}
-	t.sort()
 	return t, nil
 }
 

@@ -27,9 +27,15 @@ type Options struct {
 	// first. The page shows errors in place of the text. The paths come from the recording, so
 	// Sources decides what may be read.
 	Sources func(path string) ([]byte, error)
+	// Beside is a directory that is searched for files that are not at their paths, by the ends
+	// of these; "" for none. The page says how many were found there.
+	Beside string
 	// SourceLimit is the most source text in the page, in bytes; 0 for 4 MiB. The page names
 	// the files that exceed it.
 	SourceLimit int
+	// NodeLimit is the most frames of the graph, in numbers of frames with the same callers; 0 for
+	// 500,000. The page says what is left out.
+	NodeLimit int
 }
 
 //go:embed page

@@ -102,11 +102,11 @@ func (l Layout) pointer(b []byte) uint64 {
 
 // A Descriptor is the variable that begins a list.
 type Descriptor struct {
-	Addr     uint64 // of the descriptor itself
-	Version  uint32
-	Action   uint32
-	Relevant uint64 // address of an entry, or 0
-	First    uint64 // address of an entry, or 0
+	Addr     uint64 `show:"addr,addr"` // of the descriptor itself
+	Version  uint32 `show:"version"`
+	Action   uint32 `show:"action_flag,names:none|register|unregister"`
+	Relevant uint64 `show:"relevant_entry,hex"` // address of an entry, or 0
+	First    uint64 `show:"first_entry,hex"`    // address of an entry, or 0
 }
 
 // Descriptor decodes a descriptor at an address. b has DescriptorSize bytes.
@@ -127,11 +127,11 @@ func (d *Descriptor) Check() error {
 
 // An Entry is an object in the list.
 type Entry struct {
-	Addr    uint64 // of the entry itself
-	Next    uint64 // address of an entry, or 0
-	Prev    uint64 // address of an entry, or 0
-	Symfile uint64 // address of the ELF object
-	Size    uint64 // of the ELF object, in bytes
+	Addr    uint64 `show:"addr,addr"`              // of the entry itself
+	Next    uint64 `show:"next_entry,hex"`         // address of an entry, or 0
+	Prev    uint64 `show:"prev_entry,hex"`         // address of an entry, or 0
+	Symfile uint64 `show:"symfile_addr,addr:Size"` // address of the ELF object
+	Size    uint64 `show:"symfile_size"`           // of the ELF object, in bytes
 }
 
 // Entry decodes an entry at an address. b has EntrySize bytes.

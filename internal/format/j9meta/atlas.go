@@ -7,20 +7,20 @@ import "github.com/jitinject/jitinject/internal/wire"
 // code.
 type StackAtlas struct {
 	Offset             int    // of the structure in the blob
-	StackAllocMap      uint64 // address of the section Stack Alloc Map, 0: none
-	InternalPointerMap uint64 // address of the section Internal Pointer Map, 0: none
-	NumberOfMaps       uint16
-	NumberOfMapBytes   uint16 // of each bit map, at least one
-	ParmBaseOffset     int16
-	NumberOfParmSlots  uint16
-	LocalBaseOffset    int16
+	StackAllocMap      uint64 `show:"stackAllocMap,hex"`      // address of the section Stack Alloc Map, 0: none
+	InternalPointerMap uint64 `show:"internalPointerMap,hex"` // address of the section Internal Pointer Map, 0: none
+	NumberOfMaps       uint16 `show:"numberOfMaps"`
+	NumberOfMapBytes   uint16 `show:"numberOfMapBytes"` // of each bit map, at least one
+	ParmBaseOffset     int16  `show:"parmBaseOffset"`
+	NumberOfParmSlots  uint16 `show:"numberOfParmSlots"`
+	LocalBaseOffset    int16  `show:"localBaseOffset"`
 	// SyncObjectTempOffset is where the frame of a synchronized method holds what
 	// it synchronizes on; 0xffff: nowhere. The VM calls the field paddingTo32.
-	SyncObjectTempOffset uint16
-	Pad                  [4]byte // with 8-byte pointers; what was in memory
+	SyncObjectTempOffset uint16  `show:"paddingTo32"`
+	Pad                  [4]byte `show:"padding,opt"` // with 8-byte pointers; what was in memory
 	// Monitors are those of the compiled method itself, see InlinedSite.
-	Monitors []byte
-	Maps     []StackMap // by growing offsets into the code
+	Monitors []byte     `show:"monitor_autos_map,id"`
+	Maps     []StackMap `show:"stack_maps,picked"` // by growing offsets into the code
 }
 
 // atlas reads the structure and what follows up to the maps.
@@ -47,8 +47,8 @@ func (d *decoder) atlas(c *wire.Cursor) *StackAtlas {
 // A StackAllocMap says which slots hold objects that live in the frame itself.
 type StackAllocMap struct {
 	Offset   int
-	FirstMap uint64 // address of the map that is in force at the method's entry
-	Bits     []byte // numberOfMapBytes, lowest bit first
+	FirstMap uint64 `show:"first_stack_map,hex"`     // address of the map that is in force at the method's entry
+	Bits     []byte `show:"stack_alloc_map_bits,id"` // numberOfMapBytes, lowest bit first
 }
 
 // stackAlloc reads the section Stack Alloc Map.

@@ -20,10 +20,10 @@ type ByteCodeInfo struct {
 	SameReceiver bool
 	// CallerIndex is the inlined site that the bytecode belongs to; -1: to the
 	// compiled method itself.
-	CallerIndex int
+	CallerIndex int `show:"callerIndex"`
 	// ByteCodeIndex is the offset of the bytecode in its method; -1 in JNI
 	// natives, which have none.
-	ByteCodeIndex int
+	ByteCodeIndex int `show:"byteCodeIndex"`
 }
 
 // Bounds of the fields of a ByteCodeInfo.

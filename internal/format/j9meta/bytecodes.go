@@ -12,16 +12,16 @@ const BytecodeEyecatcher = 0xBC1AFFFF
 // is another eyecatcher, and no entries.
 type BytecodeMap struct {
 	Offset     int    // from the start of the blob
-	Eyecatcher uint64 // BytecodeEyecatcher
-	Size       uint64 // the number of entries, if there is the eyecatcher
+	Eyecatcher uint64 `show:"eyecatcher,hex"` // BytecodeEyecatcher
+	Size       uint64 `show:"map_size"`       // the number of entries, if there is the eyecatcher
 	Entries    []BytecodeEntry
 }
 
 // A BytecodeEntry says that an instruction is of a bytecode. Both are addresses
 // in the process (TR_HWPBytecodePCToIAMap).
 type BytecodeEntry struct {
-	BytecodePC  uint64
-	Instruction uint64
+	BytecodePC  uint64 `show:"bytecode_pc,hex"`
+	Instruction uint64 `show:"instruction_address,hex"`
 }
 
 func decodeBytecodes(c *wire.Cursor, l Layout) *BytecodeMap {

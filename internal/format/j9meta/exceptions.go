@@ -6,10 +6,10 @@ import "github.com/jitinject/jitinject/internal/wire"
 // something that the entry catches, execution goes on at its handler. The first
 // entry that fits counts.
 type Exception struct {
-	Offset  int    // of the entry in the blob
-	Start   uint32 // offsets from startPC; the range is half open
-	End     uint32
-	Handler uint32
+	Offset  int    `show:"offset,offset"` // of the entry in the blob
+	Start   uint32 `show:"startPC,hex"`   // offsets from startPC; the range is half open
+	End     uint32 `show:"endPC,hex"`
+	Handler uint32 `show:"handlerPC,hex"`
 	// CatchType is an index of the method's constant pool; 0 catches all. See
 	// Synthetic.
 	CatchType uint32

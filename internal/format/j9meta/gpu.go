@@ -10,25 +10,25 @@ type GPUInfo struct {
 
 	// struct GpuMetaData: addresses in the process, and counts. The number of
 	// kernels is that of Kernels.
-	MethodSignature  uint64
-	MaxCachedDevices uint32
-	LineNumberArray  uint64
-	PTXArray         uint64
-	CUModuleArray    uint64
+	MethodSignature  uint64 `show:"methodSignature,hex"`
+	MaxCachedDevices uint32 `show:"maxNumCachedDevices"`
+	LineNumberArray  uint64 `show:"lineNumberArray,hex"`
+	PTXArray         uint64 `show:"ptxArray,hex"`
+	CUModuleArray    uint64 `show:"cuModuleArray,hex"`
 
-	Signature []byte // the method's, as OpenJ9's logs have it, without its NUL
-	Kernels   []GPUKernel
+	Signature []byte      `show:"method_signature"` // the method's, as OpenJ9's logs have it, without its NUL
+	Kernels   []GPUKernel `show:"numPtxKernels,len"`
 
 	// CUModules is where modules are kept once they are loaded: a pointer for each
 	// device and kernel, or nothing where the compiler was built without CUDA.
-	CUModules []byte
+	CUModules []byte `show:"cu_module_array,id,opt"`
 }
 
 // A GPUKernel is one of the method's loops.
 type GPUKernel struct {
-	Line uint32 // in the source
-	PTX  uint64 // address of Text in the process
-	Text []byte // PTX assembly, without its NUL
+	Line uint32 `show:"line_number"`                  // in the source
+	PTX  uint64 `show:"ptx_array_entry_location,hex"` // address of Text in the process
+	Text []byte `show:"ptx_array_entry"`              // PTX assembly, without its NUL
 }
 
 // decodeGPU decodes from a cursor that ends where the next section begins, or

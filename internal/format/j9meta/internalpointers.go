@@ -70,11 +70,11 @@ func pinningList(c *wire.Cursor, size int) []PinningArray {
 // of the method: the section Internal Pointer Map in J9 Format.
 type InternalPointerMap struct {
 	Offset      int
-	FirstMap    uint64 // address of the map that is in force at the method's entry
-	Size        uint8  // in bytes, of the number of arrays and all that follows it, modulo 256
-	Pad         []byte // on 32-bit ARM one byte; what was in memory
-	FirstIndex  int16  // of the first slot that holds an internal pointer
-	FirstOffset int16  // of that slot in the frame
+	FirstMap    uint64 `show:"first_stack_map,hex"`              // address of the map that is in force at the method's entry
+	Size        uint8  `show:"map_size"`                         // in bytes, of the number of arrays and all that follows it, modulo 256
+	Pad         []byte `show:"alignment,id,opt"`                 // on 32-bit ARM one byte; what was in memory
+	FirstIndex  int16  `show:"index_of_first_internal_pointer"`  // of the first slot that holds an internal pointer
+	FirstOffset int16  `show:"offset_of_first_internal_pointer"` // of that slot in the frame
 	// Arrays are those with pointers in slots, and those that only registers point
 	// into, which have none.
 	Arrays []PinningArray

@@ -6,17 +6,17 @@ import "github.com/jitinject/jitinject/internal/wire"
 // (struct J9JITInvokeBasicCallInfo). Releases since 0.51 have it; the document
 // does not. It begins at a multiple of the size of a pointer.
 type InvokeBasicInfo struct {
-	Offset int     // from the start of the blob
-	Pad    [4]byte // behind the number of sites, if pointers have 8 bytes
-	Sites  []InvokeBasicSite
+	Offset int               // from the start of the blob
+	Pad    [4]byte           `show:"padding,opt"` // behind the number of sites, if pointers have 8 bytes
+	Sites  []InvokeBasicSite `show:"numSites,len"`
 }
 
 // An InvokeBasicSite is one of the calls (struct J9JITInvokeBasicCallSite).
 type InvokeBasicSite struct {
-	ReturnOffset uint32 // of the return address, from startPC
-	ArgSlots     uint8
-	Pad          [3]byte
-	J2IThunk     uint64 // address, or 0
+	ReturnOffset uint32  `show:"jitReturnAddressOffset,hex"` // of the return address, from startPC
+	ArgSlots     uint8   `show:"numArgSlots"`
+	Pad          [3]byte `show:"padding,opt"`
+	J2IThunk     uint64  `show:"j2iThunk,hex"` // address, or 0
 }
 
 func invokeBasicSiteSize(pointer int) int { return 8 + pointer }

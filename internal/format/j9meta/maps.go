@@ -4,9 +4,9 @@ import "github.com/jitinject/jitinject/internal/wire"
 
 // A StackMap is in force from its offset into the code up to that of the next.
 type StackMap struct {
-	Offset int          // of the map in the blob
-	Low    uint32       // offset from startPC
-	LowPad [2]byte      // on 32-bit ARM behind 2-byte offsets; what was in memory
+	Offset int          `show:"offset,offset,row:index"` // of the map in the blob
+	Low    uint32       `show:"lowest_code_offset,hex"`  // offset from startPC
+	LowPad [2]byte      `show:"alignment,opt"`           // on 32-bit ARM behind 2-byte offsets; what was in memory
 	Info   ByteCodeInfo // the bytecode that the range belongs to
 	// Shared says that there are no other fields: objects are where the map before
 	// has them. It is Info.DoNotProfile.

@@ -29,10 +29,10 @@ type OSRMapping struct {
 // An OSRSlot says where a live value comes from and where it goes
 // (TR_ScratchBufferInfo).
 type OSRSlot struct {
-	Site          int32  // index of the inlined site, -1 for the body's own method
-	BufferOffset  uint32 // bytes, in the OSR buffer
-	ScratchOffset uint32 // bytes, in the scratch buffer
-	Size          uint32 // bytes
+	Site          int32  `show:"inlined_site_index"`    // index of the inlined site, -1 for the body's own method
+	BufferOffset  uint32 `show:"osr_buffer_offset"`     // bytes, in the OSR buffer
+	ScratchOffset uint32 `show:"scratch_buffer_offset"` // bytes, in the scratch buffer
+	Size          uint32 `show:"sym_size"`              // bytes
 }
 
 const (

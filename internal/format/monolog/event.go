@@ -89,20 +89,23 @@ type Event struct {
 const MaxList = 1 << 16
 
 // A Move tells that an object was moved.
-type Move struct{ From, To uint64 }
+type Move struct {
+	From uint64 `show:"from,addr"`
+	To   uint64 `show:"to,addr"`
+}
 
 // A Ref is a reference of an object to another.
 type Ref struct {
-	Offset uint64 // of the field in the object, in bytes; from version 2 on
-	Object uint64
+	Offset uint64 `show:"field,since:2"` // of the field in the object, in bytes; from version 2 on
+	Object uint64 `show:"object,addr"`
 }
 
 // A Root keeps an object alive.
 type Root struct {
-	Address uint64 // from version 15 on
-	Object  uint64
-	Type    uint64 // before version 15
-	Extra   uint64 // before version 15
+	Address uint64 `show:"addr,addr,since:15"` // from version 15 on
+	Object  uint64 `show:"object,addr"`
+	Type    uint64 `show:"root_type,hex,until:14"` // before version 15
+	Extra   uint64 `show:"extra,hex,until:14"`     // before version 15
 }
 
 // A FrameOffset says where in a method a frame is.
@@ -110,19 +113,19 @@ type FrameOffset struct{ IL, Native int64 }
 
 // A CounterDesc describes a counter.
 type CounterDesc struct {
-	Section     uint64
-	SectionName []byte // of section 0x8000, Windows' performance counters
-	Name        []byte
-	Type        uint64 // CounterInt ...
-	Unit        uint64 // raw 0, bytes 1<<24, times of 100 ns 2<<24, count 3<<24, percentage 4<<24; 13 and 14 have the low byte
-	Variance    uint64
-	Index       uint64
+	Index       uint64 `show:"index"`
+	Name        []byte `show:"name,name"`
+	Section     uint64 `show:"section,hex"`
+	SectionName []byte `show:"section_name,opt"` // of section 0x8000, Windows' performance counters
+	Type        uint64 `show:"counter_type,names:int|uint|word|long|ulong|double|string|time interval"`
+	Unit        uint64 `show:"unit,hex"` // raw 0, bytes 1<<24, times of 100 ns 2<<24, count 3<<24, percentage 4<<24; 13 and 14 have the low byte
+	Variance    uint64 `show:"variance,hex"`
 }
 
 // A Counter is a new value of one. Integers are what was added since the value before.
 type Counter struct {
-	Index uint64
-	Type  uint64
+	Index uint64 `show:"index,known"`
+	Type  uint64 `show:"counter_type,names:int|uint|word|long|ulong|double|string|time interval"`
 	Value uint64 // by type: an integer, sign-extended; or the bits of a double
 	Text  []byte // of a string, nil for none
 }

@@ -32,19 +32,21 @@ var ErrNotMonoLog = errors.New("not a log of Mono's profiler: neither the file n
 // depends on Major, as it does in Mono's own reader; see the package comment.
 type Header struct {
 	Major, Minor  uint8  // of the profiler
-	Version       uint8  // of the data: MinVersion to MaxVersion
-	PtrSize       uint8  // bytes of a pointer, 4 or 8
-	Startup       uint64 // milliseconds since the epoch, 0 if not known
-	StartupTime   uint64 // from major 3 on: nanoseconds of CLOCK_MONOTONIC
-	TimerOverhead uint32 // nanoseconds
-	Flags         uint32 // 0
-	PID           uint32 // of the process, in its own pid namespace; 0 in version 1
-	Port          uint16 // on which the profiler took commands, or 0; before version 4 the low half of the document's sysid
-	SysID         uint16 // before major 1, always 0; before version 4 the high half of the document's sysid
+	Version       uint8  `show:"data_version"`          // of the data: MinVersion to MaxVersion
+	PtrSize       uint8  `show:"ptr_size"`              // bytes of a pointer, 4 or 8
+	Startup       uint64 `show:"startup_ms,opt,known"`  // milliseconds since the epoch, 0 if not known
+	StartupTime   uint64 `show:"startup_time,time,opt"` // from major 3 on: nanoseconds of CLOCK_MONOTONIC
+	TimerOverhead uint32 `show:"timer_overhead"`        // nanoseconds
+	Flags         uint32 `show:"flags,hex"`             // 0
+	PID           uint32 `show:"pid"`                   // of the process, in its own pid namespace; 0 in version 1
+	Port          uint16 `show:"port"`                  // on which the profiler took commands, or 0; before version 4 the low half of the document's sysid
+	SysID         uint16 `show:"sysid,opt"`             // before major 1, always 0; before version 4 the high half of the document's sysid
 
 	// From major 1 on: the profiler's arguments, Mono's name for the
 	// architecture ("x86-64"), and the operating system.
-	Args, Arch, OS string
+	Args string `show:"args,opt"`
+	Arch string `show:"arch,opt"`
+	OS   string `show:"os,opt"`
 
 	Size int64 // bytes of the header in the file; set by the reader
 }

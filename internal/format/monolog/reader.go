@@ -58,12 +58,12 @@ const (
 // events there that were made elsewhere.
 type BufferHeader struct {
 	Offset     int64  // of the header in the unpacked log
-	Len        uint32 // bytes of events behind the header
+	Len        uint32 `show:"length"` // bytes of events behind the header
 	Time       uint64 // nanoseconds; the first event's time counts from here
-	PtrBase    uint64 // addresses count from here
-	ObjBase    uint64 // an address divided by 8; addresses of objects, divided by 8, count from here
-	Thread     uint64 // pthread_self
-	MethodBase uint64 // the first MonoMethod* counts from here, the others each from the one before
+	Thread     uint64 `show:"thread,hex"`      // pthread_self
+	PtrBase    uint64 `show:"ptr_base,hex"`    // addresses count from here
+	ObjBase    uint64 `show:"obj_base,hex"`    // an address divided by 8; addresses of objects, divided by 8, count from here
+	MethodBase uint64 `show:"method_base,hex"` // the first MonoMethod* counts from here, the others each from the one before
 }
 
 // NewReader reads a log's header from src, which may be compressed by gzip. The

@@ -11,9 +11,9 @@ import (
 // A Line is one function of a map.
 type Line struct {
 	Offset int64  // of the line in the file, in bytes
-	Start  uint64 // address of the code
-	Size   uint64 // of the code, in bytes; may be 0
-	Name   []byte // not empty, and without a newline; it belongs to the Reader
+	Start  uint64 `show:"addr,addr:Size"` // address of the code
+	Size   uint64 `show:"bytes"`          // of the code, in bytes; may be 0
+	Name   []byte `show:"name,name"`      // not empty, and without a newline; it belongs to the Reader
 }
 
 // MaxLine is the length of the longest line, in bytes, with its newline. Longer ones are damage.

@@ -9,20 +9,19 @@ import (
 
 // A CodeCreation says that code is in memory.
 type CodeCreation struct {
-	Offset  int64
-	Tag     []byte // "JS", "Builtin", "Eval" and others; in node 18 and earlier "LazyCompile"
-	Time    uint64 // microseconds since the isolate's log began
-	Address uint64
-	Size    uint64 // of the instructions, in bytes
+	Offset     int64
+	Time       uint64 // microseconds since the isolate's log began
+	Tag        []byte `show:"tag"` // "JS", "Builtin", "Eval" and others; in node 18 and earlier "LazyCompile"
+	IsFunction bool   // SFI and Tier are known
+	Tier       []byte `show:"tier,opt"` // "~", "^", "+", "*", and others; may be empty
+	Address    uint64 `show:"code_addr,addr:Size"`
+	Size       uint64 `show:"code_size"`    // of the instructions, in bytes
+	SFI        uint64 `show:"sfi,addr,opt"` // address of the SharedFunctionInfo
 
 	// Name is that of the function, as it is, followed by a space, the escaped URL, line and
 	// column. Other names are escaped.
-	Name       []byte
+	Name       []byte `show:"name,name"`
 	NameOffset int64
-
-	IsFunction bool   // SFI and Tier are known
-	SFI        uint64 // address of the SharedFunctionInfo
-	Tier       []byte // "~", "^", "+", "*", and others; may be empty
 }
 
 // IsOptimized reports whether the code is Maglev's or Turbofan's.

@@ -8,15 +8,16 @@ import (
 // A Version is the first line of an isolate's log.
 type Version struct {
 	Offset int64  // of the line
-	Text   string // the numbers, with dots: "11.3.244.8"
+	Text   string `show:"version"` // the numbers, with dots: "11.3.244.8"
 }
 
 // A SourceInfo describes the source of code.
 type SourceInfo struct {
-	Offset     int64
-	Address    uint64 // of the code
-	Script     int32
-	Start, End int32 // extent of the function in its script, in UTF-16 code units
+	Offset  int64
+	Address uint64 `show:"code_addr,addr"` // of the code
+	Script  int32  `show:"script"`
+	Start   int32  `show:"start"` // extent of the function in its script, in UTF-16 code units
+	End     int32  `show:"end"`
 
 	// Lists as they are in the file; see Positions, Calls and Functions.
 	Positions, Inlining, Functions Span
@@ -25,7 +26,7 @@ type SourceInfo struct {
 // A ScriptSource is the text of a script.
 type ScriptSource struct {
 	Offset int64
-	Script int32
+	Script int32  `show:"script"`
 	URL    []byte // escaped; "<unknown>" for none
 	Text   Span   // escaped
 	Lines  *Lines // where they start; the caller may keep it
@@ -33,9 +34,10 @@ type ScriptSource struct {
 
 // A Move says that the collector moved something. All Moves but those of Kind code-delete have To.
 type Move struct {
-	Offset   int64
-	Kind     MoveKind
-	From, To uint64
+	Offset int64
+	Kind   MoveKind
+	From   uint64 `show:"from,addr"`
+	To     uint64 `show:"to,addr,opt"`
 }
 
 // A MoveKind is the kind of a Move.

@@ -241,21 +241,3 @@ func (d *descriptions) Describe(i int, fn *jitcode.Function) error {
 	}
 	return d.reader.describe(f.function, fn)
 }
-
-// Exclude drops functions of registered objects that other dumps of the process have, and reports
-// whether any are left. Other dumps are left alone, and are not described: in a stream, their objects
-// have been written already.
-func Exclude(d *model.Dump, others []*model.Dump) bool {
-	objects, ok := d.Source.(*Objects)
-	if !ok {
-		return true
-	}
-	c := &combination{objects: objects, gone: make(map[int]bool)}
-	for _, other := range others {
-		if shareProcess(d, other) {
-			c.dropOverlapping(other.Source.Scanned().Events)
-		}
-	}
-	objects.drop(func(i int) bool { return c.gone[i] })
-	return len(objects.functions) > 0
-}

@@ -49,10 +49,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	if len(groups) == 0 {
 		return nil
 	}
-	owners, err := ownersOfCaptures(ctx, f, groups, found)
-	if err != nil {
-		return err
-	}
+	owners := ownersOfCaptures(f, groups, found)
 	of := make(map[uint32][]*Capture)
 	for _, g := range groups { // in the order of their names
 		for _, c := range g.captures {

@@ -1,117 +1,67 @@
 package openj9
 
 import (
-	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/perfdata"
 )
 
 // The process of captures. It comes from the user, or from the captures; then the addresses of
-// their code must not contradict it. Otherwise it is the process with executable memory at these
-// addresses. If several processes fit, the other captures of the group decide, then samples in the
-// code.
-
-// A class has the captures of a group with the same possible processes.
-type class struct {
-	group    *group
-	captures []*Capture
-	fits     []uint32 // processes with executable memory at the code
-}
+// their code must not contradict it. Otherwise it is the only process with executable memory at
+// the code of a capture.
 
 // ownersOfCaptures returns the process of each capture. Captures without one become problems.
-func ownersOfCaptures(ctx context.Context, f *locate.Finder, groups []*group, found *report.Findings) (map[*Capture]uint32, error) {
+func ownersOfCaptures(f *locate.Finder, groups []*group, found *report.Findings) map[*Capture]uint32 {
 	owners := make(map[*Capture]uint32)
-	give := func(captures []*Capture, pid uint32) {
-		for _, c := range captures {
-			owners[c] = pid
-		}
-	}
-	var open []*class
 	for _, g := range groups {
-		switch not := claimed(f.Rec, g); {
-		case g.pid == 0:
-			open = append(open, classesOf(f.Rec, g)...)
-		case not != "":
-			f.Left.Captures += len(g.captures)
-			found.Problem(g.problem(g.captures, report.AdviceOtherRun, not))
-		default:
-			give(g.captures, g.pid)
-		}
-	}
-	var several []*class
-	for _, c := range open {
-		if len(c.fits) == 1 {
-			give(c.captures, c.fits[0])
-		} else {
-			several = append(several, c)
-		}
-	}
-	if len(several) == 0 {
-		return owners, nil
-	}
-	samples, err := samplesIn(ctx, f, several)
-	if err != nil {
-		return nil, err
-	}
-	var left []*class
-	choice := make(map[*class][]uint32)
-	for _, c := range several {
-		if choice[c] = chosen(f.Rec, c, open, samples[c]); len(choice[c]) == 1 {
-			give(c.captures, choice[c][0])
-		} else {
-			left = append(left, c)
-		}
-	}
-	for _, c := range left {
-		f.Left.Captures += len(c.captures)
-		g := c.group
-		if len(choice[c]) == 0 {
-			text := c.say("no process of the recording had executable memory where its code is; is it of another run?", "no process of the recording had executable memory where their code is; are they of another run?")
-			if others := given(g, owners); others != "" {
-				text += " " + others
+		advice, text := report.AdviceOtherRun, claimed(f.Rec, g)
+		var left []*Capture
+		memory := memories(f.Rec)
+		for _, c := range g.captures {
+			if pids := memory.holding(c.Addr()); g.pid == 0 && len(pids) == 1 {
+				owners[c] = pids[0]
+			} else if g.pid != 0 && text == "" {
+				owners[c] = g.pid
+			} else {
+				left = append(left, c)
 			}
-			found.Problem(g.problem(c.captures, g.name(c.captures), text))
+		}
+		if len(left) == 0 {
 			continue
 		}
-		found.Problem(g.problem(c.captures, g.name(c.captures), c.say("it may be", "they may be")+" of any of the processes "+someProcesses(choice[c])))
+		if g.pid == 0 {
+			advice = g.name(left)
+			text = say(left, "it names", "they name") + " no process, and not exactly one had executable memory where " + say(left, "its", "their") + " code is"
+		}
+		f.Left.Captures += len(left)
+		found.Problem(g.problem(left, advice, text))
 	}
-	return owners, nil
+	return owners
 }
 
-// someProcesses returns the first few of some processes, in words.
-func someProcesses(pids []uint32) string {
-	var names []string
-	for _, pid := range pids[:min(len(pids), recording.MaxReasons)] {
-		names = append(names, fmt.Sprint(pid))
+// A memory has the executable memory of each process that has any.
+type memory map[uint32]recording.Ranges
+
+func memories(rec *recording.Recording) memory {
+	all := make(memory)
+	for _, pid := range rec.PIDs() {
+		if pid != 0 && knowsMemory(rec, pid) {
+			all[pid] = executableOf(rec, pid)
+		}
 	}
-	return strings.Join(names, ", ")
+	return all
 }
 
-// given returns a sentence with the number of a group's captures that have an owner, "" for none.
-func given(g *group, owners map[*Capture]uint32) string {
-	n := 0
-	var pids []uint32
-	for _, c := range g.captures {
-		if pid, ok := owners[c]; ok {
-			n++
+// holding returns the processes with executable memory at an address.
+func (m memory) holding(addr uint64) (pids []uint32) {
+	for pid, ranges := range m {
+		if ranges.Hold(addr) {
 			pids = append(pids, pid)
 		}
 	}
-	slices.Sort(pids)
-	pids = slices.Compact(pids)
-	switch {
-	case n == 0:
-		return ""
-	case len(pids) == 1:
-		return fmt.Sprintf("%d of %d are of process %d", n, len(g.captures), pids[0])
-	}
-	return fmt.Sprintf("%d of %d are of processes %s", n, len(g.captures), someProcesses(pids))
+	return pids
 }
 
 // problem returns a problem of captures of a group. If some are unaffected, it lists the names.
@@ -139,8 +89,6 @@ func say(captures []*Capture, one, several string) string {
 }
 
 func (g *group) say(one, several string) string { return say(g.captures, one, several) }
-
-func (c *class) say(one, several string) string { return say(c.captures, one, several) }
 
 // name returns the advice to name the process of captures.
 func (g *group) name(captures []*Capture) string {
@@ -175,63 +123,6 @@ func knowsMemory(rec *recording.Recording, pid uint32) bool {
 	return p != nil && len(p.Memory) > 0
 }
 
-// classesOf groups the captures of a group by the processes with executable memory at their code. A
-// process counts only if it fits about as many captures of the group as the best one.
-func classesOf(rec *recording.Recording, g *group) (classes []*class) {
-	fits := make([][]uint32, len(g.captures))
-	count := make(map[uint32]int)
-	for _, pid := range rec.PIDs() {
-		if pid == 0 || !knowsMemory(rec, pid) {
-			continue
-		}
-		memory := executableOf(rec, pid)
-		for i, c := range g.captures {
-			if memory.Hold(c.Addr()) {
-				fits[i] = append(fits[i], pid)
-				count[pid]++
-			}
-		}
-	}
-	for i, c := range g.captures {
-		most := 0
-		for _, pid := range fits[i] {
-			most = max(most, count[pid])
-		}
-		fits[i] = slices.DeleteFunc(fits[i], func(pid uint32) bool { return count[pid] < most-most/10 })
-		n := slices.IndexFunc(classes, func(x *class) bool { return slices.Equal(x.fits, fits[i]) })
-		if n < 0 {
-			n = len(classes)
-			classes = append(classes, &class{group: g, fits: fits[i]})
-		}
-		classes[n].captures = append(classes[n].captures, c)
-	}
-	return classes
-}
-
-// chosen returns the possible processes of a class. Processes with samples in the code take
-// precedence. Of these, it returns those that fit the most captures of the group.
-func chosen(rec *recording.Recording, c *class, all []*class, samples map[uint32]int) (pids []uint32) {
-	for _, pid := range rec.PIDs() {
-		if samples[pid] > 0 && (len(c.fits) == 0 && !knowsMemory(rec, pid) || slices.Contains(c.fits, pid)) {
-			pids = append(pids, pid)
-		}
-	}
-	if len(pids) == 0 {
-		pids = slices.Clone(c.fits)
-	}
-	count := make(map[uint32]int)
-	most := 0
-	for _, pid := range pids {
-		for _, x := range all {
-			if x.group == c.group && slices.Contains(x.fits, pid) {
-				count[pid] += len(x.captures)
-			}
-		}
-		most = max(most, count[pid])
-	}
-	return slices.DeleteFunc(pids, func(pid uint32) bool { return count[pid] < most })
-}
-
 // executableOf returns the executable memory of a process and of those related to it.
 func executableOf(rec *recording.Recording, pid uint32) recording.Ranges {
 	related := rec.Related([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
@@ -250,44 +141,4 @@ func capturesIn(rec *recording.Recording, pid uint32, captures []*Capture) (insi
 		}
 	}
 	return inside, outside
-}
-
-// samplesIn counts the samples of each process in the code of captures. A stream that can be read
-// only once has no counts.
-func samplesIn(ctx context.Context, f *locate.Finder, classes []*class) (map[*class]map[uint32]int, error) {
-	counts := make(map[*class]map[uint32]int)
-	for _, c := range classes {
-		counts[c] = make(map[uint32]int)
-	}
-	if f.Rec.In.Once {
-		return counts, nil
-	}
-	code := make([]recording.Ranges, len(classes))
-	for i, c := range classes {
-		var parts []recording.FileMap
-		for _, x := range c.captures {
-			x.Parts(func(lo, hi uint64) { parts = append(parts, recording.FileMap{Lo: lo, Hi: hi}) })
-		}
-		code[i] = recording.ExactRanges(parts, func(*recording.FileMap) bool { return true })
-	}
-	for block, err := range f.Rec.In.Walk(ctx, report.PhaseSamples) {
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range block.Records() {
-			if r.Type != perfdata.RecordSample || !recording.IsUser(r) {
-				continue
-			}
-			head, ok := f.Rec.Layouts.SampleHead(r)
-			if !ok {
-				continue
-			}
-			for i, c := range classes {
-				if code[i].Hold(head.IP) {
-					counts[c][head.PID]++
-				}
-			}
-		}
-	}
-	return counts, nil
 }

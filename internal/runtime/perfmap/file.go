@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/jitinject/jitinject/internal/format/perfmap"
-	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -14,12 +13,6 @@ const Kind = "perf-map"
 
 // ErrNotMap says that a file is no perf map.
 var ErrNotMap = errors.New("it is no perf map: these have lines START SIZE NAME, with numbers in hexadecimal")
-
-// ErrOnce is the error for a named map with a stream that can be read only once. At its end, when a
-// map is complete, the records of memory have been written. Each hides the functions that were
-// mapped before it, and a map has no times to map them later. perf reads maps of such results by
-// itself.
-var ErrOnce = report.Advise(errors.New(report.MentionedFile(Kind, "", "FILE")+": a perf map is complete only when the program has ended, and in a pipe most of the recording is written by then"), "record into a file")
 
 // Identify reports whether a file begins as a perf map, with a function at a possible address.
 func Identify(src io.ReaderAt, _ string) bool {

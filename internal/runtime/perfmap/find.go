@@ -19,9 +19,6 @@ import (
 // registered for debuggers may describe a part of its code, so its map counts as well. The error is
 // ctx's, or that of unusable options.
 func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
-	if f.Rec.In.Once { // see ErrOnce
-		return nil
-	}
 	var pids []uint32
 	for _, pid := range f.Rec.PIDs() {
 		if pid == 0 || len(f.Rec.Processes[pid].Memory) == 0 {
@@ -217,14 +214,4 @@ func isLink(path string) bool {
 // refuse records why a file that was found is not the map of a process.
 func refuse(f *locate.Finder, pid uint32, path string, err error) {
 	f.Left.Maps = append(f.Left.Maps, locate.RefusedLog{Path: path, PID: pid, Err: err})
-}
-
-// existing returns the path of a file that may be the map of a process, or "". It reads none.
-func existing(f *locate.Finder, pid uint32) string {
-	for _, path := range []string{tmpName(pid), filepath.Join(f.Rec.In.Dir, filepath.Base(tmpName(pid)))} {
-		if st, err := sys.Lstat(path); err == nil && st.Mode().IsRegular() && st.Size() > 0 {
-			return path
-		}
-	}
-	return ""
 }

@@ -98,25 +98,12 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 			advice = cmp.Or(advice, p.Advice)
 		}
 	}
-	path := ""
-	if f.Rec.In.Once {
-		path = existing(f, pid)
-	}
-	switch {
-	case len(texts) > 0:
-		r.Text = fmt.Sprintf("%s; %s", who, strings.Join(texts, "; "))
-		if r.Advice = advice; advice != "" {
-			break
-		}
-		if how := known.Of(f.Rec.Processes[pid]); how != nil {
-			r.Advice = how.Advice(f.Rec.Cmdline)
-		}
-	case path != "":
-		r.Text = fmt.Sprintf("%s; perf report reads names from %s by itself, while the file is there", who, quote.Printable(path))
-		r.Advice = "to keep them, record into a file"
-	default:
+	if len(texts) == 0 {
 		return false
 	}
-	r.Kind = report.ReasonPerfMap
+	r.Kind, r.Text, r.Advice = report.ReasonPerfMap, fmt.Sprintf("%s; %s", who, strings.Join(texts, "; ")), advice
+	if how := known.Of(f.Rec.Processes[pid]); how != nil && advice == "" {
+		r.Advice = how.Advice(f.Rec.Cmdline)
+	}
 	return true
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/jitinject/jitinject/internal/locate"
 )
 
-// Substitute looks for the map of a process with a dump that is gone. It does nothing for other
-// processes, or for streams. The error is ctx's.
+// Substitute looks for the map of a process with a dump that is gone. It does nothing for a process
+// without jitted code. The error is ctx's.
 func Substitute(ctx context.Context, f *locate.Finder, pid uint32) error {
-	if f.Rec.In.Once || f.Rec.Processes[pid] == nil || len(f.Rec.Processes[pid].Memory) == 0 { // see ErrOnce
+	if f.Rec.Processes[pid] == nil || len(f.Rec.Processes[pid].Memory) == 0 {
 		return nil
 	}
 	return searchMap(ctx, f, pid)

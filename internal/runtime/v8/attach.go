@@ -2,7 +2,6 @@ package v8
 
 import (
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -19,9 +18,6 @@ import (
 
 // Kind is the kind of V8's logs in the summary and in options.
 const Kind = "v8log"
-
-// ErrOnce is the error for a named log with a stream that can be read only once.
-var ErrOnce = report.Advise(errors.New("using a log of V8 reads the recording twice, and a pipe can be read only once"), "record into a file")
 
 // Identify reports whether a file begins as a log of V8.
 func Identify(src io.ReaderAt, _ string) bool { return v8log.IsLog(src) }

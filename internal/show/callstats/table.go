@@ -20,6 +20,29 @@ type Table struct {
 	shared     map[string]bool        // names that several functions have
 }
 
+// A Total is what there was in all of a trace or log.
+type Total struct {
+	Threads    int    `show:"threads"`
+	Functions  int    `show:"functions"`
+	Calls      int64  `show:"calls"`
+	Unfinished int64  `show:"unfinished"`
+	Unmatched  int64  `show:"unmatched_exits"`
+	Events     int64  `show:"events"`
+	Gaps       int64  `show:"gaps,opt"`
+	Backward   int64  `show:"backward,opt"`
+	TooDeep    int64  `show:"stacks_too_deep,opt"`
+	CallsDeep  int64  `show:"calls_too_deep,opt"`
+	Refused    uint64 `show:"calls_of_further_functions,opt"`
+	Clock      string `show:"clock,opt"`
+}
+
+// Show shows the total, whatever the filter says of its calls.
+func (t *Total) Show(v *show.Viewer) {
+	v.Out.Begin(show.Item{Offset: -1, Type: "total", Size: -1})
+	v.Fields(v.Out, t, nil)
+	v.Out.End()
+}
+
 // Show shows a table of functions, those with the largest sums first, and returns how
 // many there are. People get columns, programs an object for each function.
 func (c *Table) Show(o show.Form) int {

@@ -25,7 +25,6 @@ type Table struct {
 
 	FileOffset int64
 	cies       map[int64]*cieEntry
-	Choose     func(first, size uint64) bool // which FDEs are shown; nil for all
 }
 
 // A cieEntry is what FDEs need of their CIE.
@@ -176,7 +175,7 @@ func (t *Table) fde(c *wire.Cursor, at, cieAt int64, length uint64) {
 		c.Bytes("augmentation data", c.Uleb("LEB128"))
 	}
 	instructions := c.Rest()
-	if c.Err() != nil || t.Choose != nil && !t.Choose(first, size) {
+	if c.Err() != nil {
 		return
 	}
 	o := t.Out

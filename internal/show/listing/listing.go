@@ -216,7 +216,7 @@ func (p *placeWriter) done(line *Line, stack []Call) {
 func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
 	l.Addr, l.Code, l.Thumb = fn.Addr, fn.Code, fn.Thumb
 	for _, line := range fn.Lines {
-		l.Lines = append(l.Lines, Line{line.Offset, fn.Files[line.File], uint64(line.Line), uint64(line.Column)})
+		l.Lines = append(l.Lines, Line{line.Offset, fileOf(fn, line.File), uint64(line.Line), uint64(line.Column)})
 	}
 	depth := make([]int, len(fn.Inlines))
 	for i, call := range fn.Inlines {
@@ -226,12 +226,10 @@ func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
 		if call.Parent >= 0 {
 			caller, depth[i] = fn.Inlines[call.Parent].Origin, depth[call.Parent]+1
 		}
-		file := fn.Origins[caller].File
 		if call.Elsewhere {
-			file = call.File
-		}
-		if file >= 0 {
-			c.File = fn.Files[file]
+			c.File = fileOf(fn, call.File)
+		} else if caller < len(fn.Origins) {
+			c.File = fileOf(fn, fn.Origins[caller].File)
 		}
 		c.Depth = depth[i]
 		for _, r := range fn.Ranges[call.First:call.Last] {
@@ -251,6 +249,14 @@ func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
 		}
 		return texts.Of(file).Line(line)
 	}
+}
+
+// fileOf returns the name of a file, or "".
+func fileOf(fn *jitcode.Function, i int) string {
+	if i < 0 || i >= len(fn.Files) {
+		return ""
+	}
+	return fn.Files[i]
 }
 
 // Unsupported says why there are only numbers, or nothing.

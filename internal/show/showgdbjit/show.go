@@ -1,7 +1,11 @@
 package showgdbjit
 
 import (
+	"bytes"
+	"debug/elf"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/format/gdbjit"
@@ -12,26 +16,62 @@ import (
 	"github.com/jitinject/jitinject/internal/show/listing"
 )
 
-// Types are the types of items, with function, which other ELF files have as well.
-var Types = []string{"descriptor", "entry"}
+// Format is the format of core dumps. Other ELF files are shown by other programs.
+var Format = show.Format{
+	Name:   "a core dump",
+	Begins: func(head []byte) bool { return bytes.HasPrefix(head, []byte(elf.ELFMAG)) },
+	Show:   showCore,
+	Types:  []string{"descriptor", "entry", "function"},
+}
 
-// Show shows what the process of a core dump has registered. It shows nothing for a process without a
-// descriptor.
-func Show(v *show.Viewer, c *elfcore.Core) {
-	filter := &v.Opts.Filter
-	if !filter.MatchesType("descriptor") && !filter.MatchesType("entry") && !filter.MatchesType("function") {
-		return
+func showCore(v *show.Viewer) error {
+	if err := v.NeedsFile("ELF"); err != nil {
+		return err
 	}
-	s := &shower{v, &registered.Process{Memory: c, Class: c.Class, Order: c.Order, Machine: c.Machine, Open: open}}
+	c, err := elfcore.Open(v.File)
+	if errors.Is(err, elfcore.ErrNotCore) {
+		return v.ShownBy("an ELF file", "readelf -aW FILE shows it, and llvm-dwarfdump FILE its lines and inlined calls")
+	} else if err != nil {
+		return err
+	}
+	o := v.Out
+	v.Begun(elfcore.FormatName)
+	o.Word("class", strings.ToLower(strings.TrimPrefix(c.Class.String(), "ELFCLASS"))+"-bit")
+	o.Word("order", show.OrderName(c.Order))
+	o.Named("machine", uint64(c.Machine), show.MachineName(uint32(c.Machine)))
+	if p := c.Process(); p != nil {
+		o.Num("pid", uint64(p.PID))
+		o.Num("parent", uint64(p.PPID))
+		o.Str("command", []byte(p.Command))
+		o.Str("args", []byte(p.Args))
+	}
+	o.End()
+	for _, err := range c.Problems {
+		v.Problem(-1, err)
+	}
+	if v.OfProcess(uint32(c.PID())) {
+		registeredObjects(v, c)
+	}
+	return nil
+}
+
+// registeredObjects shows what the process has registered, which is nothing without a descriptor.
+func registeredObjects(v *show.Viewer, c *elfcore.Core) {
+	s := &shower{Viewer: v, process: &registered.Process{Memory: c, Class: c.Class, Order: c.Order, Machine: c.Machine, Open: open}}
+	v.Add = s.add
 	r, err := registered.Read(s.process, registered.Find(s.process))
 	if err != nil {
 		v.Problem(-1, err)
 		return
 	}
 	for i, list := range r.Lists {
-		s.list(list, r.Places[i])
+		place := r.Places[i]
+		s.item("descriptor", &descriptor{list.Descriptor, place.File, place.How.String(), len(list.Entries)})
+		for k := range list.Entries {
+			s.item("entry", &list.Entries[k])
+		}
 		for k := range r.Objects {
-			if o := &r.Objects[k]; o.Place == r.Places[i] {
+			if o := &r.Objects[k]; o.Place == place {
 				s.object(o)
 			}
 		}
@@ -39,6 +79,30 @@ func Show(v *show.Viewer, c *elfcore.Core) {
 	for _, err := range r.Problems {
 		v.Problem(-1, err)
 	}
+}
+
+// A descriptor is printed with its place in the process.
+type descriptor struct {
+	gdbjit.Descriptor
+	File    string `show:"filename"`
+	Found   string `show:"found"`
+	Entries int    `show:"entries"`
+}
+
+// A function of an object is printed with what its object says of it.
+type function struct {
+	Addr    uint64 `show:"addr,addr:Size"`
+	Size    uint64 `show:"symbol_size"`
+	Name    []byte `show:"name,name"`
+	Symfile uint64 `show:"symfile_addr,hex"`
+
+	object *registered.Object
+	reader interface {
+		Describe(i int, fn *jitcode.Function) error
+	}
+	index   int
+	problem error
+	thumb   bool
 }
 
 // open opens a mapped file, or returns nil.
@@ -56,43 +120,14 @@ type shower struct {
 	process *registered.Process
 }
 
-// list shows a descriptor and its entries.
-func (s *shower) list(list *gdbjit.List, place registered.Place) {
-	o, filter := s.Out, &s.Opts.Filter
-	if filter.MatchesType("descriptor") && len(filter.Names) == 0 && filter.Address.Meets(list.Addr, 1) && !s.Lost() {
-		o.Begin(show.Item{Offset: -1, Type: "descriptor", Size: -1})
-		o.Hex("addr", list.Addr)
-		o.Str("filename", []byte(place.File))
-		o.Word("found", place.How.String())
-		o.Num("version", uint64(list.Version))
-		o.Named("action_flag", uint64(list.Action), [...]string{"none", "register", "unregister"}[list.Action])
-		o.Hex("relevant_entry", list.Relevant)
-		o.Hex("first_entry", list.First)
-		o.Num("entries", uint64(len(list.Entries)))
-		o.End()
-	}
-	if !filter.MatchesType("entry") || len(filter.Names) > 0 {
-		return
-	}
-	for i := range list.Entries {
-		e := &list.Entries[i]
-		if !filter.Address.Meets(e.Addr, 1) && !filter.Address.Meets(e.Symfile, e.Size) || s.Lost() {
-			continue
-		}
-		o.Begin(show.Item{Offset: -1, Type: "entry", Size: -1})
-		o.Hex("addr", e.Addr)
-		o.Hex("next_entry", e.Next)
-		o.Hex("prev_entry", e.Prev)
-		o.Hex("symfile_addr", e.Symfile)
-		o.Num("symfile_size", e.Size)
-		o.End()
-	}
+// item shows a record in the memory of the process.
+func (s *shower) item(kind string, rec any) bool {
+	return !s.Lost() && s.Record(show.Item{Offset: -1, Type: kind, Size: -1}, rec, nil)
 }
 
 // object shows the functions of an object.
 func (s *shower) object(x *registered.Object) {
-	filter := &s.Opts.Filter
-	if !filter.MatchesType("function") {
+	if !s.Opts.Filter.MatchesType("function") {
 		return
 	}
 	opened, err := x.Open()
@@ -106,102 +141,49 @@ func (s *shower) object(x *registered.Object) {
 	reader := opened.NewReader()
 	for i := range x.Functions {
 		f := &x.Functions[i]
-		if !filter.MatchesName(f.Name) || !filter.Address.Meets(f.Addr, f.Size) || s.Lost() {
-			continue
-		}
-		fn := jitcode.Function{Name: f.Name, Addr: f.Addr, Size: f.Size, Thumb: f.Thumb}
-		problem := reader.Describe(i, &fn)
-		s.function(x, &fn)
-		if problem != nil {
-			s.Problem(-1, fmt.Errorf("object at %#x: %w", x.Symfile, problem))
+		rec := &function{Addr: f.Addr, Size: f.Size, Name: f.Name, Symfile: x.Symfile, object: x, reader: reader, index: i, thumb: f.Thumb}
+		if s.item("function", rec) && rec.problem != nil {
+			s.Problem(-1, fmt.Errorf("object at %#x: %w", x.Symfile, rec.problem))
 		}
 	}
-}
-
-// function shows a function with its lines, inlined calls and code.
-func (s *shower) function(x *registered.Object, fn *jitcode.Function) {
-	o := s.Out
-	o.Begin(show.Item{Offset: -1, Type: "function", Size: -1})
-	o.Hex("addr", fn.Addr)
-	o.Num("symbol_size", fn.Size)
-	o.Str("name", fn.Name)
-	o.Hex("symfile_addr", x.Symfile)
-	o.Num("unwind_tables", uint64(len(fn.Unwind.Sent.FDEs)))
-	if !s.process.IsExecutable(fn.Addr, fn.Size) {
-		o.Word("memory", "not executable")
-	}
-	lines, calls := linesOf(fn), callsOf(fn)
-	if s.Opts.Disassemble {
-		s.listing(x, fn, lines, calls)
-	} else {
-		listing.ShowCalls(s.Out, calls)
-		o.List("line_table")
-		for _, l := range lines {
-			o.Row()
-			o.At("addr", fn.Addr+l.Offset)
-			o.Place([]byte(l.File), l.Line, l.Column)
-		}
-		o.EndList()
-	}
-	o.End()
 }
 
 // maxCode bounds the code of a function that is shown, in bytes.
 const maxCode = 64 << 20
 
-// listing shows the instructions of a function.
-func (s *shower) listing(x *registered.Object, fn *jitcode.Function, lines []listing.Line, calls []listing.Call) {
+// add writes the lines, inlined calls and code of a function.
+func (s *shower) add(o show.Form, rec any) {
+	f, ok := rec.(*function)
+	if !ok || show.Matching(o) {
+		return
+	}
+	fn := jitcode.Function{Name: f.Name, Addr: f.Addr, Size: f.Size, Thumb: f.thumb}
+	f.problem = f.reader.Describe(f.index, &fn)
+	o.Num("unwind_tables", uint64(len(fn.Unwind.Sent.FDEs)))
+	if !s.process.IsExecutable(fn.Addr, fn.Size) {
+		o.Word("memory", "not executable")
+	}
 	machine := uint32(s.process.Machine)
-	code := make([]byte, min(fn.Size, maxCode))
-	if err := x.ReadCode(s.process, fn.Addr, code); err != nil {
-		s.Out.Word("code", "not known")
+	l := listing.Code{Machine: machine, Order: s.process.Order}
+	l.Fill(&fn, s.Texts)
+	if !s.Opts.Disassemble {
+		listing.ShowCalls(o, l.Calls)
+		o.List("line_table")
+		for _, line := range l.Lines {
+			o.Row()
+			o.At("addr", fn.Addr+line.Offset)
+			o.Place([]byte(line.File), line.Line, line.Column)
+		}
+		o.EndList()
+		return
+	}
+	l.Code = make([]byte, min(fn.Size, maxCode))
+	if err := f.object.ReadCode(s.process, fn.Addr, l.Code); err != nil {
+		o.Word("code", "not known")
 		return
 	}
 	if why := listing.Unsupported(machine, s.process.Order, fn.Thumb); why != "" {
-		s.Out.Word("not_disassembled", why)
+		o.Word("not_disassembled", why)
 	}
-	l := listing.Code{Machine: machine, Order: s.process.Order, Thumb: fn.Thumb, Addr: fn.Addr, Code: code, Lines: lines, Calls: calls,
-		Text: func(file string, line uint64) ([]byte, bool) { return s.Texts.Of(file).Line(line) }}
-	l.Show(s.Out)
-}
-
-// linesOf returns the lines of a function.
-func linesOf(fn *jitcode.Function) []listing.Line {
-	lines := make([]listing.Line, len(fn.Lines))
-	for i, l := range fn.Lines {
-		lines[i] = listing.Line{Offset: l.Offset, File: fileOf(fn, l.File), Line: uint64(l.Line), Column: uint64(l.Column)}
-	}
-	return lines
-}
-
-// callsOf returns the inlined calls of a function, one for each range.
-func callsOf(fn *jitcode.Function) (calls []listing.Call) {
-	depth := make([]int, len(fn.Inlines))
-	for i := range fn.Inlines {
-		c := &fn.Inlines[i]
-		caller := 0 // the function itself
-		if c.Parent >= 0 {
-			depth[i] = depth[c.Parent] + 1
-			caller = fn.Inlines[c.Parent].Origin
-		}
-		file := ""
-		switch {
-		case c.Elsewhere:
-			file = fileOf(fn, c.File)
-		case caller < len(fn.Origins):
-			file = fileOf(fn, fn.Origins[caller].File)
-		}
-		for _, r := range fn.Ranges[c.First:c.Last] {
-			calls = append(calls, listing.Call{First: r.Offset, End: r.Offset + r.Size, Depth: depth[i], ID: i, Function: string(fn.Origins[c.Origin].Name), File: file, Line: uint64(c.Line), Column: uint64(c.Column)})
-		}
-	}
-	return calls
-}
-
-// fileOf returns the name of a file, or "".
-func fileOf(fn *jitcode.Function, i int) string {
-	if i < 0 || i >= len(fn.Files) {
-		return ""
-	}
-	return fn.Files[i]
+	l.Show(o)
 }

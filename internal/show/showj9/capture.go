@@ -126,7 +126,8 @@ func showCapture(v *show.Viewer) error {
 	o, f := v.Out, &v.Opts.Filter
 	layout := j9meta.Proven(c.Metadata, c.Base, c.Layout)
 	body, bad := j9meta.DecodeSome(c.Metadata, c.Base, layout)
-	b := Body{Out: o, Decoded: body, Metadata: c.Metadata, Methods: MethodsOf(javaMethods(c.Methods)), Filter: f}
+	b := Body{Decoded: body, Metadata: c.Metadata, Methods: MethodsOf(javaMethods(c.Methods))}
+	b.View(v, *f)
 	chosen := f.MatchesPID(c.PID) && f.MatchesTime(c.Time, c.HasTime)
 	code := chosen && f.MatchesType(codeType) && b.anyCodeChosen()
 	if v.Opts.Disassemble && code && len(c.Code) == 0 && len(c.ColdCode) == 0 && len(c.CodeErrors) == 0 {

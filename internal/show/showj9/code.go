@@ -53,25 +53,13 @@ func (b *Body) handlerName(e *j9meta.Exception) string {
 	return b.methodName(method, false)
 }
 
-// exceptions shows the exception info.
-func (b *Body) exceptions() rowList {
-	l := rowList{name: "entries"}
-	for i := range b.Decoded.Exceptions {
-		e := &b.Decoded.Exceptions[i]
+func (b *Body) exception(o show.Form, e *j9meta.Exception) {
+	if show.Matching(o) {
 		about := func(f *show.Filter) bool { return f.MatchesName([]byte(b.handlerName(e))) }
-		if b.chosen(uint64(e.Start), uint64(e.End), about) || b.Filter != nil && b.chosen(uint64(e.Handler), uint64(e.Handler), about) {
-			l.rows = append(l.rows, func() { b.exception(e) })
-		}
+		match(o, b.chosen(uint64(e.Start), uint64(e.End), about) || b.chosen(uint64(e.Handler), uint64(e.Handler), about))
+		return
 	}
-	return l
-}
-
-func (b *Body) exception(e *j9meta.Exception) {
-	o, h := b.Out, &b.Decoded.Header
-	o.Offset(uint64(e.Offset))
-	o.Hex("startPC", uint64(e.Start))
-	o.Hex("endPC", uint64(e.End))
-	o.Hex("handlerPC", uint64(e.Handler))
+	h := &b.Decoded.Header
 	o.Named("catchType", uint64(e.CatchType), b.catchType(e))
 	if site, method, isSite := b.handlerMethod(e); h.WideExceptions() && isSite {
 		o.Signed("callerIndex", int64(site))
@@ -81,89 +69,29 @@ func (b *Body) exception(e *j9meta.Exception) {
 	if h.ExceptionBytecodes() {
 		o.Num("byteCodeIndex", uint64(e.ByteCodeIndex))
 	}
-	b.method(b.handlerName(e))
+	writeMethod(o, b.handlerName(e))
 }
 
-// sites shows the inline info.
-func (b *Body) sites() rowList {
-	l := rowList{name: "entries"}
-	for i := range b.Decoded.Sites {
-		s := &b.Decoded.Sites[i]
-		name := b.siteName(i)
-		if b.Filter != nil && b.Filter.Address.Set || !b.chosen(0, 0, func(f *show.Filter) bool { return f.MatchesName([]byte(name)) }) {
-			continue
-		}
-		l.rows = append(l.rows, func() {
-			o := b.Out
-			o.Offset(uint64(s.Offset))
-			o.Num("index", uint64(i))
-			o.Hex("methodInfo", s.Method)
-			b.info(s.Info)
-			b.spare("padding", s.Pad[:])
-			o.ID("monitor_autos_map", s.Monitors)
-			b.method(name)
+// picky reports whether not everything is shown.
+func (b *Body) picky() bool { return len(b.filter.Names) > 0 || b.filter.Address.Set }
+
+// wantedMap reports whether the filter is about code of a map.
+func (b *Body) wantedMap(i int) bool {
+	if b.wanted == nil {
+		b.wanted = make(map[int]bool)
+		b.codeRanges(func(r j9meta.Range) {
+			if b.rangeChosen(&r) {
+				b.wanted[r.Map] = true
+			}
 		})
 	}
-	return l
+	return b.wanted[i]
 }
 
-// atlas shows the head of the stack atlas.
-func (b *Body) atlas() {
-	a, o := b.Decoded.Atlas, b.Out
-	if a == nil {
-		return
-	}
-	o.Hex("stackAllocMap", a.StackAllocMap)
-	o.Hex("internalPointerMap", a.InternalPointerMap)
-	o.Num("numberOfMaps", uint64(a.NumberOfMaps))
-	o.Num("numberOfMapBytes", uint64(a.NumberOfMapBytes))
-	o.Signed("parmBaseOffset", int64(a.ParmBaseOffset))
-	o.Num("numberOfParmSlots", uint64(a.NumberOfParmSlots))
-	o.Signed("localBaseOffset", int64(a.LocalBaseOffset))
-	o.Num("paddingTo32", uint64(a.SyncObjectTempOffset))
-	b.spare("padding", a.Pad[:])
-	o.ID("monitor_autos_map", a.Monitors)
-}
-
-// stackMaps shows the maps of the stack atlas.
-func (b *Body) stackMaps() rowList {
-	l := rowList{name: "stack_maps"}
-	if b.Decoded.Atlas == nil {
-		return l
-	}
-	wanted := b.wantedMaps()
-	for i := range b.Decoded.Atlas.Maps {
-		if wanted == nil || wanted[i] {
-			m := &b.Decoded.Atlas.Maps[i]
-			l.rows = append(l.rows, func() { b.stackMap(i, m) })
-		}
-	}
-	return l
-}
-
-// wantedMaps are the maps of code that is wanted; nil for all.
-func (b *Body) wantedMaps() map[int]bool {
-	if !b.picky() {
-		return nil
-	}
-	wanted := make(map[int]bool)
-	b.codeRanges(func(r j9meta.Range) {
-		if b.rangeChosen(&r) {
-			wanted[r.Map] = true
-		}
-	})
-	return wanted
-}
-
-func (b *Body) stackMap(i int, m *j9meta.StackMap) {
-	o := b.Out
-	o.Offset(uint64(m.Offset))
-	o.Num("index", uint64(i))
-	o.Hex("lowest_code_offset", uint64(m.Low))
-	b.spare("alignment", m.LowPad[:])
-	if info := m.Info; !m.Gap() {
-		info.DoNotProfile = false // map says it
-		b.info(info)
+func (b *Body) stackMap(o show.Form, m *j9meta.StackMap) {
+	if i := m.Info; !m.Gap() {
+		i.DoNotProfile = false // map says it
+		b.view.Fields(o, &i, nil)
 	}
 	if m.Shared {
 		o.Word("map", "shared")
@@ -180,10 +108,8 @@ func (b *Body) stackMap(i int, m *j9meta.StackMap) {
 	}
 	if p := m.Pointers; p != nil {
 		o.Num("internal_pointer_map_size", uint64(p.Size))
-		b.pinningArrays(p.Arrays)
-		if len(p.Extra) > 0 {
-			o.ID("extra", p.Extra)
-		}
+		pinningArrays(o, p.Arrays)
+		spare(o, "extra", p.Extra)
 	}
 	o.ID("map_bits", m.Bits)
 	if m.LiveMonitors != nil {
@@ -192,8 +118,7 @@ func (b *Body) stackMap(i int, m *j9meta.StackMap) {
 }
 
 // pinningArrays shows pinning arrays with what is derived from each.
-func (b *Body) pinningArrays(arrays []j9meta.PinningArray) {
-	o := b.Out
+func pinningArrays(o show.Form, arrays []j9meta.PinningArray) {
 	if _, text := o.(*show.TextForm); text {
 		o.Array("pinning_arrays")
 		for _, a := range arrays {

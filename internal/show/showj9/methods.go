@@ -71,38 +71,33 @@ func NamesOf(list []jitdump.JavaMethod) Methods {
 
 // ShowMethods shows what is known of methods: their names and lines.
 func ShowMethods(v *show.Viewer, methods []jitdump.JavaMethod) {
-	o := v.Out
-	t, text := o.(*show.TextForm)
-	o.List("methods")
-	for i := range methods {
-		m := &methods[i]
-		o.Row()
-		o.At("method", m.Method)
-		if text {
-			t.Label("", []byte(metadata.JavaName(m)))
-			t.Str("file", m.File)
-		} else {
-			o.Str("class", m.Class)
-			o.Str("name", m.Name)
-			o.Str("signature", m.Signature)
-			o.Str("file", m.File)
-		}
-		o.Words("flags", methodFlags(m.Flags))
-		if text {
-			o.Array("lines")
-			for _, l := range m.Lines {
-				t.ElemWord(strconv.FormatUint(uint64(l.ByteCodeIndex), 10) + ":" + strconv.FormatUint(uint64(l.Line), 10))
-			}
-			o.EndArray()
-			continue
-		}
-		o.List("lines")
+	w := *v
+	w.Add = addMethod
+	w.Fields(v.Out, &struct {
+		Methods []jitdump.JavaMethod `show:"methods"`
+	}{methods}, nil)
+}
+
+// addMethod writes flags and lines of a method.
+func addMethod(o show.Form, rec any) {
+	m, ok := rec.(*jitdump.JavaMethod)
+	if !ok {
+		return
+	}
+	o.Words("flags", methodFlags(m.Flags))
+	if _, text := o.(*show.TextForm); text {
+		o.Array("lines")
 		for _, l := range m.Lines {
-			o.Row()
-			o.Num("bytecode_index", uint64(l.ByteCodeIndex))
-			o.Num("line", uint64(l.Line))
+			o.ElemWord(strconv.FormatUint(uint64(l.ByteCodeIndex), 10) + ":" + strconv.FormatUint(uint64(l.Line), 10))
 		}
-		o.EndList()
+		o.EndArray()
+		return
+	}
+	o.List("lines")
+	for _, l := range m.Lines {
+		o.Row()
+		o.Num("bytecode_index", uint64(l.ByteCodeIndex))
+		o.Num("line", uint64(l.Line))
 	}
 	o.EndList()
 }

@@ -29,7 +29,7 @@ func codeParts(h *j9meta.Header) []part {
 // meets reports whether a part of the code is at an address that is wanted. A part
 // without a length is the instruction that is there.
 func (b *Body) meets(start, end uint64) bool {
-	wanted, base := b.Filter.Address, b.Decoded.Header.StartPC
+	wanted, base := b.filter.Address, b.Decoded.Header.StartPC
 	if !wanted.Set || start >= end {
 		return wanted.Meets(base+start, 0)
 	}
@@ -55,7 +55,7 @@ func (b *Body) codeChosen(start, end uint64) bool {
 	if !b.meets(start, end) {
 		return false
 	}
-	f := b.Filter
+	f := b.filter
 	if f.MatchesName([]byte(b.siteName(-1))) { // or there are no names that are wanted
 		return true
 	}

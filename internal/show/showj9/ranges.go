@@ -10,18 +10,6 @@ import (
 
 // Inline stacks: the code by stack maps, and through which inlined calls each range is reached.
 
-// ranges shows which methods are inlined where: a line for each part of the code, with the
-// innermost method first.
-func (b *Body) ranges() rowList {
-	l := rowList{name: "ranges"}
-	b.codeRanges(func(r j9meta.Range) {
-		if b.rangeChosen(&r) {
-			l.rows = append(l.rows, func() { b.codeRange(&r) })
-		}
-	})
-	return l
-}
-
 // rangeChosen reports whether a range is wanted.
 func (b *Body) rangeChosen(r *j9meta.Range) bool {
 	return b.chosen(uint64(r.Start), uint64(r.End), func(*show.Filter) bool { return !b.isGap(r) && b.stackNamed(r.Info.CallerIndex) })
@@ -41,7 +29,7 @@ func (b *Body) stackNamed(site int) bool {
 	var path []int
 	for site < len(b.named) {
 		if site < 0 {
-			if b.Filter.MatchesName([]byte(b.siteName(-1))) {
+			if b.filter.MatchesName([]byte(b.siteName(-1))) {
 				result = yes
 			}
 			break
@@ -52,7 +40,7 @@ func (b *Body) stackNamed(site int) bool {
 		}
 		b.named[site] = no // if that leads back here
 		path = append(path, site)
-		if b.Filter.MatchesName([]byte(b.siteName(site))) {
+		if b.filter.MatchesName([]byte(b.siteName(site))) {
 			result = yes
 			break
 		}
@@ -64,8 +52,9 @@ func (b *Body) stackNamed(site int) bool {
 	return result == yes
 }
 
-func (b *Body) codeRange(r *j9meta.Range) {
-	o, start := b.Out, b.Decoded.Header.StartPC
+// codeRange writes which methods are inlined at a part of the code, the innermost one first.
+func (b *Body) codeRange(o show.Form, r *j9meta.Range) {
+	start := b.Decoded.Header.StartPC
 	if t, text := o.(*show.TextForm); text {
 		t.At("", start+uint64(r.Start))
 		t.Raw(fmt.Sprintf("%#x-%#x ", r.Start, r.End))
@@ -85,9 +74,9 @@ func (b *Body) codeRange(r *j9meta.Range) {
 		return
 	}
 	b.frames = b.Decoded.Stack(b.frames[:0], r.Info)
-	b.stack("stack", b.frames)
+	b.stack(o, "stack", b.frames)
 	if slices.ContainsFunc(b.frames, func(f j9meta.Frame) bool { return f.Unloaded }) {
-		b.stack("vm_stack", b.Decoded.VMStack(nil, r.Info))
+		b.stack(o, "vm_stack", b.Decoded.VMStack(nil, r.Info))
 	}
 }
 
@@ -96,8 +85,7 @@ func (b *Body) codeRange(r *j9meta.Range) {
 const maxFrames = 1 << 20
 
 // stack shows frames, the innermost first; beyond maxFrames that one, and how many more there are.
-func (b *Body) stack(name string, frames []j9meta.Frame) {
-	o := b.Out
+func (b *Body) stack(o show.Form, name string, frames []j9meta.Frame) {
 	if b.shown += len(frames); b.shown > maxFrames && len(frames) > 1 {
 		more := len(frames) - 1
 		frames = frames[:1]

@@ -16,6 +16,9 @@ type dumpViewer struct {
 	waiting waiting
 	chosen  map[codeID]bool // functions with moves that are shown, too
 	listing *codeLister     // with -d
+
+	shown *jitdump.Raw // the record of which fields are written
+	later error        // in what add writes for it
 }
 
 // A codeID is what a producer calls a function by.
@@ -43,6 +46,7 @@ func showDump(v *show.Viewer) error {
 		return err
 	}
 	d := &dumpViewer{Viewer: v, reader: r, chosen: make(map[codeID]bool)}
+	v.Add = d.add
 	if v.Opts.Disassemble {
 		if d.listing, err = newCodeLister(v); err != nil {
 			return err
@@ -50,39 +54,30 @@ func showDump(v *show.Viewer) error {
 	}
 	v.Begun("jitdump")
 	v.Out.End()
-	if f := &v.Opts.Filter; f.MatchesType("header") && !f.IsPicky() {
-		d.header(r.Header())
-	}
+	d.header(r.Header())
 	d.records()
 	return nil
 }
 
 func (d *dumpViewer) header(h *jitdump.Header) {
-	o := d.Out
-	o.Begin(show.Item{Offset: 0, Type: "header", Size: h.Size()})
-	o.Num("version", uint64(h.Version))
-	o.Word("order", show.OrderName(h.Order))
-	o.Named("elf_mach", uint64(h.Machine), show.MachineName(h.Machine))
-	o.Num("pid", uint64(h.PID))
-	if h.Flags == jitdump.ArchTimestamps {
-		o.Num("ticks", h.Timestamp)
-	} else {
-		o.Time("timestamp", h.Timestamp)
-	}
+	rec := struct {
+		Version uint32   `show:"version"`
+		Order   string   `show:"order"`
+		Machine uint32   `show:"elf_mach,machine"`
+		PID     uint32   `show:"pid"`
+		Ticks   uint64   `show:"ticks,since:2"`
+		Time    uint64   `show:"timestamp,time,until:1"`
+		Flags   []string `show:"flags"`
+		Pad     uint32   `show:"pad1,hex,opt"`
+	}{Version: h.Version, Order: show.OrderName(h.Order), Machine: h.Machine, PID: h.PID, Ticks: h.Timestamp, Time: h.Timestamp, Flags: show.BitNames(uint64(h.Flags), []string{"ARCH_TIMESTAMP"}), Pad: h.Pad}
 	if h.Flags.Unknown() != 0 { // no bit of it means anything
-		o.Hex("flags", uint64(h.Flags))
-	} else {
-		o.Words("flags", show.BitNames(uint64(h.Flags), []string{"ARCH_TIMESTAMP"}))
+		rec.Flags = show.BitNames(uint64(h.Flags), nil)
 	}
-	if h.Pad != 0 {
-		o.Hex("pad1", uint64(h.Pad))
+	d.Version = 1
+	if h.Flags == jitdump.ArchTimestamps { // times are of a clock with an unknown rate
+		d.Version = 2
 	}
-	if d.Opts.Hex {
-		b := make([]byte, h.Size())
-		n, _ := d.File.ReadAt(b, 0)
-		o.Data("hex", b[:n], 0)
-	}
-	o.End()
+	d.Summary(show.Item{Offset: 0, Type: "header", Size: h.Size()}, &rec)
 }
 
 // records walks all records, around damage where the codec finds a way.
@@ -153,7 +148,7 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 		}
 	case jitdump.IDLoad:
 		l, err := raw.Load()
-		wanted := err == nil && d.wanted(raw, l.PID, l.Name, l.CodeAddr, l.CodeSize)
+		wanted := err == nil && f.MatchesTime(raw.Timestamp, true) && d.Wants(&l)
 		code := codeID{l.PID, l.CodeIndex}
 		if err == nil {
 			delete(d.chosen, code)
@@ -171,11 +166,7 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 		}
 	case jitdump.IDMove:
 		m, err := raw.Move()
-		if err != nil || !d.typed(raw) || !f.MatchesPID(m.PID) || !f.MatchesTime(raw.Timestamp, true) {
-			return
-		}
-		there := f.Address.Meets(m.OldCodeAddr, m.CodeSize) || f.Address.Meets(m.NewCodeAddr, m.CodeSize)
-		if there && len(f.Names) == 0 || d.chosen[codeID{m.PID, m.CodeIndex}] {
+		if err == nil && d.typed(raw) && f.MatchesTime(raw.Timestamp, true) && (d.chosen[codeID{m.PID, m.CodeIndex}] || d.Wants(&m)) {
 			d.show(raw)
 		}
 	default:
@@ -195,12 +186,6 @@ func (d *dumpViewer) alone(raw *jitdump.Raw) {
 	if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set && f.MatchesTime(raw.Timestamp, true) && d.typed(raw) {
 		d.show(raw)
 	}
-}
-
-// wanted reports whether the filter lets a function through.
-func (d *dumpViewer) wanted(raw *jitdump.Raw, pid uint32, name []byte, addr, size uint64) bool {
-	f := &d.Opts.Filter
-	return f.MatchesPID(pid) && f.MatchesName(name) && f.Address.Meets(addr, size) && f.MatchesTime(raw.Timestamp, true)
 }
 
 // recordTypes are the names of the records of jitdumps.

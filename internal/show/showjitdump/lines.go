@@ -9,8 +9,6 @@ import (
 // debugInfo shows a table of lines.
 func (d *dumpViewer) debugInfo(raw *jitdump.Raw, info *jitdump.DebugInfo) error {
 	o := d.Out
-	o.Hex("code_addr", info.CodeAddr)
-	o.Num("nr_entry", info.Count)
 	stride := misplacedNames(raw, info)
 	if stride != 0 {
 		o.Word("names", "overwritten")

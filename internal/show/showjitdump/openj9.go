@@ -20,11 +20,11 @@ func (d *dumpViewer) openJ9Body(raw *jitdump.Raw, m *jitdump.OpenJ9Metadata) (*j
 	})
 }
 
-// sectionFilter says which sections of metadata are wanted; nil for all of a record that is.
+// sectionFilter says which sections of metadata are wanted: all of a record that is.
 func (d *dumpViewer) sectionFilter() *show.Filter {
 	f := &d.Opts.Filter
 	if f.MatchesType(jitdump.IDOpenJ9.String()) {
-		return nil
+		return new(show.Filter)
 	}
 	return f.OnlyTypes()
 }
@@ -33,15 +33,16 @@ func (d *dumpViewer) sectionFilter() *show.Filter {
 // damaged record, too: its sections are unknown.
 func (d *dumpViewer) hasSections(raw *jitdump.Raw) bool {
 	f := d.sectionFilter()
-	if f == nil || !slices.ContainsFunc(showj9.Types, f.MatchesType) {
-		return f == nil
+	if len(f.Types) == 0 || !slices.ContainsFunc(showj9.Types, f.MatchesType) {
+		return len(f.Types) == 0
 	}
 	m, err := raw.OpenJ9Metadata()
 	if err != nil {
 		return true
 	}
 	body, bad := d.openJ9Body(raw, &m)
-	b := showj9.Body{Decoded: body, Filter: f}
+	b := showj9.Body{Decoded: body}
+	b.View(d.Viewer, *f)
 	return bad != nil || len(m.Methods) > 0 && f.MatchesType(showj9.MethodTable) || len(b.Sections()) > 0
 }
 
@@ -66,20 +67,15 @@ func (d *dumpViewer) noteOpenJ9(raw *jitdump.Raw) {
 // openJ9 shows metadata of OpenJ9 and the tables that come with it.
 func (d *dumpViewer) openJ9(raw *jitdump.Raw, m *jitdump.OpenJ9Metadata) error {
 	o := d.Out
-	o.Hex("code_addr", m.CodeAddr)
-	o.Hex("base", m.Base)
-	o.Num("metadata_size", uint64(len(m.Metadata)))
-	o.Num("pointer_size", uint64(m.PointerSize))
-	o.Num("header_size", uint64(m.HeaderSize))
 	o.Hex("metadata_offset", uint64(m.MetadataOffset()))
-	d.extra(m.Extra)
 	err := m.CheckTables()
 	filter := d.sectionFilter()
-	if filter == nil || filter.MatchesType(showj9.MethodTable) {
+	if filter.MatchesType(showj9.MethodTable) {
 		showj9.ShowMethods(d.Viewer, m.Methods)
 	}
 	body, bad := d.openJ9Body(raw, m)
-	b := showj9.Body{Out: o, Decoded: body, Metadata: m.Metadata, Methods: showj9.MethodsOf(m.Methods), Filter: filter}
+	b := showj9.Body{Decoded: body, Metadata: m.Metadata, Methods: showj9.MethodsOf(m.Methods)}
+	b.View(d.Viewer, *filter)
 	o.List("sections")
 	for _, s := range b.Sections() {
 		o.Row()

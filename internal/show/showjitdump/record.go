@@ -1,7 +1,6 @@
 package showjitdump
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 
@@ -25,116 +24,56 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 	if raw.Missized != 0 {
 		d.Out.Num("announced_size", uint64(raw.Size()+raw.Missized))
 	}
-	var later error
 	if err == nil {
-		switch rec := rec.(type) {
-		case *jitdump.Load:
-			d.load(raw, rec)
-		case *jitdump.Move:
-			d.move(rec)
-		case *jitdump.DebugInfo:
-			later = d.debugInfo(raw, rec)
-		case *jitdump.Unwinding:
-			d.unwinding(raw, rec)
-		case *jitdump.DebugInfo2:
-			later = d.debugInfo2(rec)
-		case *jitdump.EarlyDebugInfo:
-			later = d.early(rec)
-		case *jitdump.Tier:
-			d.Out.Num("tier", uint64(rec.Number))
-			d.Out.Named("color", uint64(rec.Color), colorName(rec.Color))
-			d.Out.Str("name", rec.Name)
-		case *jitdump.EmbeddedSource:
-			d.Out.Num("text_size", uint64(len(rec.Text)))
-			d.Out.Str("name", rec.Name)
-			d.Out.List("text")
-			text := show.NewSourceText(rec.Text)
-			for i := range text.Starts {
-				line, _ := text.Line(uint64(i + 1))
-				if i == len(text.Starts)-1 && len(line) == 0 {
-					break
-				}
-				d.Out.Row()
-				d.Out.Source(line)
-			}
-			d.Out.EndList()
-		case *jitdump.OpenJ9Metadata:
-			later = d.openJ9(raw, rec)
-		case *jitdump.Close:
-			d.extra(rec.Extra)
-		case *jitdump.Unknown:
-			d.Out.Hex("id", uint64(rec.ID))
-		}
+		d.shown, d.later = raw, nil
+		d.Fields(d.Out, rec, nil)
+		err = d.later
 	}
-	d.rawBytes(raw)
+	d.RawBytes(raw.Offset, raw.Size())
 	d.Out.End()
-	if err == nil {
-		err = later
-	}
 	if err != nil {
 		d.Problem(raw.Offset, err)
 	}
 }
 
-// rawBytes shows the record's bytes if that is asked for.
-func (d *dumpViewer) rawBytes(raw *jitdump.Raw) {
-	if !d.Opts.Hex {
-		return
-	}
-	b := make([]byte, prefix, raw.Size())
-	raw.Order.PutUint32(b, uint32(raw.ID))
-	raw.Order.PutUint32(b[4:], uint32(raw.Size()))
-	raw.Order.PutUint64(b[8:], raw.Timestamp)
-	d.Out.Data("hex", append(b, raw.Body...), raw.Offset)
-}
-
-// extra says how many bytes there are that no field accounts for, and are no padding.
-func (d *dumpViewer) extra(b []byte) {
-	if len(b) > 7 || len(bytes.Trim(b, "\x00")) > 0 {
-		d.Out.Num("extra", uint64(len(b)))
-	}
-}
-
-func (d *dumpViewer) load(raw *jitdump.Raw, l *jitdump.Load) {
-	o := d.Out
-	o.Num("pid", uint64(l.PID))
-	o.Num("tid", uint64(l.TID))
-	if l.VMA != l.CodeAddr {
-		o.Hex("vma", l.VMA)
-	}
-	o.Hex("code_addr", l.CodeAddr)
-	o.Num("code_size", l.CodeSize)
-	o.Num("code_index", l.CodeIndex)
-	o.Str("name", l.Name)
-	if l.LacksCode() {
-		o.Num("code_missing", l.CodeSize)
-	}
-	d.extra(l.Extra)
-	if d.listing != nil {
-		d.listing.show(raw, l)
+// add writes what is no field of a record.
+func (d *dumpViewer) add(o show.Form, rec any) {
+	switch rec := rec.(type) {
+	case *jitdump.Load:
+		if rec.LacksCode() {
+			o.Num("code_missing", rec.CodeSize)
+		}
+		if d.listing != nil && !show.Matching(o) {
+			d.listing.show(d.shown, rec)
+		}
+	case *jitdump.DebugInfo:
+		d.later = d.debugInfo(d.shown, rec)
+	case *jitdump.Unwinding:
+		d.unwinding(d.shown, rec)
+	case *jitdump.DebugInfo2:
+		d.later = d.debugInfo2(rec)
+	case *jitdump.EarlyDebugInfo:
+		d.early(rec)
+	case *jitdump.OpenJ9Metadata:
+		d.later = d.openJ9(d.shown, rec)
+	case *jitdump.EmbeddedSource:
+		o.List("text")
+		text := show.NewSourceText(rec.Text)
+		for i := range text.Starts {
+			line, _ := text.Line(uint64(i + 1))
+			if i == len(text.Starts)-1 && len(line) == 0 {
+				break
+			}
+			o.Row()
+			o.Source(line)
+		}
+		o.EndList()
 	}
 }
 
-func (d *dumpViewer) move(m *jitdump.Move) {
-	o := d.Out
-	o.Num("pid", uint64(m.PID))
-	o.Num("tid", uint64(m.TID))
-	if m.VMA != m.NewCodeAddr {
-		o.Hex("vma", m.VMA)
-	}
-	o.Hex("old_code_addr", m.OldCodeAddr)
-	o.Hex("new_code_addr", m.NewCodeAddr)
-	o.Num("code_size", m.CodeSize)
-	o.Num("code_index", m.CodeIndex)
-	d.extra(m.Extra)
-}
-
+// unwinding writes the tables of an unwinding record.
 func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	o := d.Out
-	o.Num("unwind_data_size", uint64(len(u.Data)))
-	o.Num("eh_frame_hdr_size", u.HeaderSize)
-	o.Num("mapped_size", u.MappedSize)
-	d.extra(u.Extra)
 	table, header, err := ehframe.Split(raw.Order, u.Data, u.HeaderSize)
 	if err != nil {
 		o.Str("not_decoded", []byte(err.Error()))
@@ -171,10 +110,6 @@ func (d *dumpViewer) debugInfo2(info *jitdump.DebugInfo2) error {
 		}
 		return fmt.Appendf(nil, "#%d", i)
 	}
-	o.Num("files", uint64(len(info.Files)))
-	o.Num("functions", uint64(len(info.Functions)))
-	o.Num("calls", uint64(len(info.Calls)))
-	o.Num("lines", uint64(len(info.Lines)))
 	if len(info.Functions) > 0 {
 		outer := info.Functions[0]
 		if n := outer.Flags.Tier(); n != 0 {
@@ -186,7 +121,6 @@ func (d *dumpViewer) debugInfo2(info *jitdump.DebugInfo2) error {
 		o.Str("name", pick(info.Names, outer.Name))
 		o.Place(pick(info.Files, outer.File), uint64(outer.Line), column(outer.Column))
 	}
-	d.extra(info.Extra)
 	err := info.CheckTree(math.MaxUint32)
 	d.calls(info, pick)
 	o.List("line_table")
@@ -235,10 +169,9 @@ func (d *dumpViewer) calls(info *jitdump.DebugInfo2, pick func([][]byte, uint32)
 }
 
 // early prints the record of a development branch of samply. Its columns count from 1.
-func (d *dumpViewer) early(e *jitdump.EarlyDebugInfo) error {
+func (d *dumpViewer) early(e *jitdump.EarlyDebugInfo) {
 	o := d.Out
 	o.Word("kind", "early debug info")
-	o.Hex("code_addr", e.CodeAddr)
 	pick := func(i int32) []byte {
 		switch {
 		case i < 0:
@@ -264,16 +197,4 @@ func (d *dumpViewer) early(e *jitdump.EarlyDebugInfo) error {
 		o.Num("position", uint64(c.Position))
 	}
 	o.EndList()
-	return nil
-}
-
-var colorNames = [...]string{
-	"grey", "transparent", "purple", "green", "orange", "yellow", "light blue", "blue", "brown", "magenta", "red", "light red", "dark grey",
-}
-
-func colorName(c jitdump.Color) string {
-	if int64(c) < int64(len(colorNames)) {
-		return colorNames[c]
-	}
-	return ""
 }

@@ -35,7 +35,12 @@ func isHex(digits []byte) bool {
 }
 
 // A total has the numbers of functions, of their bytes, of those without a size, and of damaged lines.
-type total struct{ functions, bytes, empty, damaged uint64 }
+type total struct {
+	Functions uint64 `show:"functions"`
+	Bytes     uint64 `show:"bytes"`
+	Empty     uint64 `show:"without_size,opt"`
+	Damaged   uint64 `show:"damaged,opt"`
+}
 
 // showMap shows a map.
 func showMap(v *show.Viewer) error {
@@ -52,22 +57,9 @@ func showMap(v *show.Viewer) error {
 		v.Out.Num("pid", uint64(pid))
 	}
 	v.Out.End()
-	f := &v.Opts.Filter
-	if len(f.PIDs) > 0 && (!ok || !f.MatchesPID(pid)) {
-		return nil
-	}
-	t := functions(v, perfmap.NewReader(src))
-	if f.MatchesType("total") && !f.IsPicky() {
-		v.Out.Begin(show.Item{Offset: -1, Type: "total", Size: -1})
-		v.Out.Num("functions", t.functions)
-		v.Out.Num("bytes", t.bytes)
-		if t.empty > 0 {
-			v.Out.Num("without_size", t.empty)
-		}
-		if t.damaged > 0 {
-			v.Out.Num("damaged", t.damaged)
-		}
-		v.Out.End()
+	if f := &v.Opts.Filter; len(f.PIDs) == 0 || ok && v.OfProcess(pid) {
+		t := functions(v, perfmap.NewReader(src))
+		v.Summary(show.Item{Offset: -1, Type: "total", Size: -1}, &t)
 	}
 	return nil
 }
@@ -82,20 +74,21 @@ func processOf(path string) (pid uint32, ok bool) {
 
 // functions shows the functions, around damaged lines.
 func functions(v *show.Viewer, r *perfmap.Reader) (t total) {
-	flushed := int64(0)
 	for !v.Lost() {
 		l, err := r.Next()
 		var damage *wire.Error
 		switch {
 		case err == nil:
-			t.functions++
-			t.bytes += l.Size
+			t.Functions++
+			t.Bytes += l.Size
 			if l.Size == 0 {
-				t.empty++
+				t.Empty++
 			}
-			function(v, &l, r)
+			if v.Record(show.Item{Offset: l.Offset, Type: "function", Size: r.Offset() - l.Offset}, &l, nil) && r.Cut() == l.Offset {
+				v.Problem(l.Offset, errors.New("the file ends inside this line: the process was killed or is still writing; the name may be longer"))
+			}
 		case errors.As(err, &damage):
-			t.damaged++
+			t.Damaged++
 			v.Problem(damage.Offset, fmt.Errorf("%w; the line is left out", err))
 		case err == io.EOF:
 			return t
@@ -103,39 +96,6 @@ func functions(v *show.Viewer, r *perfmap.Reader) (t total) {
 			v.Problem(l.Offset, fmt.Errorf("%w; the rest of the file is left out", err))
 			return t
 		}
-		if r.Offset()-flushed > show.FlushEvery {
-			v.Out.Flush()
-			flushed = r.Offset()
-		}
 	}
 	return t
-}
-
-// function shows a function, if the filter lets it through.
-func function(v *show.Viewer, l *perfmap.Line, r *perfmap.Reader) {
-	f := &v.Opts.Filter
-	if !f.MatchesType("function") || f.Time.Set || !f.Address.Meets(l.Start, l.Size) || !f.MatchesName(l.Name) {
-		return
-	}
-	v.Out.Begin(show.Item{Offset: l.Offset, Type: "function", Size: r.Offset() - l.Offset})
-	v.Out.Hex("addr", l.Start)
-	v.Out.Num("bytes", l.Size)
-	v.Out.Str("name", l.Name)
-	if v.Opts.Hex {
-		v.Out.Data("hex", line(v, l, r), l.Offset)
-	}
-	v.Out.End()
-	if r.Cut() == l.Offset {
-		v.Problem(l.Offset, errors.New("the file ends inside this line: the process was killed or is still writing; the name may be longer"))
-	}
-}
-
-// line returns the bytes of a line of a file, or nothing of a pipe.
-func line(v *show.Viewer, l *perfmap.Line, r *perfmap.Reader) []byte {
-	if v.File == nil {
-		return nil
-	}
-	b := make([]byte, r.Offset()-l.Offset)
-	n, _ := v.File.ReadAt(b, l.Offset) // a part that is gone since the first read is not shown
-	return b[:n]
 }

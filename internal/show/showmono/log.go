@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/show"
@@ -47,6 +46,7 @@ func showLog(v *show.Viewer) error {
 	}
 	packed := bytes.HasPrefix(v.Head, []byte(gzipMagic))
 	m := &logViewer{Viewer: v}
+	v.Known, v.Add = m.nameOf, m.add
 	if v.Opts.Hex {
 		if packed { // offsets and bytes are of what was packed
 			z, err := gzip.NewReader(src)
@@ -56,6 +56,7 @@ func showLog(v *show.Viewer) error {
 			src = z
 		}
 		m.raw = &window{src: src}
+		v.Bytes = m.raw.bytes
 		src = m.raw
 	}
 	var err error
@@ -68,6 +69,7 @@ func showLog(v *show.Viewer) error {
 		return err
 	}
 	m.header = m.reader.Header()
+	v.Version = int(m.header.Version)
 	v.Begun(monolog.FormatName)
 	if packed {
 		v.Out.Word("compression", "gzip")
@@ -79,55 +81,24 @@ func showLog(v *show.Viewer) error {
 		}
 		return nil
 	}
-	if f := &v.Opts.Filter; f.MatchesType("header") && !f.IsPicky() {
-		m.showHeader()
-	}
-	if v.Opts.Filter.MatchesPID(m.header.PID) {
+	m.showHeader()
+	if v.OfProcess(m.header.PID) {
 		m.buffers()
 	}
 	return nil
 }
 
 func (m *logViewer) showHeader() {
-	h, o := m.header, m.Out
-	o.Begin(show.Item{Offset: 0, Type: "header", Size: h.Size})
-	o.Word("version", fmt.Sprintf("%d.%d", h.Major, h.Minor))
-	o.Num("data_version", uint64(h.Version))
-	o.Num("ptr_size", uint64(h.PtrSize))
-	if h.Startup != 0 {
-		o.Num("startup_ms", h.Startup)
-		if at := time.UnixMilli(int64(h.Startup)).UTC(); at.Year() < 10000 && int64(h.Startup) > 0 {
-			o.Word("startup", at.Format("2006-01-02T15:04:05.000Z"))
-		}
-	}
-	if h.StartupTime != 0 {
-		o.Time("startup_time", h.StartupTime)
-	}
-	o.Num("timer_overhead", uint64(h.TimerOverhead))
-	o.Hex("flags", uint64(h.Flags))
-	o.Num("pid", uint64(h.PID))
-	o.Num("port", uint64(h.Port))
-	if h.Major == 0 {
-		o.Num("sysid", uint64(h.SysID))
-	} else {
-		o.Str("args", []byte(h.Args))
-		o.Str("arch", []byte(h.Arch))
-		o.Str("os", []byte(h.OS))
-	}
-	m.rawBytes(0, h.Size)
-	o.End()
-}
-
-// rawBytes shows bytes of the log if that is asked for.
-func (m *logViewer) rawBytes(offset, size int64) {
-	if m.raw != nil {
-		m.Out.Data("hex", m.raw.bytes(offset, size), offset)
-	}
+	h := m.header
+	m.Summary(show.Item{Offset: 0, Type: "header", Size: h.Size}, &struct {
+		Mono string `show:"version"`
+		*monolog.Header
+	}{fmt.Sprintf("%d.%d", h.Major, h.Minor), h})
 }
 
 // buffers walks all buffers, around those that are damaged.
 func (m *logViewer) buffers() {
-	flushed, at := int64(0), m.header.Size
+	at := m.header.Size
 	for !m.Lost() {
 		b, err := m.reader.NextBuffer()
 		if err == io.EOF {
@@ -137,7 +108,7 @@ func (m *logViewer) buffers() {
 			m.Problem(show.OffsetOf(err, at), err)
 			continue
 		}
-		m.buffer(b)
+		m.Record(show.Item{Offset: b.Offset, Type: "buffer", Size: bufferHead, Time: b.Time, Timed: true}, b, nil)
 		at = b.Offset + bufferHead
 		for !m.Lost() {
 			e, err := m.reader.Next()
@@ -153,32 +124,12 @@ func (m *logViewer) buffers() {
 			if m.raw != nil {
 				m.raw.release(at)
 			}
-			if at-flushed > show.FlushEvery {
-				m.Out.Flush()
-				flushed = at
-			}
 		}
 	}
 }
 
 // bufferHead is the length of a buffer's header.
 const bufferHead = 48
-
-func (m *logViewer) buffer(b *monolog.BufferHeader) {
-	f := &m.Opts.Filter
-	if !f.MatchesType("buffer") || len(f.Names) > 0 || f.Address.Set || !f.MatchesTime(b.Time, true) {
-		return
-	}
-	o := m.Out
-	o.Begin(show.Item{Offset: b.Offset, Type: "buffer", Size: bufferHead, Time: b.Time, Timed: true})
-	o.Num("length", uint64(b.Len))
-	o.Hex("thread", b.Thread)
-	o.Hex("ptr_base", b.PtrBase)
-	o.Hex("obj_base", b.ObjBase)
-	o.Hex("method_base", b.MethodBase)
-	m.rawBytes(b.Offset, bufferHead)
-	o.End()
-}
 
 // A window reads on, and keeps what was read and is not released yet: as much as the
 // decoder behind it reads ahead, and no more than maxKept.

@@ -193,7 +193,7 @@ func TestMonoStats(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^ +50( +[0-9.]+ (ns|us|ms)){7}  All:Fib \(int\)$`).MatchString(text) {
 		t.Errorf("%s", text)
 	}
-	if !strings.HasSuffix(text, " unfinished=0 unmatched_exits=0\n") {
+	if !strings.HasSuffix(text, " unfinished=0 unmatched_exits=0 events=0\n") {
 		t.Errorf("not all calls match: %s", text[strings.LastIndex(text, "\ntotal")+1:])
 	}
 	fib := show.Options{Stats: true, Filter: show.Filter{Names: showtest.Names(t, "All:Fib")}}

@@ -17,29 +17,6 @@ var eventTypes = func() (names []string) {
 	return append(names, "buffer")
 }()
 
-// Names of Mono's numbers, as mprof-report calls them where it does.
-var (
-	handles     = []string{"weak", "weaktrack", "normal", "pinned"}
-	clauses     = []string{"catch", "filter", "finally", "", "fault"}
-	monitors    = []string{"", "contended", "acquired", "not taken"}
-	syncPoints  = []string{"periodic", "world stop", "world start"}
-	loads       = []string{"named", "loading", "loaded", "unloading", "unloaded"}
-	samples     = []string{"", "cycles", "instructions retired", "cache misses", "cache references", "executed branches", "unpredicted branches"}
-	rootSources = []string{
-		"external", "stack", "finalizer queue", "static fields", "thread static", "context static", "GC handle", "JIT",
-		"threading", "domain", "reflection", "marshal", "thread pool", "debugger", "handle", "ephemeron", "toggleref",
-	}
-	helpers = []string{
-		"method", "method trampoline", "unbox trampoline", "imt trampoline", "generics trampoline", "specific trampoline",
-		"misc helper", "monitor/lock", "delegate invoke", "exception handling",
-	}
-	gcEvents = []string{
-		"start", "mark start", "mark end", "reclaim start", "reclaim end", "end", "pre stop", "post stop", "pre start", "post start",
-		"pre stop lock", "post start unlock",
-	}
-	counterTypes = []string{"int", "uint", "word", "long", "ulong", "double", "string", "time interval"}
-)
-
 // A nameTable has names of things that a log calls by their address. Those told of last
 // stay.
 type nameTable struct {
@@ -86,24 +63,4 @@ func (n *knownNames) learn(e *monolog.Event) {
 		}
 		n.vtables[e.Pointer] = e.Class
 	}
-}
-
-// class returns the name of an object's class, "" if it is not known.
-func (n *knownNames) class(e *monolog.Event) string {
-	class := e.Class
-	if e.VTable != 0 {
-		class = n.vtables[e.VTable]
-	}
-	return n.classes.names[class]
-}
-
-// of returns the name that an event is about, if there is one.
-func (n *knownNames) of(e *monolog.Event) []byte {
-	switch e.Kind {
-	case monolog.KindEnter, monolog.KindLeave, monolog.KindExcLeave, monolog.KindClause:
-		return []byte(n.methods.names[e.Method])
-	case monolog.KindAlloc, monolog.KindHeapObject:
-		return []byte(n.class(e))
-	}
-	return e.Name
 }

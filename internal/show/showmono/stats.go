@@ -17,10 +17,10 @@ type callCounter struct {
 	threads    map[uint64][]openCall
 	open       int // calls in all of them
 	unfinished map[uint64]uint64
-	calls      uint64
-	ended      uint64 // without an event of their own
-	unmatched  uint64 // leaves without an enter
-	left       uint64 // calls that there was no room for
+	calls      int64
+	ended      int64 // without an event of their own
+	unmatched  int64 // leaves without an enter
+	left       int64 // calls that there was no room for
 }
 
 // An openCall is one that has not ended.
@@ -135,22 +135,11 @@ func (s *callCounter) wantedCall(method, time uint64) bool {
 }
 
 func (s *callCounter) show() {
-	o := s.Out
 	methods := (&callstats.Table{
 		Ledger: &s.ledger, Unfinished: s.unfinished, Unit: "ns", Length: func(ns float64) float64 { return ns }, Key: "method", Hex: true,
 		Name: func(id uint64) string { return s.known.methods.names[id] },
-	}).Show(o)
-	o.Begin(show.Item{Offset: -1, Type: "total", Size: -1})
-	o.Num("threads", uint64(len(s.threads)))
-	o.Num("functions", uint64(methods))
-	o.Num("calls", s.calls)
-	o.Num("unfinished", s.ended)
-	o.Num("unmatched_exits", s.unmatched)
-	if s.left > 0 {
-		o.Num("calls_too_deep", s.left)
-	}
-	if s.ledger.Refused > 0 {
-		o.Num("calls_of_further_functions", s.ledger.Refused)
-	}
-	o.End()
+	}).Show(s.Out)
+	(&callstats.Total{
+		Threads: len(s.threads), Functions: methods, Calls: s.calls, Unfinished: s.ended, Unmatched: s.unmatched, CallsDeep: s.left, Refused: s.ledger.Refused,
+	}).Show(s.Viewer)
 }

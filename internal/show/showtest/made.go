@@ -9,35 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
-	"github.com/jitinject/jitinject/internal/testrec"
 )
-
-// Recording returns a recording with records of many types, and samples with all that can be in them.
-func Recording() *testrec.Recording {
-	r := testrec.NewRecording()
-	r.SampleType |= testrec.Callchain | testrec.Read | testrec.Raw | testrec.Branches | testrec.RegsUser | testrec.RegsIntr |
-		testrec.Weight | testrec.DataSrc | testrec.Transact | testrec.PhysAddr | testrec.Aux | testrec.Cgroup | testrec.DataPage | testrec.CodePage
-	r.Registers = 1<<6 | 1<<7 | 1<<8
-	r.ReadFormat = 1 | 4
-	r.Comm(1, 1000, "sh", true)
-	r.Fork(17, 1, 2_000_000_000)
-	r.Comm(17, 2_000_001_000, "a \"name\"\x1b[31m\xff", false)
-	r.Namespaces(17, 2_000_001_500, 4026531840, 4026531838)
-	r.FileMmap2(17, 2_000_002_000, 0x400000, 0x2000, 0x1000, "/usr/bin/program", 4711)
-	r.Mmap2(17, 2_000_003_000, 0x7f0000001000, 0x1000, 0, "//anon")
-	r.Touch(testrec.Touch{
-		PID: 17, Time: 2_000_004_000, IP: 0x7f0000001004, Addr: 0xdead, Chain: []uint64{^uint64(511), 0x7f0000001004, 0x400010},
-		Raw: []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Branches: [][2]uint64{{0x400000, 0x7f0000001000}},
-		ABI: 2, User: []uint64{6, 7, 8}, Intr: []uint64{16, 17, 18}, Aux: []byte{1, 2, 3, 4, 5, 6, 7, 8},
-	})
-	r.Touch(testrec.Touch{PID: 17, Time: 2_000_005_000, IP: 0x400010, Raw: []byte{1, 2, 3, 4}})
-	r.Deferred(17, 2_000_006_000, 99, 0x400020)
-	r.Kernel(2, 0, r.Order.AppendUint64(r.Order.AppendUint64(nil, 77), 3), 17, 2_000_006_500)
-	r.Raw(99, 0, []byte{1, 2, 3, 4, 5, 6, 7, 8})
-	r.Exit(17, 17, 2_000_007_000)
-	r.Round()
-	return r
-}
 
 // MonoLog returns a log of some version with an event of each of many kinds.
 func MonoLog(t testing.TB, version uint8) []byte {

@@ -57,18 +57,12 @@ func Recordings(t testing.TB) (names []string) {
 	return names
 }
 
-// Files are the files of a recording that can be shown.
-func Files(t testing.TB, dir string) (paths []string) {
+// Dumps are the jitdumps of a recording, of which there may be none.
+func Dumps(t testing.TB, dir string) []string {
 	t.Helper()
-	for _, pattern := range []string{"*.data", "*.data.dir", "*.dump"} {
-		more, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, more...)
-	}
-	if len(paths) == 0 {
-		t.Fatalf("%s: only %v to be shown", dir, paths)
+	paths, err := filepath.Glob(filepath.Join(dir, "*.dump"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	return paths
 }

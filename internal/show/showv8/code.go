@@ -24,14 +24,14 @@ func tierName(tier []byte) string {
 // creation shows a code-creation.
 func (l *logViewer) creation(c *v8log.CodeCreation, end int64) {
 	tier := tierName(c.Tier)
-	l.total.codes++
+	l.total.Codes++
 	switch tier {
 	case "Sparkplug":
-		l.total.baseline++
+		l.total.Baseline++
 	case "Maglev":
-		l.total.maglev++
+		l.total.Maglev++
 	case "TurboFan":
-		l.total.turbofan++
+		l.total.Turbofan++
 	}
 	l.latest = created{addr: c.Address, size: c.Size, sfi: c.SFI}
 	if c.IsFunction {
@@ -43,28 +43,7 @@ func (l *logViewer) creation(c *v8log.CodeCreation, end int64) {
 		l.known.addFunction(c.SFI, f)
 		l.latest.name = string(c.Name)
 	}
-	f := &l.Opts.Filter
-	if !f.MatchesType("code-creation") || !f.MatchesTime(c.Time*1000, true) || !f.Address.Meets(c.Address, c.Size) && !(c.IsFunction && f.Address.Meets(c.SFI, 1)) {
-		return
-	}
-	if len(f.Names) > 0 && !f.MatchesName(c.Name) && !f.MatchesName(v8log.AppendText(nil, c.Name)) {
-		return
-	}
-	l.item(c.Offset, end, "code-creation", c.Time*1000, true, func(o show.Form) {
-		o.Str("tag", c.Tag)
-		if c.IsFunction {
-			o.Str("tier", c.Tier)
-			if tier != "" {
-				o.Word("compiler", tier)
-			}
-		}
-		o.Hex("code_addr", c.Address)
-		o.Num("code_size", c.Size)
-		if c.IsFunction {
-			o.Hex("sfi", c.SFI)
-		}
-		o.Str("name", c.Name)
-	})
+	l.Record(show.Item{Offset: c.Offset, Type: "code-creation", Size: end - c.Offset, Time: c.Time * 1000, Timed: true}, c, nil)
 }
 
 // lists are the lists of a code-source-info. They are used again.
@@ -73,6 +52,10 @@ type lists struct {
 	calls     []v8log.Call
 	functions []uint64
 	callees   []callee
+
+	own  callee // the code itself
+	size uint64 // of the code, in bytes
+	err  error  // of reading the lists
 }
 
 // A callee is the function of an inlined call, or of the code itself.
@@ -99,42 +82,35 @@ func (l *logViewer) source(s *v8log.SourceInfo, end int64) {
 		}
 	}
 	if s.Inlining.Size > 0 {
-		l.total.inlining++
+		l.total.Inlining++
 	}
-	f := &l.Opts.Filter
-	if !f.MatchesType("code-source-info") || f.Time.Set {
+	l.lists.own, l.lists.size = own, size
+	if !l.Opts.Filter.MatchesType("code-source-info") {
 		return
 	}
-	err := l.readCalls(s)
-	if f.IsPicky() && !l.isAbout(s, &own, size) {
-		return
-	}
-	l.item(s.Offset, end, "code-source-info", 0, false, func(o show.Form) {
-		o.Hex("code_addr", s.Address)
-		o.Signed("script", int64(s.Script))
-		o.Signed("start", int64(s.Start))
-		o.Signed("end", int64(s.End))
-		own.name.show(o)
-		l.showCalls(&own)
-		if e := l.showLines(s, &own); err == nil {
-			err = e
-		}
-	})
-	if err != nil {
-		l.Problem(show.OffsetOf(err, s.Offset), fmt.Errorf("%w; the rest of the list is left out", err))
+	l.lists.err = l.readCalls(s)
+	if l.item(s.Offset, end, "code-source-info", s) && l.lists.err != nil {
+		l.Problem(show.OffsetOf(l.lists.err, s.Offset), fmt.Errorf("%w; the rest of the list is left out", l.lists.err))
 	}
 }
 
-// isAbout reports whether code at an address, or of a name, is asked for. Its inlined calls count,
+// sourceOf writes the function of code, its inlined calls and lines. Inlined calls count for filters,
 // too.
-func (l *logViewer) isAbout(s *v8log.SourceInfo, own *callee, size uint64) bool {
-	f := &l.Opts.Filter
-	there, named := f.Address.Meets(s.Address, size), len(f.Names) == 0
-	for _, c := range append(l.lists.callees, *own) {
-		there = there || c.sfi != 0 && f.Address.Meets(c.sfi, 1)
-		named = named || c.name.known && f.MatchesName([]byte(c.name.text()))
+func (l *logViewer) sourceOf(o show.Form, s *v8log.SourceInfo) {
+	t := &l.lists
+	show.Mention(o, s.Address, t.size)
+	if show.Matching(o) {
+		for _, c := range append(t.callees, t.own) {
+			show.Mention(o, c.sfi, 1)
+			c.name.show(o)
+		}
+		return
 	}
-	return there && named
+	t.own.name.show(o)
+	l.showCalls(&t.own)
+	if err := l.showLines(s, &t.own); t.err == nil {
+		t.err = err
+	}
 }
 
 // readCalls reads inlined calls and their functions.

@@ -90,6 +90,7 @@ func (n *name) show(o show.Form) {
 	if !n.known {
 		return
 	}
+	show.MentionName(o, []byte(n.text()))
 	o.Str("function", []byte(n.function))
 	if n.script != "" {
 		o.Place([]byte(n.script), n.line, n.column)

@@ -17,6 +17,7 @@ type logViewer struct {
 	at     int64 // end of the line that was shown last
 	known  known
 	latest created // code
+	moved  name    // of the function
 	lists  lists
 	total  total
 }
@@ -28,7 +29,19 @@ type created struct {
 }
 
 // A total counts the records of the log.
-type total struct{ codes, baseline, maglev, turbofan, inlining, scripts, units, moves, others, damaged uint64 }
+type total struct {
+	Codes    uint64 `show:"codes"`
+	Baseline uint64 `show:"baseline"`
+	Maglev   uint64 `show:"maglev"`
+	Turbofan uint64 `show:"turbofan"`
+	Inlining uint64 `show:"with_inlined_calls"`
+	Scripts  uint64 `show:"scripts"`
+	Units    uint64 `show:"units"`
+	Moves    uint64 `show:"moves"`
+	Others   uint64 `show:"other_lines"`
+	Damaged  uint64 `show:"damaged,opt"`
+	Left     uint64 `show:"not_kept,opt"`
+}
 
 // Format is the format of V8's logs.
 var Format = show.Format{
@@ -62,6 +75,7 @@ func showLog(v *show.Viewer) error {
 		return err
 	}
 	l := &logViewer{Viewer: v, reader: r}
+	v.Add = l.add
 	l.known.begin()
 	v.Begun(v8log.FormatName)
 	pid, ok := v8log.ProcessOf(filepath.Base(v.Path))
@@ -69,19 +83,17 @@ func showLog(v *show.Viewer) error {
 		v.Out.Num("pid", uint64(pid))
 	}
 	v.Out.End()
-	if len(v.Opts.Filter.PIDs) > 0 && (!ok || !v.Opts.Filter.MatchesPID(pid)) {
+	if len(v.Opts.Filter.PIDs) > 0 && !(ok && v.OfProcess(pid)) {
 		return nil
 	}
 	l.records()
-	if f := &v.Opts.Filter; f.MatchesType("total") && !f.IsPicky() {
-		l.showTotal()
-	}
+	l.total.Left = l.known.left
+	l.Summary(show.Item{Offset: -1, Type: "total", Size: -1}, &l.total)
 	return nil
 }
 
 // records walks all lines, around damaged ones.
 func (l *logViewer) records() {
-	flushed := int64(0)
 	for !l.Lost() {
 		rec, err := l.reader.Next()
 		end := l.reader.Offset()
@@ -104,17 +116,13 @@ func (l *logViewer) records() {
 			return
 		}
 		l.at = end
-		if end-flushed > show.FlushEvery {
-			l.Out.Flush()
-			flushed = end
-		}
 	}
 }
 
 // damaged shows a damaged line, which ends at an offset.
 func (l *logViewer) damaged(damage *v8log.Error, end int64) {
 	l.others(l.lineAt(damage.Offset))
-	l.total.damaged++
+	l.total.Damaged++
 	l.Problem(damage.Offset, fmt.Errorf("%w; the line is left out", damage))
 	l.latest = created{}
 	l.at = end
@@ -137,20 +145,10 @@ func offsetOf(rec v8log.Record) int64 {
 	return 0
 }
 
-// item shows an item, with the line's bytes if these are asked for.
-func (l *logViewer) item(offset, end int64, kind string, time uint64, timed bool, fields func(o show.Form)) {
-	l.Out.Begin(show.Item{Offset: offset, Type: kind, Size: end - offset, Time: time, Timed: timed})
-	fields(l.Out)
-	if l.Opts.Hex {
-		b := make([]byte, min(end-offset, maxBytes))
-		n, _ := l.File.ReadAt(b, offset)
-		l.Out.Data("hex", b[:n], offset)
-	}
-	l.Out.End()
+// item shows a line without a time, if the filter lets it through. It reports whether that is so.
+func (l *logViewer) item(offset, end int64, kind string, rec any) bool {
+	return l.Record(show.Item{Offset: offset, Type: kind, Size: end - offset}, rec, nil)
 }
-
-// maxBytes bounds the bytes of a line that are shown.
-const maxBytes = 16 << 20
 
 // record adds a record to known, and shows it if the filter lets it through.
 func (l *logViewer) record(rec v8log.Record, end int64) {
@@ -159,9 +157,7 @@ func (l *logViewer) record(rec v8log.Record, end int64) {
 		if rec.Offset > 0 {
 			l.known.begin()
 		}
-		if l.isPlain("v8-version") {
-			l.item(rec.Offset, end, "v8-version", 0, false, func(o show.Form) { o.Word("version", rec.Text) })
-		}
+		l.item(rec.Offset, end, "v8-version", rec)
 	case *v8log.CodeCreation:
 		l.creation(rec, end)
 	case *v8log.SourceInfo:
@@ -173,54 +169,34 @@ func (l *logViewer) record(rec v8log.Record, end int64) {
 	}
 }
 
-// isPlain reports whether a line of a kind is shown that has no time, name or address.
-func (l *logViewer) isPlain(kind string) bool {
-	f := &l.Opts.Filter
-	return f.MatchesType(kind) && len(f.Names) == 0 && !f.Address.Set && !f.Time.Set
-}
-
-// isWanted reports whether the filter lets a line without a time through, by its type and the
-// addresses of length 1 that it is about.
-func (l *logViewer) isWanted(kind string, names []string, addrs ...uint64) bool {
-	f := &l.Opts.Filter
-	if !f.MatchesType(kind) || f.Time.Set {
-		return false
-	}
-	if f.Address.Set {
-		found := false
-		for _, a := range addrs {
-			found = found || f.Address.Meets(a, 1)
+// add writes what is no field of a record.
+func (l *logViewer) add(o show.Form, rec any) {
+	switch rec := rec.(type) {
+	case *v8log.CodeCreation:
+		show.MentionName(o, v8log.AppendText(nil, rec.Name))
+		if tier := tierName(rec.Tier); tier != "" && rec.IsFunction {
+			o.Word("compiler", tier)
 		}
-		if !found {
-			return false
-		}
+	case *v8log.SourceInfo:
+		l.sourceOf(o, rec)
+	case *v8log.ScriptSource:
+		url := v8log.AppendText(nil, rec.URL)
+		show.MentionName(o, url)
+		o.Num("units", uint64(rec.Lines.Units))
+		o.Num("lines", uint64(rec.Lines.Count()))
+		o.Str("url", url)
+	case *v8log.Move:
+		l.moved.show(o)
 	}
-	if len(f.Names) == 0 {
-		return true
-	}
-	for _, n := range names {
-		if n != "" && f.MatchesName([]byte(n)) {
-			return true
-		}
-	}
-	return false
 }
 
 // script shows a script-source.
 func (l *logViewer) script(s *v8log.ScriptSource, end int64) {
 	url := string(v8log.AppendText(nil, s.URL))
 	l.known.addScript(s, url)
-	l.total.scripts++
-	l.total.units += uint64(s.Lines.Units)
-	if !l.isWanted("script-source", []string{url}) {
-		return
-	}
-	l.item(s.Offset, end, "script-source", 0, false, func(o show.Form) {
-		o.Signed("script", int64(s.Script))
-		o.Num("units", uint64(s.Lines.Units))
-		o.Num("lines", uint64(s.Lines.Count()))
-		o.Str("url", []byte(url))
-	})
+	l.total.Scripts++
+	l.total.Units += uint64(s.Lines.Units)
+	l.item(s.Offset, end, "script-source", s)
 }
 
 // moveKinds are the kinds of lines about moves.
@@ -228,50 +204,14 @@ var moveKinds = map[v8log.MoveKind]string{v8log.FunctionMoved: "sfi-move", v8log
 
 // move shows a move, or the end of code.
 func (l *logViewer) move(m *v8log.Move, end int64) {
-	l.total.moves++
-	kind := moveKinds[m.Kind]
-	var n name
+	l.total.Moves++
+	l.moved = name{}
 	if m.Kind == v8log.FunctionMoved {
 		if f, ok := l.known.functions[m.From]; ok {
 			delete(l.known.functions, m.From)
 			l.known.functions[m.To] = f
-			n = l.nameOf(f)
+			l.moved = l.nameOf(f)
 		}
 	}
-	addrs := []uint64{m.From, m.To}
-	if m.Kind == v8log.CodeDeleted {
-		addrs = addrs[:1]
-	}
-	if !l.isWanted(kind, []string{n.text()}, addrs...) {
-		return
-	}
-	l.item(m.Offset, end, kind, 0, false, func(o show.Form) {
-		o.Hex("from", m.From)
-		if m.Kind != v8log.CodeDeleted {
-			o.Hex("to", m.To)
-		}
-		n.show(o)
-	})
-}
-
-// showTotal shows what there was altogether.
-func (l *logViewer) showTotal() {
-	o, t := l.Out, &l.total
-	o.Begin(show.Item{Offset: -1, Type: "total", Size: -1})
-	o.Num("codes", t.codes)
-	o.Num("baseline", t.baseline)
-	o.Num("maglev", t.maglev)
-	o.Num("turbofan", t.turbofan)
-	o.Num("with_inlined_calls", t.inlining)
-	o.Num("scripts", t.scripts)
-	o.Num("units", t.units)
-	o.Num("moves", t.moves)
-	o.Num("other_lines", t.others)
-	if t.damaged > 0 {
-		o.Num("damaged", t.damaged)
-	}
-	if l.known.left > 0 {
-		o.Num("not_kept", l.known.left)
-	}
-	o.End()
+	l.item(m.Offset, end, moveKinds[m.Kind], m)
 }

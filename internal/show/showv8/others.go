@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"github.com/jitinject/jitinject/internal/show"
 )
 
 // maxFields bounds the bytes of other lines that are shown in fields.
@@ -40,21 +38,14 @@ func (l *logViewer) others(end int64) {
 func (l *logViewer) other(offset, size int64, head []byte) {
 	kind, rest, _ := bytes.Cut(head, []byte{','})
 	if !slices.Contains(otherKinds, string(kind)) {
-		l.total.damaged++
+		l.total.Damaged++
 		l.Problem(offset, fmt.Errorf("no line of V8 begins with %.40q; it is left out", head))
 		return
 	}
-	l.total.others++
-	if !l.isPlain(string(kind)) {
-		return
-	}
-	l.item(offset, offset+size, string(kind), 0, false, func(o show.Form) {
-		o.Array("fields")
-		for field := range bytes.SplitSeq(rest, []byte{','}) {
-			o.ElemStr(field)
-		}
-		o.EndArray()
-	})
+	l.total.Others++
+	l.item(offset, offset+size, string(kind), &struct {
+		Fields [][]byte `show:"fields"`
+	}{bytes.Split(rest, []byte{','})})
 }
 
 // lineAt returns the offset of the line that an offset is in.

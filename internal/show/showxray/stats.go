@@ -8,7 +8,6 @@ import (
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
-	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/callstats"
 )
 
@@ -65,7 +64,14 @@ func (x *traceViewer) stats() error {
 		}
 		total.Calls = int64(l.Counted()) + total.Inferred
 	}
-	x.total(&l, &total, n)
+	t := callstats.Total{
+		Threads: int(total.Threads), Functions: n, Calls: total.Calls - total.Inferred, Unfinished: total.Inferred, Unmatched: total.Unmatched,
+		Events: total.Notes, Gaps: total.Gaps, Backward: total.Backward, TooDeep: total.TooDeep, Refused: l.Refused,
+	}
+	if x.measured() {
+		t.Clock = "measured by the buffers"
+	}
+	t.Show(x.Viewer)
 	x.fixes(fixes)
 	return nil
 }
@@ -131,32 +137,4 @@ func (x *traceViewer) length(ticks float64) float64 {
 		return math.Round(ticks/f*1e12) / 1e3
 	}
 	return ticks
-}
-
-// total shows what there was altogether.
-func (x *traceViewer) total(l *callstats.Ledger, c *calls.Counts, functions int) {
-	o := x.Out
-	o.Begin(show.Item{Offset: -1, Type: "total", Size: -1})
-	o.Num("threads", uint64(c.Threads))
-	o.Num("functions", uint64(functions))
-	o.Num("calls", uint64(c.Calls-c.Inferred))
-	o.Num("unfinished", uint64(c.Inferred))
-	o.Num("unmatched_exits", uint64(c.Unmatched))
-	o.Num("events", uint64(c.Notes))
-	if c.Gaps > 0 {
-		o.Num("gaps", uint64(c.Gaps))
-	}
-	if c.Backward > 0 {
-		o.Num("backward", uint64(c.Backward))
-	}
-	if c.TooDeep > 0 {
-		o.Num("stacks_too_deep", uint64(c.TooDeep))
-	}
-	if l.Refused > 0 {
-		o.Num("calls_of_further_functions", l.Refused)
-	}
-	if x.measured() {
-		o.Word("clock", "measured by the buffers")
-	}
-	o.End()
 }

@@ -32,6 +32,14 @@ var recordTypes = func() (names []string) {
 	return append(names, "repairs")
 }()
 
+// tables say how records are printed, by their kind.
+var tables = func() (list [len(xrayfdr.Shown)]*show.Fields) {
+	for kind, specs := range xrayfdr.Shown {
+		list[kind] = show.Table(xrayfdr.Record{}, specs)
+	}
+	return list
+}()
+
 // Format is the format of XRay's traces.
 var Format = show.Format{Show: showTrace, HasCalls: true, Types: append([]string{"header"}, recordTypes...)}
 
@@ -52,13 +60,15 @@ func showTrace(v *show.Viewer) error {
 		return err
 	}
 	x := &traceViewer{Viewer: v}
+	v.Known = func(_ string, id uint64) (string, string) { return "name", x.program.name(uint32(id)) }
+	v.Add = x.add
 	if v.Opts.Program != "" {
 		if x.program, err = openProgram(v.Opts.Program); err != nil {
 			return err
 		}
 	}
 	for i, index := range indexes {
-		x.header = index.Header
+		x.header, v.Version = index.Header, int(index.Header.Version)
 		x.trace, err = xray.NewLog(index, v.File, v.Size)
 		if noBuffers := errors.Is(err, xray.ErrNoBuffers); err != nil && v.Opts.Stats && !noBuffers {
 			return err
@@ -107,49 +117,38 @@ func (x *traceViewer) show(r *xrayfdr.Reader, index *xrayfdr.Index, noClock erro
 }
 
 func (x *traceViewer) showHeader(index *xrayfdr.Index) {
-	h, o, start := x.header, x.Out, x.header.Offset()
-	o.Begin(show.Item{Offset: start, Type: "header", Size: xrayfdr.HeaderSize})
-	o.Num("version", uint64(h.Version))
-	o.Word("order", show.OrderName(h.Order))
-	var flags []string
+	h := x.header
+	rec := struct {
+		Version   uint16   `show:"version"`
+		Order     string   `show:"order"`
+		Flags     []string `show:"flags"`
+		Frequency uint64   `show:"cycle_frequency"`
+		Buffer    uint64   `show:"buffer_size"`
+		TSC       string   `show:"tsc_is,opt"`
+		Measured  string   `show:"measured_frequency,opt"`
+		Records   string   `show:"records,opt"`
+	}{Version: h.Version, Order: show.OrderName(h.Order), Frequency: h.CycleFrequency, Buffer: h.BufferSize}
 	if h.ConstantTSC {
-		flags = append(flags, "CONSTANT_TSC")
+		rec.Flags = append(rec.Flags, "CONSTANT_TSC")
 	}
 	if h.NonstopTSC {
-		flags = append(flags, "NONSTOP_TSC")
+		rec.Flags = append(rec.Flags, "NONSTOP_TSC")
 	}
-	if h.OtherFlags != 0 {
-		flags = append(flags, fmt.Sprintf("%#x", h.OtherFlags))
-	}
-	o.Words("flags", flags)
-	o.Num("cycle_frequency", h.CycleFrequency)
-	o.Num("buffer_size", h.BufferSize)
+	rec.Flags = append(rec.Flags, show.BitNames(uint64(h.OtherFlags), nil)...)
 	if h.Emulated() {
-		o.Word("tsc_is", "CLOCK_REALTIME")
+		rec.TSC = "CLOCK_REALTIME"
 	}
 	if x.measured() {
-		o.Word("measured_frequency", fmt.Sprintf("%.0f", x.trace.Clock.Frequency))
+		rec.Measured = fmt.Sprintf("%.0f", x.trace.Clock.Frequency)
 	}
 	if len(index.Blocks) == 0 {
-		o.Word("records", "none")
+		rec.Records = "none"
 	}
-	x.rawBytes(start, xrayfdr.HeaderSize)
-	o.End()
-}
-
-// rawBytes shows bytes of the trace if that is asked for.
-func (x *traceViewer) rawBytes(offset, size int64) {
-	if !x.Opts.Hex {
-		return
-	}
-	b := make([]byte, size)
-	n, _ := x.File.ReadAt(b, offset)
-	x.Out.Data("hex", b[:n], offset)
+	x.Summary(show.Item{Offset: h.Offset(), Type: "header", Size: xrayfdr.HeaderSize}, &rec)
 }
 
 // records walks all buffers, around what is damaged.
 func (x *traceViewer) records(r *xrayfdr.Reader) error {
-	flushed := int64(0)
 	for !x.Lost() {
 		b, err := r.NextBlock()
 		if err == io.EOF {
@@ -163,7 +162,7 @@ func (x *traceViewer) records(r *xrayfdr.Reader) error {
 			continue
 		}
 		x.block = *b
-		for x.Opts.Filter.MatchesPID(b.PID) && !x.Lost() {
+		for x.OfProcess(b.PID) && !x.Lost() {
 			rec, err := r.Next()
 			if err == io.EOF {
 				break
@@ -173,10 +172,6 @@ func (x *traceViewer) records(r *xrayfdr.Reader) error {
 				break
 			}
 			x.record(rec)
-			if rec.Offset-flushed > show.FlushEvery {
-				x.Out.Flush()
-				flushed = rec.Offset
-			}
 		}
 	}
 	x.fixes(r.Fixes())
@@ -201,7 +196,6 @@ func (x *traceViewer) fixes(counts xrayfdr.Fixes) {
 
 // record shows a record if the filter lets it through.
 func (x *traceViewer) record(r *xrayfdr.Record) {
-	f, o := &x.Opts.Filter, x.Out
 	timed := x.trace != nil && (r.Kind.IsFunction() || r.TSC != 0) && x.block.Base != xrayfdr.NoBase
 	it := show.Item{Offset: r.Offset, Type: r.Kind.String(), Size: recordSize(r), Timed: timed}
 	if timed {
@@ -209,62 +203,35 @@ func (x *traceViewer) record(r *xrayfdr.Record) {
 	} else if r.Kind == xrayfdr.WallTime {
 		it.Timed, it.Time = true, uint64(r.Seconds*1e9+int64(r.Microseconds)*1e3)
 	}
-	if !f.MatchesType(it.Type) || !f.MatchesTime(it.Time, it.Timed) || !x.wanted(r) {
-		return
+	rec := *r
+	if r.Kind != xrayfdr.NewBuffer {
+		rec.TID = x.block.TID
 	}
-	o.Begin(it)
-	switch r.Kind {
-	case xrayfdr.NewBuffer:
-		o.Num("tid", uint64(r.TID))
-	case xrayfdr.PID:
-		o.Num("pid", uint64(r.PID))
-	case xrayfdr.Extents:
-		o.Num("buffer_size", r.Extents)
-	case xrayfdr.WallTime:
-		o.Signed("seconds", r.Seconds)
-		o.Num("microseconds", uint64(r.Microseconds))
-	case xrayfdr.CallArgument:
-		o.Num("argument", r.Argument)
-	case xrayfdr.NewCPU:
-		o.Num("cpu", uint64(r.CPU))
-		o.Num("tsc", r.TSC)
-	case xrayfdr.TSCWrap:
-		o.Num("tsc", r.TSC)
-	case xrayfdr.Enter, xrayfdr.Exit, xrayfdr.TailExit, xrayfdr.EnterArgs:
-		o.Num("tid", uint64(x.block.TID))
-		o.Num("cpu", uint64(r.CPU))
-		o.Num("tsc", r.TSC)
-		o.Signed("delta", r.Delta)
-		o.Num("function", uint64(r.Function))
-		if name := x.program.name(r.Function); name != "" {
-			o.Str("name", []byte(name))
-		}
-	case xrayfdr.CustomEvent, xrayfdr.TypedEvent:
-		o.Num("tid", uint64(x.block.TID))
-		o.Num("cpu", uint64(r.CPU))
-		o.Num("tsc", r.TSC)
-		if x.header.Version >= 5 {
-			o.Signed("delta", r.Delta)
-		}
-		if r.Kind == xrayfdr.TypedEvent {
-			o.Num("event_type", uint64(r.Type))
-		}
-		o.Num("payload_size", uint64(r.PayloadSize))
-		x.payload(r)
+	x.Record(it, &rec, tables[r.Kind])
+}
+
+// add writes the data of an event, and says which code a function has.
+func (x *traceViewer) add(o show.Form, rec any) {
+	r, ok := rec.(*xrayfdr.Record)
+	switch {
+	case !ok:
+	case r.Kind.IsFunction():
+		addr, size := x.program.place(r.Function)
+		show.Mention(o, addr, size)
+	case r.Kind == xrayfdr.CustomEvent || r.Kind == xrayfdr.TypedEvent:
+		payload(o, r)
 	}
-	x.rawBytes(r.Offset, it.Size)
-	o.End()
 }
 
 // payload shows the data of an event: as text where it is one.
-func (x *traceViewer) payload(r *xrayfdr.Record) {
+func payload(o show.Form, r *xrayfdr.Record) {
 	switch {
 	case len(r.Payload) == 0 && r.PayloadSize > 0:
-		x.Out.Word("payload", "overwritten")
+		o.Word("payload", "overwritten")
 	case show.IsPlain(bytes.ReplaceAll(r.Payload, []byte(" "), []byte("_"))):
-		x.Out.Str("text", r.Payload)
+		o.Str("text", r.Payload)
 	default:
-		x.Out.ID("payload", r.Payload)
+		o.ID("payload", r.Payload)
 	}
 }
 
@@ -281,21 +248,14 @@ func recordSize(r *xrayfdr.Record) int64 {
 	return metadataSize + int64(len(r.Payload))
 }
 
-// wanted reports whether a record is about a function that is looked for.
-func (x *traceViewer) wanted(r *xrayfdr.Record) bool {
-	f := &x.Opts.Filter
-	if len(f.Names) == 0 && !f.Address.Set {
-		return true
-	}
-	return r.Kind.IsFunction() && x.wantedFunction(r.Function)
-}
-
+// wantedFunction reports whether a function is looked for.
 func (x *traceViewer) wantedFunction(id uint32) bool {
 	f := &x.Opts.Filter
 	if len(f.Names) > 0 && !f.MatchesName([]byte(x.program.name(id))) {
 		return false
 	}
-	return !f.Address.Set || x.program.meets(id, f.Address)
+	addr, size := x.program.place(id)
+	return !f.Address.Set || addr != 0 && f.Address.Meets(addr, size)
 }
 
 // A program knows the functions of a program. A nil one knows none.
@@ -332,14 +292,14 @@ func (p *program) name(id uint32) string {
 	return p.names[id].Name
 }
 
-func (p *program) meets(id uint32, r show.Range) bool {
+// place returns where a function is in the program, and its size in bytes; 0 for one that is not known.
+func (p *program) place(id uint32) (addr, size uint64) {
 	if p == nil {
-		return false
+		return 0, 0
 	}
-	addr, ok := p.functions.Address(id)
-	size := uint64(0)
 	if uint64(id) < uint64(len(p.names)) {
 		size = p.names[id].Size
 	}
-	return ok && r.Meets(addr, size)
+	addr, _ = p.functions.Address(id)
+	return addr, size
 }

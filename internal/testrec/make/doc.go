@@ -2,4 +2,8 @@
 // functions as one likes.
 //
 //	go run ./internal/testrec/make [-code BYTES | -tiny] FUNCTIONS DIR
+//
+// or one of few functions, with gigabytes of samples:
+//
+//	go run ./internal/testrec/make -repeat GIGABYTES DIR
 package main

@@ -15,6 +15,8 @@ function fillControls(run, state, change) {
   };
   const events = run.sum(run.samples.event, run.events.length);
   state.event = String(Math.max(0, events.indexOf(Math.max(...events))));
+  const weights = run.samples.event.map((id, row) => id + ":" + run.samples.period[row] / run.samples.count[row]);
+  if (new Set(weights).size > new Set(run.samples.event).size) state.measure = "period"; // perf's shares
   offer("events", "event", run.events.map((name, i) => option(String(i), `${shortened(name, 40)} (${grouped(events[i])})`)));
   offer("threads", "thread", threadChoices(run, option));
   offer("measure", "measure", [option("samples", "by samples"), option("period", "by event counts")]);
