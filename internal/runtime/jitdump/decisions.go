@@ -20,8 +20,7 @@ type decisions struct {
 	basis       source.LineBasis
 	bytecode    bool // V8's baseline functions have lines of bytecode
 	positions   v8Positions
-	optimized   int  // functions of optimizing compilers with lines
-	growing     bool // functions are read before the dump is complete
+	optimized   int // functions of optimizing compilers with lines
 	callees     callees
 }
 
@@ -70,7 +69,6 @@ func (d *decisions) readTables(ctx context.Context, l *listing, atOnce, goroutin
 		read  = make(map[int]*lineTables) // parts that are not added yet
 		wg    sync.WaitGroup
 	)
-	positions := l.IsV8() && !d.growing
 	work := func() {
 		r := newReader(l, d, new(descriptions), new(fixes)) // count no fixes here
 		r.bare = true
@@ -82,7 +80,7 @@ func (d *decisions) readTables(ctx context.Context, l *listing, atOnce, goroutin
 			next++
 			mu.Unlock()
 			lo := first + part*atOnce
-			t := r.lineTables(lo, min(lo+atOnce, len(l.functions)), positions, &starts)
+			t := r.lineTables(lo, min(lo+atOnce, len(l.functions)), &starts)
 			mu.Lock()
 			for read[part] = t; read[added] != nil; added++ {
 				d.addTables(read[added])
@@ -103,9 +101,8 @@ func (d *decisions) readTables(ctx context.Context, l *listing, atOnce, goroutin
 	return ctx.Err()
 }
 
-// lineTables reads the tables of the functions from lo up to hi. With positions, it keeps the
-// positions of functions from a script.
-func (r *Reader) lineTables(lo, hi int, positions bool, starts *disasm.Starts) *lineTables {
+// lineTables reads the tables of the functions from lo up to hi.
+func (r *Reader) lineTables(lo, hi int, starts *disasm.Starts) *lineTables {
 	t := new(lineTables)
 	l := r.listing
 	for i := lo; i < hi; i++ {
@@ -124,7 +121,7 @@ func (r *Reader) lineTables(lo, hi int, positions bool, starts *disasm.Starts) *
 		if name.isOptimized() {
 			t.optimized++
 		}
-		if lines, ok := v8LinesOf(&name, fn, r.rows); ok && positions {
+		if lines, ok := v8LinesOf(&name, fn, r.rows); ok {
 			t.positions = append(t.positions, lines)
 		}
 	}

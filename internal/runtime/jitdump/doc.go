@@ -51,7 +51,5 @@
 //	OpenJ9   openj9.go (metadata instead of lines)
 //	HotSpot  package hotspot (code in frames that it does not show)
 //
-// Functions that are read while the dump still grows ([Dump.Grow]) get certain lines only.
-//
 // The package does not know where a dump was found, or which process it belongs to.
 package jitdump

@@ -120,9 +120,3 @@ func (d *Dump) Orphans() int {
 	s := &d.scanner
 	return s.orphans + len(s.pairing.debug) + len(s.pairing.inline) + s.pairing.tooMany + len(s.pairing.j9)
 }
-
-// Grow makes functions readable before the dump is complete. Uncertain lines are dropped.
-func (d *Dump) Grow() {
-	d.decisions.growing = true
-	d.decisions.positions = v8Positions{}
-}

@@ -12,12 +12,10 @@ import (
 
 // fixes counts the fixes. Several goroutines read functions, hence the atomic counters.
 type fixes struct {
-	skew, contradictory, misfitting, withheld, bytecode    atomic.Int64 // addresses of lines
+	skew, contradictory, misfitting, bytecode              atomic.Int64 // addresses of lines
 	fileNames, garbled, foreign, lateNames                 atomic.Int64 // files of lines
 	outside, unplaced, unchecked, unsorted, absurdLines    atomic.Int64 // lines
 	unwind, contradicted, displaced, trees, missized, tids atomic.Int64
-
-	asWritten atomic.Int64 // functions with lines at the addresses of the dump; no fix
 }
 
 // Fixes returns the fixes so far, in a fixed order, without those that did not occur. Those of the
@@ -28,7 +26,6 @@ func (d *Dump) Fixes() []source.Fix {
 		{Name: "skewed-lines", Count: f.skew.Load(), Text: "functions with source lines moved back to their code"},
 		{Name: "contradictory-lines", Count: f.contradictory.Load(), Text: "functions without lines, because the dump's line tables contradict each other"},
 		{Name: "misplaced-lines", Count: f.misfitting.Load(), Text: "functions without lines, because theirs are not at starts of instructions, unlike those of other functions"},
-		{Name: "undecided-lines", Count: f.withheld.Load(), Text: "functions without lines, loaded before the right addresses of lines were known"},
 		{Name: "bytecode-offsets", Count: f.bytecode.Load(), Text: "functions with bytecode offsets instead of addresses in their line table; the lines were left out"},
 		{Name: "freed-file-names", Count: f.fileNames.Load(), Text: "functions with an overwritten source file name; the name was taken from the function's name"},
 		{Name: "garbled-file-names", Count: f.garbled.Load(), Text: "source lines with garbage as file name; left out"},
@@ -82,14 +79,6 @@ func (d *Dump) LineAddresses() (a source.LineAddresses, ok bool) {
 		Either: h.either, Neither: h.neither, AsWritten: first.fit(), MovedBack: h.fit(),
 	}
 	a.AsWritten.Tables = c.tables - h.only - h.either - h.neither
-	switch d.decisions.decision {
-	case source.LinesMovedBack:
-		a.Early = int(d.fixes.asWritten.Load())
-	case source.LinesContradictory:
-		a.Early = int(d.fixes.asWritten.Load() + d.fixes.skew.Load())
-	default:
-		a.Early = int(d.fixes.skew.Load())
-	}
 	return a, true
 }
 

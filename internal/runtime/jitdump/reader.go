@@ -90,8 +90,6 @@ func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 		lost = &r.fixes.bytecode
 	case d.decision == source.LinesContradictory:
 		lost = &r.fixes.contradictory
-	case d.decision == source.LinesUndecided && d.growing:
-		lost = &r.fixes.withheld
 	case h.hasFailed(i):
 		lost = &r.fixes.misfitting
 	}
@@ -105,12 +103,8 @@ func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 	for at := range r.rows {
 		r.rows[at].off -= h.skew
 	}
-	switch {
-	case r.inspects:
-	case h.skew != 0:
+	if h.skew != 0 {
 		r.fixes.skew.Add(1)
-	default:
-		r.fixes.asWritten.Add(1)
 	}
 	r.fixFiles(fn)
 }

@@ -39,7 +39,7 @@ func (r *Reader) fixFiles(fn *jitcode.Function) {
 // have a position in the file of the next row.
 func (r *Reader) shiftFiles(fn *jitcode.Function) {
 	p := &r.decisions.positions
-	if p.next <= p.own && !r.decisions.growing {
+	if p.next <= p.own {
 		return
 	}
 	r.fixes.lateNames.Add(1)
@@ -57,9 +57,7 @@ func (r *Reader) shiftFiles(fn *jitcode.Function) {
 				}
 			}
 		case r.rows[k+1].line != 0 && r.rows[k+1].file != row.file:
-			if row.file = r.rows[k+1].file; r.decisions.growing { // unknown whether they come late
-				row.line = 0
-			}
+			row.file = r.rows[k+1].file
 		}
 	}
 }

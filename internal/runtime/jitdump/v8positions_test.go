@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
-	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -240,34 +239,6 @@ func TestV8Files_SeveralNames(t *testing.T) {
 				t.Errorf("repairs %v", r)
 			}
 		})
-	}
-}
-
-// While a dump grows, no line counts as another file's because a table is still missing. A
-// row that may be of another file has no line.
-func TestV8Files_OfAGrowingDump(t *testing.T) {
-	const a, bb = "/a.js", "/b.js"
-	b := v8Dump(t)
-	v8Table(b, 0, "JS:^f /a.js:1:2", v8Row{a, 2, 3})
-	v8Table(b, 1, "JS:*f /a.js:1:2", v8Row{a, 2, 3}, v8Row{a, 9, 9}, v8Row{a, 1, 1})
-	v8Table(b, 2, "JS:*f /a.js:1:2", v8Row{a, 2, 3}, v8Row{a, 2, 4}, v8Row{bb, 9, 9}, v8Row{bb, 9, 10})
-	var src growingFile
-	src.Write(b.out.Bytes())
-	d, err := jitdumps.OpenFile(&src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Grow()
-	if err := d.Scan(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	all := tables(t, d)
-	want := []string{"JS:*f /a.js:1:2: 0 /a.js:2:3 1 /a.js:9:9 2 -", "JS:*f /a.js:1:2: 0 /a.js:2:3 1 - 2 /b.js:9:9 3 -"}
-	if !slices.Equal(all[len(all)-2:], want) {
-		t.Errorf("lines %q, want %q", all, want)
-	}
-	if n := fixes(d)["unchecked-lines"]; n != 1 {
-		t.Errorf("%d unchecked, want 1", n)
 	}
 }
 
