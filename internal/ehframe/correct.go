@@ -40,6 +40,7 @@ func Correct(place Place, u *jitcode.Unwind, proofs []Proof, rows []jitcode.Fram
 // is the number of bytes for which there are both.
 func contradictions(place *Place, rules []Rule, proofs []Proof) (wrong []Span, compared uint64) {
 	slices.SortFunc(rules, func(a, b Rule) int { return cmp.Compare(a.From, b.From) })
+	format := place.format()
 	at := 0
 	for i := range proofs {
 		p := &proofs[i]
@@ -54,7 +55,7 @@ func contradictions(place *Place, rules []Rule, proofs []Proof) (wrong []Span, c
 			}
 			span := Span{max(p.From, r.From), min(p.To, r.To)}
 			compared += span.To - span.From
-			returns := !r.Stored || !place.pushes() || r.Return == -int64(place.AddrSize)
+			returns := !r.Stored || !format.Pushes() || r.Return == -int64(place.AddrSize)
 			if returns && p.CFAs[proved].Offset == r.Offset {
 				continue
 			}
