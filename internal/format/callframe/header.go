@@ -84,7 +84,7 @@ func FramesAddress(order binary.ByteOrder, addrSize int, header []byte) (addr ui
 func IsTable(order binary.ByteOrder, b []byte) bool {
 	c := wire.NewCursor(".eh_frame", "", b, order, 0)
 	for first := true; ; first = false {
-		body, length, ok := frame(&c)
+		body, length, ok := envelope(&c)
 		switch {
 		case !ok:
 			return c.Err() == nil

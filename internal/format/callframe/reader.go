@@ -84,7 +84,7 @@ func (r *Reader) Find(at int) (index int, ok bool) {
 // lengths is the reader's.
 func (r *Reader) Next() (e Entry, ok bool) {
 	e.At, e.CIE = r.c.Pos(), -1
-	body, length, ok := frame(&r.c)
+	body, length, ok := envelope(&r.c)
 	if !ok {
 		return e, false
 	}
@@ -113,10 +113,10 @@ func (r *Reader) Next() (e Entry, ok bool) {
 	return e, true
 }
 
-// frame reads the length and the body of an entry. The length may be extended: 0xffffffff and 8
+// envelope reads the length and the body of an entry. The length may be extended: 0xffffffff and 8
 // bytes [LSB Core 10.6.1]. CIE ids and pointers have 4 bytes after both. Length 0 is a terminator.
 // ok is false at the end. Fewer than 4 bytes there are padding, of zeros.
-func frame(c *wire.Cursor) (body []byte, length uint64, ok bool) {
+func envelope(c *wire.Cursor) (body []byte, length uint64, ok bool) {
 	if c.Err() == nil && c.Len() < 4 {
 		if padding := c.Rest(); !Blank(padding) {
 			c.Bad("length", "fewer than 4 bytes")
