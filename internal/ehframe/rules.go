@@ -5,8 +5,8 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// A Rule is what a table says about a span of code. The CFA is a register plus an offset.
-type Rule struct {
+// A rule is what a table says about a span of code. The CFA is a register plus an offset.
+type rule struct {
 	Span
 	Reg    uint64 // DWARF number
 	Offset int64  // in bytes
@@ -16,9 +16,9 @@ type Rule struct {
 	Stored bool
 }
 
-// Rules returns the rules of a table, as [Check] returns it, in the order of its FDEs. It omits
+// rulesOf returns the rules of a table, as [Check] returns it, in the order of its FDEs. It omits
 // spans in which the CFA is an expression.
-func Rules(place Place, table jitcode.FrameTable) (all []Rule) {
+func rulesOf(place Place, table jitcode.FrameTable) (all []rule) {
 	format := place.format()
 	for i := range table.FDEs {
 		f := &table.FDEs[i]
@@ -28,7 +28,7 @@ func Rules(place Place, table jitcode.FrameTable) (all []Rule) {
 		}
 		format.Rows(&cie, f.Instructions, 0, f.Size, func(from, to uint64, row *callframe.Row) string {
 			if from < to && row.Defined && !row.Computed {
-				all = append(all, Rule{
+				all = append(all, rule{
 					Span: Span{f.Offset + from, f.Offset + to}, Reg: row.Reg, Offset: row.Offset,
 					Return: row.Return.Offset, Stored: row.Return.Kind == callframe.AtCFA,
 				})

@@ -70,8 +70,8 @@ const (
 
 	Absolute     = 0x00
 	PCRelative   = 0x10 // to the pointer's own address
-	TextRelative = 0x20
-	DataRelative = 0x30 // in .eh_frame_hdr: to its start
+	textRelative = 0x20
+	dataRelative = 0x30 // in .eh_frame_hdr: to its start
 
 	Omitted = 0xff // there is no pointer
 )
@@ -85,9 +85,9 @@ func (p *Place) pointer(c *wire.Cursor, field string, encoding uint8, addr, data
 	case Absolute:
 	case PCRelative:
 		v += at
-	case TextRelative:
+	case textRelative:
 		v += p.Text
-	case DataRelative:
+	case dataRelative:
 		v += data
 	default:
 		c.Bad(field, "the pointer encoding %#x is unknown", encoding)

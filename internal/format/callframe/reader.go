@@ -223,7 +223,7 @@ func (r *Reader) augment(c *wire.Cursor, cie *CIE) {
 	}
 	switch cie.Encoding &^ FormMask {
 	case Absolute, PCRelative:
-	case TextRelative:
+	case textRelative:
 		if r.Text == 0 {
 			c.Fail("pointer encoding", "%#x, relative to a .text at an unknown address", cie.Encoding)
 		}

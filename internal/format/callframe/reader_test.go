@@ -122,7 +122,7 @@ func TestReadHeader_IndexOfLinker(t *testing.T) {
 	}
 	h := ReadHeader(place, b, s.Addr)
 	if !IsHeader(b) || h.Err != nil || h.Frames != place.Addr || h.Count != uint64(len(at)) || h.Count == 0 {
-		t.Fatalf("%+v; want %d FDEs at %#x", h, len(at), place.Addr)
+		t.Fatalf("got %+v; want %d FDEs, and .eh_frame at %#x", h, len(at), place.Addr)
 	}
 	for range h.Count {
 		if code, fde, err := h.Next(); err != nil || at[code] != fde {
