@@ -8,8 +8,10 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// A lineSource is a dump with line tables.
-type lineSource interface {
+// A LineSource is a dump with line tables.
+type LineSource interface {
+	// Grow makes functions readable before the dump is complete.
+	Grow()
 	// LineAddresses returns how the addresses of lines were interpreted. It returns false if
 	// that was not decided.
 	LineAddresses() (source.LineAddresses, bool)
@@ -18,7 +20,7 @@ type lineSource interface {
 // LineAddresses returns the decision about the addresses of a dump's lines, or nil if it has
 // none.
 func LineAddresses(d *model.Dump) *report.LineAddresses {
-	s, ok := d.Source.(lineSource)
+	s, ok := d.Source.(LineSource)
 	if !ok {
 		return nil
 	}

@@ -15,7 +15,7 @@ type Damaged struct {
 	Offset  int64 // of the first one in the file; -1 if unknown
 }
 
-// Damaged counts a record that is shorter than its fields. pos is its position in the stream.
+// damaged counts a record that is shorter than its fields. pos is its position in the stream.
 func (s *Recording) damaged(rec perfdata.Record, pos int64) {
 	if s.Damaged.Records == 0 {
 		s.Damaged.First, s.Damaged.Offset = rec.Type, -1
