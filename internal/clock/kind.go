@@ -78,9 +78,9 @@ func recordedBy(rec *recording.Recording) recorded {
 	return monotonicClock
 }
 
-// firstTime returns the earliest time in the dump, or 0 if it has no times. Events of the dump's
+// FirstTime returns the earliest time in the dump, or 0 if it has no times. Events of the dump's
 // own process take precedence over those of others.
-func firstTime(d *model.Dump) (first uint64) {
+func FirstTime(d *model.Dump) (first uint64) {
 	events, own := d.Source.Scanned().Events, false
 	for i := range events {
 		ev := &events[i]
@@ -103,7 +103,7 @@ func IsOlder(d *model.Dump, rec *recording.Recording) bool {
 	if !d.Source.Traits().ClockUnsure || err != nil {
 		return false
 	}
-	e := evidenceOf(d, rec, claimed, firstTime(d))
+	e := evidenceOf(d, rec, claimed, FirstTime(d))
 	r := e.decide()
 	if e.first == 0 || r.epoch || r.unit != 1 && r.way == useAsRead || e.recorded != monotonicClock && r.way != useAsRead {
 		return false
@@ -119,7 +119,7 @@ func IsLater(d *model.Dump, rec *recording.Recording) bool {
 	if p := rec.Processes[d.PID]; !d.Source.Traits().ClockUnsure || err != nil || p == nil || p.Exited == 0 {
 		return false
 	}
-	e := evidenceOf(d, rec, claimed, firstTime(d))
+	e := evidenceOf(d, rec, claimed, FirstTime(d))
 	r := e.decide()
 	first, last := r.of(e.first), r.of(e.last)
 	if e.recorded != monotonicClock || r.way > useOffset || r.epoch || first <= e.to {

@@ -59,7 +59,7 @@ func Match(d *model.Dump, rec *recording.Recording, mode string) (*Constraints, 
 	}
 	empty := len(d.Source.Scanned().Events) == 0
 	if d.Source.Traits().ClockUnsure && !empty {
-		r = evidenceOf(d, rec, claimed, firstTime(d)).decide()
+		r = evidenceOf(d, rec, claimed, FirstTime(d)).decide()
 	}
 	d.Assumed = r.assumed(rec, claimed)
 	e := newConstraints(rec, d, r)
@@ -128,7 +128,7 @@ func (e *Constraints) start(kind string) {
 
 // unfit says that the dump's times fit no clock of the recording.
 func (e *Constraints) unfit(rec *recording.Recording) string {
-	return fmt.Sprintf("its first time, %s s if it counts nanoseconds, fits no clock of its process, which mapped it at %s s", Seconds(firstTime(e.dump)), Seconds(mappedAt(e.dump)))
+	return fmt.Sprintf("its first time, %s s if it counts nanoseconds, fits no clock of its process, which mapped it at %s s", Seconds(FirstTime(e.dump)), Seconds(mappedAt(e.dump)))
 }
 
 // An Unknown is an error of the recording, not of the dump that it was found with: its clock
