@@ -163,7 +163,7 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 		r := &result{rec: rec, left: located.Left, code: code, dumps: usable, traces: traces, dirs: dirs, out: out, opts: opts, sum: sum}
 		err = r.produce(ctx)
 	}
-	if err != nil && out.Temp == nil && sum.Mappings > 0 { // what went into a pipe may be of use, and needs its objects
+	if err != nil && in.IsPipe() && out.Temp == nil && sum.Mappings > 0 { // the recording is gone: what went into a pipe may be of use, and needs its objects
 		return err
 	}
 	if err != nil {
