@@ -45,11 +45,11 @@ type Traces struct {
 }
 
 // Len returns the number of traces.
-func (t *Traces) Len() int { return len(t.tracks) }
+func (traces *Traces) Len() int { return len(traces.tracks) }
 
 // Close closes all traces.
-func (t *Traces) Close() {
-	for _, track := range t.tracks {
+func (traces *Traces) Close() {
+	for _, track := range traces.tracks {
 		track.Close()
 	}
 }
@@ -89,30 +89,30 @@ func Open(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, co
 }
 
 // add adds a trace, or a finding that says why it is left out.
-func (t *Traces) add(ctx context.Context, names *traceNames, trace calls.Trace, clock func(uint64) uint64, match report.Clock, opts *config.Options) {
+func (traces *Traces) add(ctx context.Context, names *traceNames, trace calls.Trace, clock func(uint64) uint64, match report.Clock, opts *config.Options) {
 	rec := names.rec
 	if !hasTimes(rec) {
-		t.Found.Problem(report.Problem{File: rec.In.Path, Offset: -1, Text: "its samples have no times, so calls cannot be added between them", Advice: "record again with perf record -T -k mono"})
+		traces.Found.Problem(report.Problem{File: rec.In.Path, Offset: -1, Text: "its samples have no times, so calls cannot be added between them", Advice: "record again with perf record -T -k mono"})
 		trace.Close()
 		return
 	}
 	event, err := names.eventFor(ctx, trace.PID(), trace.Name())
 	if err != nil {
 		if errors.As(err, new(errCallsThere)) {
-			t.Found.Note(fmt.Sprintf("%s: %v; those in %s are not put in again", quote.Printable(rec.In.Path), err, quote.Printable(trace.Path())))
-			t.Again = true
+			traces.Found.Note(fmt.Sprintf("%s: %v; those in %s are not put in again", quote.Printable(rec.In.Path), err, quote.Printable(trace.Path())))
+			traces.Again = true
 		} else {
-			t.Found.Problem(report.ProblemOf(trace.Path(), err, "give all traces at once, with the recording that perf record wrote"))
+			traces.Found.Problem(report.ProblemOf(trace.Path(), err, "give all traces at once, with the recording that perf record wrote"))
 		}
 		trace.Close()
 		return
 	}
-	t.tracks = append(t.tracks, &Track{trace, event, clock, len(t.Summaries)})
+	traces.tracks = append(traces.tracks, &Track{trace, event, clock, len(traces.Summaries)})
 	s := report.TraceSummary{PID: trace.PID(), Path: trace.Path(), Event: event, Clock: match, Command: rec.CommOf(trace.PID())}
 	if d, ok := trace.(interface{ Details() *report.XRaySummary }); ok {
 		s.XRay = d.Details()
 	}
-	t.Summaries = append(t.Summaries, s)
+	traces.Summaries = append(traces.Summaries, s)
 	opts.Logf(1, "%s: calls of process %d", quote.Printable(trace.Path()), trace.PID())
 }
 

@@ -99,19 +99,19 @@ const severalEarly = 10
 // newConstraints returns what the dump and its markers say, before any sample. The dump's times are
 // read as r says.
 func newConstraints(rec *recording.Recording, d *model.Dump, r reading) *Constraints {
-	e := &Constraints{dump: d, marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, reading: r, recorded: recordedBy(rec), ambiguous: make(map[int]bool)}
-	e.injectable = e.recorded == monotonicClock || rec.TimeConv != nil
-	e.steady = e.recorded == bootClock || e.recorded == dayClock || e.recorded == monotonicClock && r.epoch
+	c := &Constraints{dump: d, marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, reading: r, recorded: recordedBy(rec), ambiguous: make(map[int]bool)}
+	c.injectable = c.recorded == monotonicClock || rec.TimeConv != nil
+	c.steady = c.recorded == bootClock || c.recorded == dayClock || c.recorded == monotonicClock && r.epoch
 	if r.epoch {
-		e.wall = rec.ClockData
+		c.wall = rec.ClockData
 	}
 	for _, m := range d.Markers {
 		if m.Pos < 0 {
 			m.Time = m.Began
 		}
-		e.marker = min(e.marker, m.Time)
+		c.marker = min(c.marker, m.Time)
 	}
-	e.end = rec.ProcessTree.LifeEnd(d.PID, e.marker)
+	c.end = rec.ProcessTree.LifeEnd(d.PID, c.marker)
 
 	isOwn := func(pid uint32) bool { return pid == 0 || pid == d.PID || pid == d.Source.PID() }
 	mayLack := d.Source.Traits().ClockUnsure
@@ -121,40 +121,40 @@ func newConstraints(rec *recording.Recording, d *model.Dump, r reading) *Constra
 		ev := &events[i]
 		if some && !isOwn(ev.PID) {
 			if ev.Size > 0 {
-				e.ambiguous[ev.Function] = true
+				c.ambiguous[ev.Function] = true
 			}
 			continue
 		}
 		time := uint64(0) // of a function that is there from the start
 		if ev.Time != 0 || !mayLack {
 			time = r.of(ev.Time)
-			e.first, e.last = min(e.first, time), max(e.last, time)
+			c.first, c.last = min(c.first, time), max(c.last, time)
 		}
 		if ev.Size > 0 {
-			e.located = append(e.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, time: time, timed: ev.Time != 0 || !mayLack, function: ev.Function})
+			c.located = append(c.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, time: time, timed: ev.Time != 0 || !mayLack, function: ev.Function})
 		}
 	}
 	if b, ok := d.Source.(interface{ Began() uint64 }); ok && b.Began() > 0 {
-		e.first = min(e.first, b.Began())
+		c.first = min(c.first, b.Began())
 	}
-	e.low = int64(e.marker - e.first)
+	c.low = int64(c.marker - c.first)
 	if r.unit > 1 {
-		e.findTied()
+		c.findTied()
 	}
-	e.sortLocated()
-	return e
+	c.sortLocated()
+	return c
 }
 
 // findTied fills e.tied.
-func (e *Constraints) findTied() {
-	e.tied = make(map[int]bool)
-	slices.SortFunc(e.located, func(a, b usedLocation) int {
+func (c *Constraints) findTied() {
+	c.tied = make(map[int]bool)
+	slices.SortFunc(c.located, func(a, b usedLocation) int {
 		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.lo, b.lo))
 	})
 	var furthest usedLocation // of this time, the one with the highest end so far
-	for _, p := range e.located {
+	for _, p := range c.located {
 		if p.time == furthest.time && p.lo < furthest.hi && p.function != furthest.function {
-			e.tied[p.function], e.tied[furthest.function] = true, true
+			c.tied[p.function], c.tied[furthest.function] = true, true
 		}
 		if p.time != furthest.time || p.hi > furthest.hi {
 			furthest = p
@@ -164,21 +164,21 @@ func (e *Constraints) findTied() {
 
 // sortLocated drops the places that were used more than once. It adds their functions to
 // e.ambiguous.
-func (e *Constraints) sortLocated() {
-	slices.SortFunc(e.located, func(a, b usedLocation) int { return cmp.Compare(a.lo, b.lo) })
+func (c *Constraints) sortLocated() {
+	slices.SortFunc(c.located, func(a, b usedLocation) int { return cmp.Compare(a.lo, b.lo) })
 	furthest := 0 // index of the place with the highest end so far
-	for i := 1; i < len(e.located); i++ {
-		if e.located[i].lo < e.located[furthest].hi {
-			e.located[i].again, e.located[furthest].again = true, true
+	for i := 1; i < len(c.located); i++ {
+		if c.located[i].lo < c.located[furthest].hi {
+			c.located[i].again, c.located[furthest].again = true, true
 		}
-		if e.located[i].hi > e.located[furthest].hi {
+		if c.located[i].hi > c.located[furthest].hi {
 			furthest = i
 		}
 	}
-	e.located = slices.DeleteFunc(e.located, func(p usedLocation) bool {
-		if p.again && !e.ambiguous[p.function] {
-			e.ambiguous[p.function] = true
-			e.shared++
+	c.located = slices.DeleteFunc(c.located, func(p usedLocation) bool {
+		if p.again && !c.ambiguous[p.function] {
+			c.ambiguous[p.function] = true
+			c.shared++
 		}
 		return p.again
 	})
@@ -186,89 +186,89 @@ func (e *Constraints) sortLocated() {
 
 // sample adds a sample of the process. Samples from before the dump's mapping do not count: code
 // may have run before a producer was attached to the process.
-func (e *Constraints) sample(time, ip uint64) {
-	if time < e.marker || time >= e.end {
+func (c *Constraints) sample(time, ip uint64) {
+	if time < c.marker || time >= c.end {
 		return
 	}
-	p := e.at(ip)
+	p := c.at(ip)
 	if p == nil {
 		return
 	}
-	e.samples++
-	if !e.notLater(p.time, time) {
-		e.early++
+	c.samples++
+	if !c.notLater(p.time, time) {
+		c.early++
 	}
 }
 
 // notLater adds the constraint that a time of the dump is not later than one of the recording. It
 // returns false, and adds nothing, if that contradicts the lower bound.
-func (e *Constraints) notLater(dump, recording uint64) bool {
-	offset, age := int64(recording-dump), int64(recording-e.marker)
+func (c *Constraints) notLater(dump, recording uint64) bool {
+	offset, age := int64(recording-dump), int64(recording-c.marker)
 	drifted := int64(0)
-	if !e.steady {
+	if !c.steady {
 		drifted = int64(float64(age) * maxDrift)
 	}
-	if offset+drifted < e.low {
+	if offset+drifted < c.low {
 		return false
 	}
-	e.high = min(e.high, offset+drifted)
-	if offset < e.low {
-		e.drift = max(e.drift, float64(e.low-offset)/float64(age))
+	c.high = min(c.high, offset+drifted)
+	if offset < c.low {
+		c.drift = max(c.drift, float64(c.low-offset)/float64(age))
 	}
 	return true
 }
 
 // exited notes the end of a thread of the process. The process ends with its first thread. Then
 // the other threads end one by one.
-func (e *Constraints) exited(t *perfdata.Task) {
-	if t.Time >= e.marker && t.Time < e.end {
-		e.exit = max(e.exit, t.Time)
-		e.gone = e.gone || t.TID == t.PID
+func (c *Constraints) exited(t *perfdata.Task) {
+	if t.Time >= c.marker && t.Time < c.end {
+		c.exit = max(c.exit, t.Time)
+		c.gone = c.gone || t.TID == t.PID
 	}
 }
 
 // ended adds the end of the process as a constraint. All of the recording must have been seen; latest
 // is its last time.
-func (e *Constraints) ended(latest uint64) {
-	end := e.end
-	if e.gone {
-		end = e.exit
+func (c *Constraints) ended(latest uint64) {
+	end := c.end
+	if c.gone {
+		end = c.exit
 	}
-	e.until = min(end, latest)
-	e.overruns = end != math.MaxUint64 && !e.notLater(e.last, end)
+	c.until = min(end, latest)
+	c.overruns = end != math.MaxUint64 && !c.notLater(c.last, end)
 }
 
 // contradiction returns the reason why no offset is possible, or "".
-func (e *Constraints) contradiction() string {
+func (c *Constraints) contradiction() string {
 	switch {
-	case e.marker == 0:
+	case c.marker == 0:
 		return "" // nothing speaks for an offset either
-	case e.early*maxEarly > e.samples:
-		return fmt.Sprintf("%d of %d samples in its functions would precede their functions", e.early, e.samples)
-	case e.overruns:
+	case c.early*maxEarly > c.samples:
+		return fmt.Sprintf("%d of %d samples in its functions would precede their functions", c.early, c.samples)
+	case c.overruns:
 		return "it continues after the end of its process"
 	}
 	// NTP corrects less than 1000 ppm from the start of the machine, and clocks start within
 	// a minute of each other.
-	apart := max(e.low, -e.low)
-	if !e.dump.Source.Traits().ClockUnsure && !e.steady && apart > int64(time.Minute)+int64(e.marker/1000) {
+	apart := max(c.low, -c.low)
+	if !c.dump.Source.Traits().ClockUnsure && !c.steady && apart > int64(time.Minute)+int64(c.marker/1000) {
 		return fmt.Sprintf("both count from the start of the machine, and they are %v apart; was it overwritten by another run?", time.Duration(apart).Round(time.Second))
 	}
 	return ""
 }
 
 // width returns the distance between the bounds in nanoseconds, or -1 if there is no upper one.
-func (e *Constraints) width() int64 {
-	if e.high == math.MaxInt64 {
+func (c *Constraints) width() int64 {
+	if c.high == math.MaxInt64 {
 		return -1
 	}
-	return e.high - e.low
+	return c.high - c.low
 }
 
 // clock returns the clock at the lower bound.
-func (e *Constraints) clock() func(uint64) uint64 {
-	at, first, drift, read := Shifted(e.low), e.first, e.drift, e.reading
-	return orStart(e.dump, func(t uint64) uint64 {
+func (c *Constraints) clock() func(uint64) uint64 {
+	at, first, drift, read := Shifted(c.low), c.first, c.drift, c.reading
+	return orStart(c.dump, func(t uint64) uint64 {
 		t = read.of(t)
 		if drift > 0 && t > first {
 			t -= uint64(float64(t-first) * drift)
@@ -279,16 +279,16 @@ func (e *Constraints) clock() func(uint64) uint64 {
 
 // precedes counts the samples of the recording that precede their functions if the dump's times are
 // the recording's, and returns whether these are so many that the times cannot be.
-func (e *Constraints) precedes(rec *recording.Recording) bool {
-	if rec.Histogram == nil || -e.low <= maxWidth { // no clock is told from a runtime that takes so long
+func (c *Constraints) precedes(rec *recording.Recording) bool {
+	if rec.Histogram == nil || -c.low <= maxWidth { // no clock is told from a runtime that takes so long
 		return false
 	}
 	found, early := int64(0), int64(0)
-	for _, s := range rec.Histogram.Of(e.dump.PID) {
-		if s.First < e.marker || s.First >= e.end {
+	for _, s := range rec.Histogram.Of(c.dump.PID) {
+		if s.First < c.marker || s.First >= c.end {
 			continue
 		}
-		if p := e.at(s.IP); p != nil {
+		if p := c.at(s.IP); p != nil {
 			found += s.N
 			if s.Last < p.time {
 				early += s.N
@@ -299,23 +299,23 @@ func (e *Constraints) precedes(rec *recording.Recording) bool {
 }
 
 // at returns the place that has an address, or nil if its time is unknown or there is none.
-func (e *Constraints) at(ip uint64) *usedLocation {
-	i, found := slices.BinarySearchFunc(e.located, ip, func(p usedLocation, ip uint64) int { return cmp.Compare(p.lo, ip) })
+func (c *Constraints) at(ip uint64) *usedLocation {
+	i, found := slices.BinarySearchFunc(c.located, ip, func(p usedLocation, ip uint64) int { return cmp.Compare(p.lo, ip) })
 	if !found {
 		i--
 	}
-	if i < 0 || ip >= e.located[i].hi || !e.located[i].timed {
+	if i < 0 || ip >= c.located[i].hi || !c.located[i].timed {
 		return nil
 	}
-	return &e.located[i]
+	return &c.located[i]
 }
 
 // likeliest returns the constraints for the longest unit of the dump's times that nothing contradicts.
 // In a unit that is too short, functions come too early, which no sample contradicts. In one that is
 // too long, they come after their samples. The dump must also last for a part of its process's life.
-func (e *Constraints) likeliest() *Constraints {
-	best := e
-	for _, o := range e.rivals {
+func (c *Constraints) likeliest() *Constraints {
+	best := c
+	for _, o := range c.rivals {
 		if o.contradiction() == "" && o.width() >= 0 && o.last-o.first > (o.until-o.marker)/100 {
 			best = o
 		}

@@ -168,24 +168,24 @@ const wallSlack = int64(time.Millisecond)
 // measured returns the clock with the offset that CLOCK_DATA gives for CLOCK_REALTIME. ok is
 // false if there is none, or if a constraint contradicts it. A change of the time of day between
 // the start of perf record and the dump would show: the bounds are often only milliseconds apart.
-func (e *Constraints) measured() (clock report.Clock, ok bool) {
-	if !e.epoch || e.wall == nil {
+func (c *Constraints) measured() (clock report.Clock, ok bool) {
+	if !c.epoch || c.wall == nil {
 		return report.Clock{}, false
 	}
-	offset := int64(e.wall.Clock - e.wall.Wall)
-	if offset < e.low || offset-wallSlack > e.high || e.marker != 0 && e.early*maxEarly > e.samples || e.overruns {
+	offset := int64(c.wall.Clock - c.wall.Wall)
+	if offset < c.low || offset-wallSlack > c.high || c.marker != 0 && c.early*maxEarly > c.samples || c.overruns {
 		return report.Clock{}, false
 	}
-	low := max(e.low, offset-wallSlack)
+	low := max(c.low, offset-wallSlack)
 	return report.Clock{Kind: report.ClockRealtime, Offset: low, Error: offset - low}, true
 }
 
 // kind returns the summary's name for a clock that only constraints determine.
-func (e *Constraints) kind() string {
+func (c *Constraints) kind() string {
 	switch {
-	case e.epoch:
+	case c.epoch:
 		return report.ClockRealtime
-	case e.recorded == monotonicClock:
+	case c.recorded == monotonicClock:
 		return report.ClockOther
 	}
 	return report.ClockEstimated

@@ -121,14 +121,14 @@ func orStart(d *model.Dump, clock func(uint64) uint64) func(uint64) uint64 {
 }
 
 // start has all functions of the dump from its mapping on.
-func (e *Constraints) start(kind string) {
-	at := mappedAt(e.dump)
-	e.dump.Clock, e.dump.Match = func(uint64) uint64 { return at }, report.Clock{Kind: kind, Error: -1}
+func (c *Constraints) start(kind string) {
+	at := mappedAt(c.dump)
+	c.dump.Clock, c.dump.Match = func(uint64) uint64 { return at }, report.Clock{Kind: kind, Error: -1}
 }
 
 // unfit says that the dump's times fit no clock of the recording.
-func (e *Constraints) unfit(rec *recording.Recording) string {
-	return fmt.Sprintf("its first time, %s s if it counts nanoseconds, fits no clock of its process, which mapped it at %s s", Seconds(FirstTime(e.dump)), Seconds(mappedAt(e.dump)))
+func (c *Constraints) unfit(rec *recording.Recording) string {
+	return fmt.Sprintf("its first time, %s s if it counts nanoseconds, fits no clock of its process, which mapped it at %s s", Seconds(FirstTime(c.dump)), Seconds(mappedAt(c.dump)))
 }
 
 // An Unknown is an error of the recording, not of the dump that it was found with: its clock
@@ -136,7 +136,7 @@ func (e *Constraints) unfit(rec *recording.Recording) string {
 type Unknown struct{ text string }
 
 // Error returns the fault.
-func (e Unknown) Error() string { return e.text }
+func (u Unknown) Error() string { return u.text }
 
 // Shifted returns the clock that is ahead of the dump's by offset nanoseconds. Times that would
 // be negative become 0. Those above the highest time become that.
@@ -210,135 +210,135 @@ func constrain(ctx context.Context, rec *recording.Recording, of map[uint32][]*C
 }
 
 // asRead takes the dump's times for the recording's.
-func (e *Constraints) asRead() {
-	e.dump.Clock, e.dump.Match = orStart(e.dump, e.of), report.Clock{Kind: report.ClockMonotonic}
+func (c *Constraints) asRead() {
+	c.dump.Clock, c.dump.Match = orStart(c.dump, c.of), report.Clock{Kind: report.ClockMonotonic}
 }
 
 // shifted returns the clock that is ahead of the dump's by offset nanoseconds.
-func (e *Constraints) shifted(offset int64) func(uint64) uint64 {
-	at, read := Shifted(offset), e.reading
-	return orStart(e.dump, func(t uint64) uint64 { return at(read.of(t)) })
+func (c *Constraints) shifted(offset int64) func(uint64) uint64 {
+	at, read := Shifted(offset), c.reading
+	return orStart(c.dump, func(t uint64) uint64 { return at(read.of(t)) })
 }
 
 // finish sets the clock from all constraints, and adds findings about it.
-func (e *Constraints) finish(found *report.Findings) {
-	against, sound := e.assign()
+func (c *Constraints) finish(found *report.Findings) {
+	against, sound := c.assign()
 	if sound {
-		e.reportTied(found)
+		c.reportTied(found)
 	} else {
-		e.report(against, found)
+		c.report(against, found)
 	}
 	if against == "" {
-		e.reportApart(found)
+		c.reportApart(found)
 	}
 }
 
 // assign sets the clock from all constraints. sound says that functions are there at their times;
 // otherwise, against is why the times cannot be used, or "".
-func (e *Constraints) assign() (against string, sound bool) {
-	if e.set {
+func (c *Constraints) assign() (against string, sound bool) {
+	if c.set {
 		return "", true
 	}
-	d := e.dump
-	against = e.contradiction()
-	known, ok := e.measured()
+	d := c.dump
+	against = c.contradiction()
+	known, ok := c.measured()
 	switch {
-	case e.way >= useNoTimes: // that is done
-		return e.unfitting, false
+	case c.way >= useNoTimes: // that is done
+		return c.unfitting, false
 	case ok:
-		d.Clock, d.Match = e.shifted(known.Offset), known
+		d.Clock, d.Match = c.shifted(known.Offset), known
 		return "", true
-	case e.way == useAsRead && e.unit == 1 && against != "": // another clock explains it no better
-		e.asRead()
+	case c.way == useAsRead && c.unit == 1 && against != "": // another clock explains it no better
+		c.asRead()
 		return "", true
-	case against != "" || e.marker == 0:
-		e.start(report.ClockNone)
+	case against != "" || c.marker == 0:
+		c.start(report.ClockNone)
 		return against, false
-	case e.recorded == bootClock && !e.epoch && e.unit == 1 && e.low <= 0 && e.width() >= 0 && e.width() <= maxWidth:
+	case c.recorded == bootClock && !c.epoch && c.unit == 1 && c.low <= 0 && c.width() >= 0 && c.width() <= maxWidth:
 		// The machine has not slept: no sleep is as short as this.
-		e.asRead()
+		c.asRead()
 		return "", true
 	}
-	d.Clock, d.Match = e.clock(), report.Clock{Kind: e.kind(), Offset: e.low, Error: e.width()}
-	return "", e.width() >= 0 && e.width() <= maxWidth
+	d.Clock, d.Match = c.clock(), report.Clock{Kind: c.kind(), Offset: c.low, Error: c.width()}
+	return "", c.width() >= 0 && c.width() <= maxWidth
 }
 
 // reportTied adds a problem if the unit of the times is too long for some functions at one place.
-func (e *Constraints) reportTied(found *report.Findings) {
-	if len(e.tied) == 0 {
+func (c *Constraints) reportTied(found *report.Findings) {
+	if len(c.tied) == 0 {
 		return
 	}
-	shown := fmt.Sprintf("at addresses that were used more than once (%d functions), samples are shown in the last of them", len(e.tied))
-	if !e.injectable {
-		e.dump.LeftOut = e.tied
-		shown = fmt.Sprintf("%d functions at addresses that were used more than once are left out", len(e.tied))
+	shown := fmt.Sprintf("at addresses that were used more than once (%d functions), samples are shown in the last of them", len(c.tied))
+	if !c.injectable {
+		c.dump.LeftOut = c.tied
+		shown = fmt.Sprintf("%d functions at addresses that were used more than once are left out", len(c.tied))
 	}
-	found.Problem(report.Problem{File: e.dump.Path, Offset: -1, Advice: report.AdviceMonotonic,
-		Text: fmt.Sprintf("its times are in units of %v, too long to tell its functions apart; %s", time.Duration(e.unit), shown)})
+	found.Problem(report.Problem{File: c.dump.Path, Offset: -1, Advice: report.AdviceMonotonic,
+		Text: fmt.Sprintf("its times are in units of %v, too long to tell its functions apart; %s", time.Duration(c.unit), shown)})
 }
 
 // reportApart adds a problem if the times should be the recording's, and none of them is from the life
 // of the process. Then they may be of another clock, or the dump of another run.
-func (e *Constraints) reportApart(found *report.Findings) {
-	apart := max(e.low, -e.low)
-	if e.set || e.way >= useNoTimes || e.recorded != monotonicClock || e.epoch || e.marker == 0 || apart <= maxWidth {
+func (c *Constraints) reportApart(found *report.Findings) {
+	apart := max(c.low, -c.low)
+	if c.set || c.way >= useNoTimes || c.recorded != monotonicClock || c.epoch || c.marker == 0 || apart <= maxWidth {
 		return
 	}
 	side := "before"
 	switch {
-	case e.first > e.until:
+	case c.first > c.until:
 		side = "after"
-	case e.last >= e.marker || apart <= int64(clockSlack): // some producers take times before they map the dump
+	case c.last >= c.marker || apart <= int64(clockSlack): // some producers take times before they map the dump
 		return
 	}
-	found.Problem(report.Problem{File: e.dump.Path, Offset: -1, Advice: "inject before the next run, or " + report.AdviceMonotonic,
+	found.Problem(report.Problem{File: c.dump.Path, Offset: -1, Advice: "inject before the next run, or " + report.AdviceMonotonic,
 		Text: fmt.Sprintf("its times are %.2f s %s those of the recording: they are of another clock, or it is the dump of another run", time.Duration(apart).Seconds(), side)})
 }
 
 // report adds findings about functions without times, or with times that are too rough. against is
 // why the times cannot be used, or "".
-func (e *Constraints) report(against string, found *report.Findings) {
+func (c *Constraints) report(against string, found *report.Findings) {
 	// Times matter only for addresses that held more than one function.
 	var left string
-	isStart := e.dump.Match.Kind == report.ClockNone || e.dump.Match.Kind == report.ClockStart
+	isStart := c.dump.Match.Kind == report.ClockNone || c.dump.Match.Kind == report.ClockStart
 	switch {
-	case len(e.ambiguous) == 0, e.injectable && e.shared == 0:
-	case e.injectable && isStart: // never less than perf inject shows
-		left = fmt.Sprintf("at addresses that were used more than once (%d functions), samples are shown in the last of them; ", e.shared)
-	case e.injectable:
-		left = fmt.Sprintf("at addresses that were used more than once (%d functions), samples may be shown in a later function than theirs; ", e.shared)
+	case len(c.ambiguous) == 0, c.injectable && c.shared == 0:
+	case c.injectable && isStart: // never less than perf inject shows
+		left = fmt.Sprintf("at addresses that were used more than once (%d functions), samples are shown in the last of them; ", c.shared)
+	case c.injectable:
+		left = fmt.Sprintf("at addresses that were used more than once (%d functions), samples may be shown in a later function than theirs; ", c.shared)
 	default:
-		e.dump.LeftOut = e.ambiguous
-		left = fmt.Sprintf("%d functions at addresses that were used more than once are left out; ", len(e.ambiguous))
+		c.dump.LeftOut = c.ambiguous
+		left = fmt.Sprintf("%d functions at addresses that were used more than once are left out; ", len(c.ambiguous))
 	}
 	made, advice := ", which was made without -k mono", report.AdviceClock
-	if e.recorded == monotonicClock {
+	if c.recorded == monotonicClock {
 		made, advice = "", report.AdviceMonotonic
 	}
 	const fromStart = "its functions are used from the start of the recording"
 	problem := func(format string, args ...any) {
-		found.Problem(report.Problem{File: e.dump.Path, Offset: -1, Text: strings.TrimSuffix(fmt.Sprintf(format, args...), "; "), Advice: advice})
+		found.Problem(report.Problem{File: c.dump.Path, Offset: -1, Text: strings.TrimSuffix(fmt.Sprintf(format, args...), "; "), Advice: advice})
 	}
 	switch {
-	case e.way == useNoTimes && left != "":
+	case c.way == useNoTimes && left != "":
 		advice = report.AdviceMonotonic
 		problem("it has no times; %s; %s", fromStart, left)
-	case e.way == useNoTimes: // the summary says so
-	case e.way == useStart:
+	case c.way == useNoTimes: // the summary says so
+	case c.way == useStart:
 		advice = report.AdviceMonotonic
 		problem("%s; %s; %s", against, fromStart, left)
-	case e.epoch && against != "":
+	case c.epoch && against != "":
 		advice = report.AdviceMonotonic
 		problem("its times are of CLOCK_REALTIME (nanoseconds since 1970) and cannot be matched with those of the recording: %s; %s; %s", against, fromStart, left)
-	case e.epoch && left != "":
+	case c.epoch && left != "":
 		advice = report.AdviceMonotonic
 		problem("its times are of CLOCK_REALTIME (nanoseconds since 1970) and can be matched only roughly with those of the recording; %s", left)
 	case against != "":
 		problem("its times cannot be matched with those of the recording%s: %s; %s; %s", made, against, fromStart, left)
-	case left != "" && isPartlyTimed(e.dump):
+	case left != "" && isPartlyTimed(c.dump):
 		problem("its times cannot be matched with those of the recording%s; %s; %s", made, fromStart, left)
-	case left != "" && e.marker == 0:
-		problem("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; %s; %s", e.dump.PID, fromStart, left)
+	case left != "" && c.marker == 0:
+		problem("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; %s; %s", c.dump.PID, fromStart, left)
 	case left != "":
 		problem("its times can be matched only roughly with those of the recording%s; %s", made, left)
 	}

@@ -21,21 +21,21 @@ import (
 // reads the samples once more if there is such a dump, and if samples have stacks. lines
 // describe the dumps, by number. CountCallers returns the functions that most callchains pass through. The
 // dumps must be open. The error is ctx's, or of reading. t may be nil.
-func (t *Counter) CountCallers(ctx context.Context, dumps []*model.Dump, lines []report.DumpSummary) ([]report.HotFunction, error) {
-	if t == nil || !hasStacks(t.rec) {
+func (c *Counter) CountCallers(ctx context.Context, dumps []*model.Dump, lines []report.DumpSummary) ([]report.HotFunction, error) {
+	if c == nil || !hasStacks(c.rec) {
 		return nil, nil
 	}
-	w := callerWalk{Counter: t, of: make(map[*int64]*report.Callers), inDump: make([]*report.Callers, len(t.dumps)), through: make(map[int]map[functionID]recording.Weight)}
+	w := callerWalk{Counter: c, of: make(map[*int64]*report.Callers), inDump: make([]*report.Callers, len(c.dumps)), through: make(map[int]map[functionID]recording.Weight)}
 	for i := range lines {
-		if d := &lines[i]; d.Functions > 0 && d.Samples != nil && d.Samples.Resolved == 0 && i < len(t.dumps) && !t.LacksAny(i) {
+		if d := &lines[i]; d.Functions > 0 && d.Samples != nil && d.Samples.Resolved == 0 && i < len(c.dumps) && !c.LacksAny(i) {
 			d.Callers = new(report.Callers)
-			w.of[&t.dumps[i].resolved], w.inDump[i] = d.Callers, d.Callers
+			w.of[&c.dumps[i].resolved], w.inDump[i] = d.Callers, d.Callers
 		}
 	}
 	if len(w.of) == 0 {
 		return nil, nil
 	}
-	for block, err := range t.rec.In.Walk(ctx, report.PhaseNone) {
+	for block, err := range c.rec.In.Walk(ctx, report.PhaseNone) {
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (t *Counter) CountCallers(ctx context.Context, dumps []*model.Dump, lines [
 	if most < 0 {
 		return nil, nil
 	}
-	return t.hottestCallers(dumps, attr, w.through[attr]), nil
+	return c.hottestCallers(dumps, attr, w.through[attr]), nil
 }
 
 // A callerWalk is a count of stacks that is under way.

@@ -21,21 +21,21 @@ type countingWalk struct {
 	done chan error
 }
 
-// Start begins to count the samples of a recording. t may be nil.
-func Start(ctx context.Context, t *Counter, dumps []*model.Dump) *countingWalk {
-	if t == nil {
+// Start begins to count the samples of a recording. c may be nil.
+func Start(ctx context.Context, c *Counter, dumps []*model.Dump) *countingWalk {
+	if c == nil {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	w := &countingWalk{t, dumps, cancel, make(chan error, 1)}
-	t.prepare(dumps)
-	known := t.take(t.rec.Histogram)
-	t.rec.Histogram = nil
+	w := &countingWalk{c, dumps, cancel, make(chan error, 1)}
+	c.prepare(dumps)
+	known := c.take(c.rec.Histogram)
+	c.rec.Histogram = nil
 	if known {
 		w.done <- nil
 		return w
 	}
-	go func() { w.done <- t.walk(ctx) }()
+	go func() { w.done <- c.walk(ctx) }()
 	return w
 }
 
@@ -56,9 +56,9 @@ func (w *countingWalk) Finish(lines []report.DumpSummary, err error) (r Result) 
 }
 
 // walk counts all samples.
-func (t *Counter) walk(ctx context.Context) error {
-	t.seen = make([]seenSample, 1<<13)
-	for block, err := range t.rec.In.Walk(ctx, report.PhaseNone) {
+func (c *Counter) walk(ctx context.Context) error {
+	c.seen = make([]seenSample, 1<<13)
+	for block, err := range c.rec.In.Walk(ctx, report.PhaseNone) {
 		if err != nil {
 			return err
 		}
@@ -66,12 +66,12 @@ func (t *Counter) walk(ctx context.Context) error {
 			if rec.Type != perfdata.RecordSample {
 				continue
 			}
-			attr, w := t.total(t.rec.Layouts, rec)
+			attr, w := c.total(c.rec.Layouts, rec)
 			if !recording.IsUser(rec) {
 				continue
 			}
-			if h, ok := t.rec.Layouts.SampleHead(rec); ok {
-				t.sample(h.PID, min(h.Time, recording.LatestTime), h.IP, attr, w)
+			if h, ok := c.rec.Layouts.SampleHead(rec); ok {
+				c.sample(h.PID, min(h.Time, recording.LatestTime), h.IP, attr, w)
 			}
 		}
 	}
@@ -79,9 +79,9 @@ func (t *Counter) walk(ctx context.Context) error {
 }
 
 // total counts a sample of user space or of the kernel, and returns its attr and its weight.
-func (t *Counter) total(layouts *perfdata.Layouts, rec perfdata.Record) (attr int, w recording.Weight) {
+func (c *Counter) total(layouts *perfdata.Layouts, rec perfdata.Record) (attr int, w recording.Weight) {
 	attr, w = recording.WeightOf(layouts, rec)
-	t.Total++
-	t.hot.events = w.AddTo(t.hot.events, attr)
+	c.Total++
+	c.hot.events = w.AddTo(c.hot.events, attr)
 	return attr, w
 }

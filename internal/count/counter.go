@@ -107,16 +107,16 @@ func Of(rec *recording.Recording, p *model.Plan) *Counter {
 
 // New returns a counter without functions.
 func New(rec *recording.Recording) *Counter {
-	t := &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[functionID]bool), resolved: make(map[*int64]bool)}
-	t.carriers = recording.Carriers{Tree: &rec.ProcessTree, PastExec: true, Has: func(pid uint32) bool {
-		p := t.Processes[pid]
+	c := &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[functionID]bool), resolved: make(map[*int64]bool)}
+	c.carriers = recording.Carriers{Tree: &rec.ProcessTree, PastExec: true, Has: func(pid uint32) bool {
+		p := c.Processes[pid]
 		return p != nil && len(p.code)+len(p.files) > 0
 	}}
-	return t
+	return c
 }
 
 // add adds a mapping of a function. Mappings come in the order of their times, or nearly so.
-func (t *Counter) add(m *model.Mapping, o *model.Object) {
+func (c *Counter) add(m *model.Mapping, o *model.Object) {
 	if m.Len == 0 || m.Addr+m.Len-1 < m.Addr {
 		return
 	}
@@ -124,9 +124,9 @@ func (t *Counter) add(m *model.Mapping, o *model.Object) {
 	if m.Clear {
 		f.function = noFunction
 	}
-	t.functions++
-	p := t.process(m.PID)
-	for lo, last := m.Addr, m.Addr+m.Len-1; t.fits(); {
+	c.functions++
+	p := c.process(m.PID)
+	for lo, last := m.Addr, m.Addr+m.Len-1; c.fits(); {
 		number := lo / counterPage
 		end := min(last, number*counterPage+counterPage-1)
 		of := p.code[number]
@@ -135,7 +135,7 @@ func (t *Counter) add(m *model.Mapping, o *model.Object) {
 			p.code[number] = of
 		}
 		of.add(stay{m.Time, f, offsetOf(m.Off, lo-m.Addr), uint16(lo % counterPage), uint16(end % counterPage)})
-		t.stays++
+		c.stays++
 		if end == last {
 			return
 		}
@@ -153,41 +153,41 @@ func offsetOf(base, after uint64) uint32 {
 }
 
 // fits reports whether all mappings could be added.
-func (t *Counter) fits() bool { return t.stays <= maxStays*t.functions+1<<20 }
+func (c *Counter) fits() bool { return c.stays <= maxStays*c.functions+1<<20 }
 
 // Lacks records that a function has no object. Any goroutine may call it. t may be nil.
-func (t *Counter) Lacks(d *model.Dump, function int) {
-	if t == nil {
+func (c *Counter) Lacks(d *model.Dump, function int) {
+	if c == nil {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lost[functionID{int32(d.Number), int32(function)}] = true
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost[functionID{int32(d.Number), int32(function)}] = true
 }
 
 // process returns the state of a process, creating it if needed.
-func (t *Counter) process(pid uint32) *countedProcess {
-	p := t.Processes[pid]
+func (c *Counter) process(pid uint32) *countedProcess {
+	p := c.Processes[pid]
 	if p == nil {
 		p = &countedProcess{code: make(map[uint64]*page)}
-		t.Processes[pid] = p
+		c.Processes[pid] = p
 	}
 	return p
 }
 
 // prepare sets the programs of some dumps, and the files of all processes, from the present state
 // of the recording. It must precede find.
-func (t *Counter) prepare(dumps []*model.Dump) {
+func (c *Counter) prepare(dumps []*model.Dump) {
 	for _, d := range dumps {
-		for len(t.dumps) <= d.Number {
-			c := new(dumpCounter)
-			t.dumps = append(t.dumps, c)
-			t.resolved[&c.resolved] = true
+		for len(c.dumps) <= d.Number {
+			counts := new(dumpCounter)
+			c.dumps = append(c.dumps, counts)
+			c.resolved[&counts.resolved] = true
 		}
 	}
-	t.programs = programsOf(&t.rec.ProcessTree, dumps)
-	for pid, known := range t.rec.Processes {
-		t.process(pid).setFiles(known)
+	c.programs = programsOf(&c.rec.ProcessTree, dumps)
+	for pid, known := range c.rec.Processes {
+		c.process(pid).setFiles(known)
 	}
 }
 
@@ -210,24 +210,24 @@ func (p *countedProcess) setFiles(known *recording.Process) {
 }
 
 // clear resets all counts.
-func (t *Counter) clear() {
-	t.Total, t.elsewhere, t.hot = 0, 0, hotCounts{}
-	for _, d := range t.dumps {
+func (c *Counter) clear() {
+	c.Total, c.elsewhere, c.hot = 0, 0, hotCounts{}
+	for _, d := range c.dumps {
 		*d = dumpCounter{}
 	}
-	for _, p := range t.Processes {
+	for _, p := range c.Processes {
 		p.Unattributed = 0
 	}
 }
 
 // sample counts a sample of user space.
-func (t *Counter) sample(pid uint32, time, ip uint64, attr int, w recording.Weight) {
-	s := &t.seen[(ip^ip>>13^uint64(pid)^uint64(attr)<<8)%uint64(len(t.seen))]
+func (c *Counter) sample(pid uint32, time, ip uint64, attr int, w recording.Weight) {
+	s := &c.seen[(ip^ip>>13^uint64(pid)^uint64(attr)<<8)%uint64(len(c.seen))]
 	if s.counter == nil || s.ip != ip || s.pid != pid || s.attr != uint32(attr) || time < s.from || time >= s.to {
-		at, from, to := t.find(pid, time, ip)
-		weight, moved := t.hot.at(at, attr)
+		at, from, to := c.find(pid, time, ip)
+		weight, moved := c.hot.at(at, attr)
 		if moved {
-			clear(t.seen)
+			clear(c.seen)
 		}
 		*s = seenSample{ip, from, to, pid, uint32(attr), at.counter, weight}
 	}
@@ -238,47 +238,47 @@ func (t *Counter) sample(pid uint32, time, ip uint64, attr int, w recording.Weig
 }
 
 // find returns where a sample is, and the times from which and up to which that holds.
-func (t *Counter) find(pid uint32, time, ip uint64) (at spot, from, to uint64) {
-	g := &t.rec.ProcessTree
-	from, to = max(g.LastExec(pid, time), g.Born(pid, time)), g.LifeEnd(pid, time)
+func (c *Counter) find(pid uint32, time, ip uint64) (at spot, from, to uint64) {
+	tree := &c.rec.ProcessTree
+	from, to = max(tree.LastExec(pid, time), tree.Born(pid, time)), tree.LifeEnd(pid, time)
 	id, when, more := pid, time, true
 	for n := 0; more && n < recording.MaxGenerations; n++ {
-		if p := t.Processes[id]; p != nil {
-			s, next := p.at(t, id, g.Born(id, when), when, ip)
+		if p := c.Processes[id]; p != nil {
+			s, next := p.at(c, id, tree.Born(id, when), when, ip)
 			if n == 0 {
 				from, to = max(from, s.since), min(to, next)
 			}
 			switch {
 			case s.kind == inFile:
-				return spot{&t.elsewhere, nowhere, 0}, from, to
+				return spot{&c.elsewhere, nowhere, 0}, from, to
 			case s.kind == inFunction && s.function.function != noFunction:
-				return spot{&t.dumps[s.function.dump].resolved, s.function, s.offset}, from, to
+				return spot{&c.dumps[s.function.dump].resolved, s.function, s.offset}, from, to
 			case s.kind == inFunction, s.kind == inMemory:
-				return spot{t.unseen(pid, time, ip, s.kind == inFunction, &from, &to), nowhere, 0}, from, to
+				return spot{c.unseen(pid, time, ip, s.kind == inFunction, &from, &to), nowhere, 0}, from, to
 			}
 		}
-		id, when, more = t.carriers.Next(id, when)
+		id, when, more = c.carriers.Next(id, when)
 	}
-	return spot{t.unseen(pid, time, ip, false, &from, &to), nowhere, 0}, from, to
+	return spot{c.unseen(pid, time, ip, false, &from, &to), nowhere, 0}, from, to
 }
 
 // unseen returns the counter for a sample in no file and no function. left says that a function was
 // there. It narrows the times for which that holds.
-func (t *Counter) unseen(pid uint32, time, ip uint64, left bool, from, to *uint64) *int64 {
-	in := t.programs.at(pid, time)
+func (c *Counter) unseen(pid uint32, time, ip uint64, left bool, from, to *uint64) *int64 {
+	in := c.programs.at(pid, time)
 	if in == nil {
-		return &t.process(pid).Unattributed
+		return &c.process(pid).Unattributed
 	}
 	*from, *to = max(*from, in.from), min(*to, in.to)
-	if p := t.Processes[pid]; p != nil {
-		if of := p.code[ip/counterPage]; of != nil && of.loadsLater(t, time, in.to, uint16(ip%counterPage)) {
-			return &t.dumps[in.dump].early
+	if p := c.Processes[pid]; p != nil {
+		if of := p.code[ip/counterPage]; of != nil && of.loadsLater(c, time, in.to, uint16(ip%counterPage)) {
+			return &c.dumps[in.dump].early
 		}
 	}
 	if left {
-		return &t.dumps[in.dump].left
+		return &c.dumps[in.dump].left
 	}
-	return &t.dumps[in.dump].unresolved
+	return &c.dumps[in.dump].unresolved
 }
 
 // A sight is what a process has at an address: a file or a function, since a time.
@@ -301,10 +301,10 @@ const (
 
 // at returns what the process pid has at an address at a time. Mappings from before since do not count.
 // next is when that may change.
-func (p *countedProcess) at(t *Counter, pid uint32, since, time, ip uint64) (s sight, next uint64) {
+func (p *countedProcess) at(c *Counter, pid uint32, since, time, ip uint64) (s sight, next uint64) {
 	next = math.MaxUint64
 	if of := p.code[ip/counterPage]; of != nil {
-		s, next = of.at(t, since, time, uint16(ip%counterPage))
+		s, next = of.at(c, since, time, uint16(ip%counterPage))
 	}
 	if len(p.files) == 0 {
 		return s, next
@@ -315,7 +315,7 @@ func (p *countedProcess) at(t *Counter, pid uint32, since, time, ip uint64) (s s
 		next = min(next, p.files[later].time)
 	}
 	last := p.places.Last(here, 0, n)
-	for last >= 0 && p.files[last].anonymous && t.programs.at(pid, p.files[last].time) != nil {
+	for last >= 0 && p.files[last].anonymous && c.programs.at(pid, p.files[last].time) != nil {
 		last = p.places.Last(here, 0, last)
 	}
 	if last >= 0 {

@@ -12,22 +12,22 @@ const maxDoubt = 2000
 //
 // At an address where functions followed each other, the histogram does not say how many samples are in
 // which. The counts of functions lack such samples, if these are few.
-func (t *Counter) take(c *recording.Histogram) bool {
-	if c == nil || c.Over {
+func (c *Counter) take(h *recording.Histogram) bool {
+	if h == nil || h.Over {
 		return false
 	}
 	doubtful := int64(0)
-	for i := range c.Slots {
-		s := &c.Slots[i]
+	for i := range h.Slots {
+		s := &h.Slots[i]
 		if s.N == 0 {
 			continue
 		}
-		at, _, to := t.find(s.PID, s.First, s.IP)
+		at, _, to := c.find(s.PID, s.First, s.IP)
 		same := true
 		for steps := 0; to <= s.Last; steps++ {
-			next, _, until := t.find(s.PID, to, s.IP)
+			next, _, until := c.find(s.PID, to, s.IP)
 			if next.counter != at.counter || steps == recording.MaxSteps {
-				t.clear()
+				c.clear()
 				return false
 			}
 			same = same && next == at
@@ -36,14 +36,14 @@ func (t *Counter) take(c *recording.Histogram) bool {
 		*at.counter += s.N
 		if !same {
 			doubtful += s.N
-		} else if w, _ := t.hot.at(at, int(s.Attr)); w != nil {
+		} else if w, _ := c.hot.at(at, int(s.Attr)); w != nil {
 			w.Add(recording.Weight{Samples: s.N, Period: s.Period})
 		}
 	}
-	if doubtful > c.Total/maxDoubt {
-		t.clear()
+	if doubtful > h.Total/maxDoubt {
+		c.clear()
 		return false
 	}
-	t.Total, t.hot.events = c.Total, c.Events
+	c.Total, c.hot.events = h.Total, h.Events
 	return true
 }

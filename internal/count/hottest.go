@@ -43,8 +43,8 @@ type hotReader struct {
 	total   recording.Weight // of the event
 }
 
-func (t *Counter) hotReader(dumps []*model.Dump, attr int) *hotReader {
-	r := &hotReader{Counter: t, dumps: make(map[int32]*model.Dump), readers: make(map[int32]source.FunctionReader), total: t.hot.events[attr]}
+func (c *Counter) hotReader(dumps []*model.Dump, attr int) *hotReader {
+	r := &hotReader{Counter: c, dumps: make(map[int32]*model.Dump), readers: make(map[int32]source.FunctionReader), total: c.hot.events[attr]}
 	for _, d := range dumps {
 		r.dumps[int32(d.Number)] = d
 	}
@@ -52,18 +52,18 @@ func (t *Counter) hotReader(dumps []*model.Dump, attr int) *hotReader {
 }
 
 // hottest returns the hottest functions. The dumps must be open.
-func (t *Counter) hottest(dumps []*model.Dump) *report.Hottest {
+func (c *Counter) hottest(dumps []*model.Dump) *report.Hottest {
 	h := &report.Hottest{Functions: []report.HotFunction{}}
-	if len(t.hot.addresses)+len(t.hot.cold) == 0 {
+	if len(c.hot.addresses)+len(c.hot.cold) == 0 {
 		return h
 	}
-	attr, several := t.hot.mainAttr()
+	attr, several := c.hot.mainAttr()
 	if several {
-		h.Event = t.rec.EventName(attr)
+		h.Event = c.rec.EventName(attr)
 	}
-	r := t.hotReader(dumps, attr)
-	groups, pieces := r.groups(heaviest(t.hot.functions(attr)), false)
-	for key, w := range t.hot.addresses {
+	r := c.hotReader(dumps, attr)
+	groups, pieces := r.groups(heaviest(c.hot.functions(attr)), false)
+	for key, w := range c.hot.addresses {
 		if p, ok := pieces[key.function.id()]; ok && key.function.attr() == attr {
 			if at, ok := p.at(uint32(key.offset)); ok {
 				sum := p.group.lines[at]
@@ -78,8 +78,8 @@ func (t *Counter) hottest(dumps []*model.Dump) *report.Hottest {
 
 // hottestCallers returns the functions that most callchains of an event pass through. functions has
 // their weights.
-func (t *Counter) hottestCallers(dumps []*model.Dump, attr int, functions map[functionID]recording.Weight) []report.HotFunction {
-	r := t.hotReader(dumps, attr)
+func (c *Counter) hottestCallers(dumps []*model.Dump, attr int, functions map[functionID]recording.Weight) []report.HotFunction {
+	r := c.hotReader(dumps, attr)
 	groups, _ := r.groups(heaviest(functions), true)
 	return r.described(groups)
 }

@@ -46,14 +46,14 @@ func (p *page) upTo(time uint64) int {
 
 // at returns the function at an offset at a time, if it is there since a time. next is when that
 // may change.
-func (p *page) at(t *Counter, since, time uint64, off uint16) (s sight, next uint64) {
+func (p *page) at(c *Counter, since, time uint64, off uint16) (s sight, next uint64) {
 	n := p.upTo(time)
 	next = math.MaxUint64
 	if n < len(p.stays) {
 		next = p.stays[n].time
 	}
 	for i := p.last(off, n); i >= 0 && p.stays[i].time >= since; i = p.last(off, i) {
-		if l := &p.stays[i]; len(t.lost) == 0 || !t.lost[l.function] {
+		if l := &p.stays[i]; len(c.lost) == 0 || !c.lost[l.function] {
 			return sight{inFunction, l.time, l.function, offsetOf(uint64(l.offset), uint64(off-l.first))}, next
 		}
 	}
@@ -61,11 +61,11 @@ func (p *page) at(t *Counter, since, time uint64, off uint16) (s sight, next uin
 }
 
 // loadsLater reports whether a function is put at an offset after a time, and before end.
-func (p *page) loadsLater(t *Counter, time, end uint64, off uint16) bool {
+func (p *page) loadsLater(c *Counter, time, end uint64, off uint16) bool {
 	p.extend()
 	here := addrs.Range{Lo: uint64(off), Hi: uint64(off) + 1}
 	for i := p.index.First(here, p.upTo(time), len(p.stays)); i >= 0 && p.stays[i].time < end; i = p.index.First(here, i+1, len(p.stays)) {
-		if f := p.stays[i].function; f.function != noFunction && !t.lost[f] {
+		if f := p.stays[i].function; f.function != noFunction && !c.lost[f] {
 			return true
 		}
 	}

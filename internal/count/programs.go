@@ -32,8 +32,8 @@ type mark struct {
 }
 
 // programsOf returns the programs that map dumps, and those of forked children that inherit one.
-func programsOf(g *recording.ProcessTree, dumps []*model.Dump) programs {
-	all := make(programs)
+func programsOf(tree *recording.ProcessTree, dumps []*model.Dump) programs {
+	progs := make(programs)
 	var marks []mark
 	for _, d := range dumps {
 		for _, m := range d.Markers {
@@ -41,15 +41,15 @@ func programsOf(g *recording.ProcessTree, dumps []*model.Dump) programs {
 		}
 	}
 	if len(marks) == 0 {
-		return all
+		return progs
 	}
 	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.Time, b.Time) })
-	for _, b := range g.Forks() { // by time, so a parent comes before its children
-		for ; len(marks) > 0 && marks[0].Time <= b.Time; marks = marks[1:] {
-			all.mark(g, &marks[0])
+	for _, fork := range tree.Forks() { // by time, so a parent comes before its children
+		for ; len(marks) > 0 && marks[0].Time <= fork.Time; marks = marks[1:] {
+			progs.mark(tree, &marks[0])
 		}
-		of := all[b.Parent]
-		if len(of) == 0 || !b.Clones || b.Time >= of[len(of)-1].to {
+		of := progs[fork.Parent]
+		if len(of) == 0 || !fork.Clones || fork.Time >= of[len(of)-1].to {
 			continue
 		}
 		parent := of[len(of)-1]
@@ -57,22 +57,22 @@ func programsOf(g *recording.ProcessTree, dumps []*model.Dump) programs {
 		if dump < 0 {
 			dump = parent.own
 		}
-		p := all.latest(b.PID, b.Time, g.LifeEnd(b.PID, b.Time))
+		p := progs.latest(fork.PID, fork.Time, tree.LifeEnd(fork.PID, fork.Time))
 		p.inherited = dump
-		if p.marked <= b.Time {
-			p.dump, p.marked = dump, b.Time
+		if p.marked <= fork.Time {
+			p.dump, p.marked = dump, fork.Time
 		}
 	}
 	for i := range marks {
-		all.mark(g, &marks[i])
+		progs.mark(tree, &marks[i])
 	}
-	return all
+	return progs
 }
 
 // mark adds a marker. Markers and forks come in the order of their times.
-func (all programs) mark(g *recording.ProcessTree, m *mark) {
-	from := max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time))
-	p := all.latest(m.PID, from, g.LifeEnd(m.PID, m.Time))
+func (progs programs) mark(tree *recording.ProcessTree, m *mark) {
+	from := max(tree.LastExec(m.PID, m.Time), tree.Born(m.PID, m.Time))
+	p := progs.latest(m.PID, from, tree.LifeEnd(m.PID, m.Time))
 	if m.Time > p.marked || p.own >= 0 || p.inherited < 0 {
 		p.dump, p.marked = m.dump, m.Time
 	}
@@ -82,18 +82,18 @@ func (all programs) mark(g *recording.ProcessTree, m *mark) {
 }
 
 // latest returns the program of a process that runs from a time to a time, creating it if needed.
-func (all programs) latest(pid uint32, from, to uint64) *jitProgram {
-	list := all[pid]
+func (progs programs) latest(pid uint32, from, to uint64) *jitProgram {
+	list := progs[pid]
 	if n := len(list); n == 0 || list[n-1].to <= from {
 		list = append(list, jitProgram{from: from, to: to, inherited: -1, own: -1})
-		all[pid] = list
+		progs[pid] = list
 	}
 	return &list[len(list)-1]
 }
 
 // at returns the program of a process at a time, or nil.
-func (all programs) at(pid uint32, time uint64) *jitProgram {
-	list := all[pid]
+func (progs programs) at(pid uint32, time uint64) *jitProgram {
+	list := progs[pid]
 	n, _ := slices.BinarySearchFunc(list, time, func(p jitProgram, time uint64) int {
 		if p.from <= time {
 			return -1

@@ -17,20 +17,22 @@ type Result struct {
 }
 
 // result returns the counts. lines describe the dumps, by number. The dumps must be open.
-func (t *Counter) result(dumps []*model.Dump, lines []report.DumpSummary) (r Result) {
-	if !t.fits() {
-		r.Found.Note(fmt.Sprintf("%s: its samples are not counted: the functions cover too much memory", quote.Printable(t.rec.In.Path)))
+func (c *Counter) result(dumps []*model.Dump, lines []report.DumpSummary) (r Result) {
+	if !c.fits() {
+		r.Found.Note(fmt.Sprintf("%s: its samples are not counted: the functions cover too much memory", quote.Printable(c.rec.In.Path)))
 		return r
 	}
-	r.Samples = &report.SampleSummary{Total: t.Total}
+	r.Samples = &report.SampleSummary{Total: c.Total}
 	for i := range lines {
 		own := new(report.JitSamples)
-		if i < len(t.dumps) {
-			c := t.dumps[i]
-			*own = report.JitSamples{InJIT: c.resolved + c.early + c.left + c.unresolved, Resolved: c.resolved, Early: c.early, Left: c.left}
+		if i < len(c.dumps) {
+			counts := c.dumps[i]
+			*own = report.JitSamples{
+				InJIT: counts.resolved + counts.early + counts.left + counts.unresolved, Resolved: counts.resolved, Early: counts.early, Left: counts.left,
+			}
 		}
 		r.Dumps = append(r.Dumps, own)
-		if d, lost := &lines[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !t.LacksAny(i) {
+		if d, lost := &lines[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !c.LacksAny(i) {
 			r.Found.Problem(report.Problem{File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in code that it does not describe", d.CutText(), lost, report.SamplesOf(own.InJIT)),
 				Advice: d.CutAdvice()})
 		}
@@ -39,16 +41,16 @@ func (t *Counter) result(dumps []*model.Dump, lines []report.DumpSummary) (r Res
 		r.Samples.Early += own.Early
 		r.Samples.Left += own.Left
 	}
-	for _, p := range t.Processes {
+	for _, p := range c.Processes {
 		r.Samples.WithoutDump += p.Unattributed
 	}
-	r.Hottest = t.hottest(dumps)
+	r.Hottest = c.hottest(dumps)
 	return r
 }
 
 // LacksAny reports whether functions of a dump have no object. dump is its number.
-func (t *Counter) LacksAny(dump int) bool {
-	for f := range t.lost {
+func (c *Counter) LacksAny(dump int) bool {
+	for f := range c.lost {
 		if int(f.dump) == dump {
 			return true
 		}

@@ -106,9 +106,9 @@ func result(t *testing.T, dir, input string, l layout) string {
 		CodeFrom:  files(t, "*.core"), Programs: files(t, "calls"),
 		Producer: "jitinject",
 	}
+	opts.SideFiles = append(opts.SideFiles, named(t, inject.KindV8Log, "v8.log")...)
 	if l.change != nil {
 		l.change(&opts)
-		opts.SideFiles = append(opts.SideFiles, named(t, inject.KindV8Log, "v8.log")...) // of streams it is an error
 	} else {
 		defer stream(t, &opts)()
 	}

@@ -34,11 +34,11 @@ func (f *Finder) Assign(references []*Reference) {
 }
 
 // wants returns the candidate of a level that a reference without a dump would get first, or nil.
-func (c *Reference) wants(level recording.Confidence) *candidate {
-	if c.Dump != nil || c.gone {
+func (r *Reference) wants(level recording.Confidence) *candidate {
+	if r.Dump != nil || r.gone {
 		return nil
 	}
-	return c.best(level)
+	return r.best(level)
 }
 
 // assignTo sets the dump of that one of the references which gets a file. They are all that may
@@ -96,9 +96,9 @@ func (f *Finder) assignTo(s *SideFile, level recording.Confidence, references []
 }
 
 // note returns why a file was chosen where there were others, or "".
-func (c *Reference) note(chosen *candidate) string {
+func (r *Reference) note(chosen *candidate) string {
 	better, other := "", ""
-	for _, cand := range c.Candidates {
+	for _, cand := range r.Candidates {
 		switch {
 		case cand == chosen || sameContent(cand, chosen):
 		case cand.err != nil && cand.recorded:
@@ -122,7 +122,7 @@ func (c *Reference) note(chosen *candidate) string {
 	if !chosen.live {
 		return ""
 	}
-	if other, _ := inOtherMounts(c.Markers[0].PID); other {
+	if other, _ := inOtherMounts(r.Markers[0].PID); other {
 		return "found in the running container; perf searches it for the objects while it runs: start perf later, or as unshare -pf --mount-proc perf"
 	}
 	return "found in the running process"

@@ -147,30 +147,30 @@ type namedFile struct {
 }
 
 func newFileIndex(rec *recording.Recording, list []int) *fileIndex {
-	x := &fileIndex{rec: rec, known: make(map[knownFile]int), unknown: make(map[namedFile]int), any: make(map[namedFile]int)}
+	f := &fileIndex{rec: rec, known: make(map[knownFile]int), unknown: make(map[namedFile]int), any: make(map[namedFile]int)}
 	for _, i := range slices.Backward(list) {
 		m := &rec.Markers[i]
 		named := namedFile{m.PID, markedPath(m)}
-		x.any[named] = i
+		f.any[named] = i
 		if m.File == (perfdata.FileIdentity{}) {
-			x.unknown[named] = i
+			f.unknown[named] = i
 		} else {
-			x.known[knownFile{m.PID, m.File}] = i
+			f.known[knownFile{m.PID, m.File}] = i
 		}
 	}
-	return x
+	return f
 }
 
 // find returns the first marker of a process that names the same file as m, or -1.
-func (x *fileIndex) find(pid uint32, m *recording.Marker) int {
-	list := x.any
+func (f *fileIndex) find(pid uint32, m *recording.Marker) int {
+	list := f.any
 	if m.File != (perfdata.FileIdentity{}) {
-		if i, ok := x.known[knownFile{pid, m.File}]; ok {
+		if i, ok := f.known[knownFile{pid, m.File}]; ok {
 			return i
 		}
-		list = x.unknown
+		list = f.unknown
 	}
-	if i, ok := list[namedFile{pid, markedPath(m)}]; ok && sameFile(x.rec, &x.rec.Markers[i], m) {
+	if i, ok := list[namedFile{pid, markedPath(m)}]; ok && sameFile(f.rec, &f.rec.Markers[i], m) {
 		return i
 	}
 	return -1

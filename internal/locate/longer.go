@@ -12,13 +12,13 @@ import (
 
 // shorterCopy returns the first candidate that fits and is a shorter copy of cand, or nil. cand precedes
 // it: it belongs at index at of the candidates.
-func (c *Reference) shorterCopy(cand *candidate) (at int, shorter *candidate) {
-	for i, old := range c.Candidates {
+func (r *Reference) shorterCopy(cand *candidate) (at int, shorter *candidate) {
+	for i, old := range r.Candidates {
 		if old.Confidence != recording.Refuted && isLonger(cand, old) {
 			return i, old
 		}
 	}
-	return len(c.Candidates), nil
+	return len(r.Candidates), nil
 }
 
 // compared is how many bytes of two files are compared, at the beginning and before the end of the shorter

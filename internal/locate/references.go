@@ -49,20 +49,20 @@ func NameDumps(rec *recording.Recording, dumps []config.SideFile) error {
 }
 
 // lead moves marker i to the front.
-func (c *Reference) lead(i int) {
-	m := c.Markers[i]
-	c.Markers = slices.Insert(slices.Delete(c.Markers, i, i+1), 0, m)
+func (r *Reference) lead(i int) {
+	m := r.Markers[i]
+	r.Markers = slices.Insert(slices.Delete(r.Markers, i, i+1), 0, m)
 }
 
 // has reports whether a process has one of the markers.
-func (c *Reference) has(pid uint32) bool {
-	return slices.ContainsFunc(c.Markers, func(m recording.Marker) bool { return m.PID == pid })
+func (r *Reference) has(pid uint32) bool {
+	return slices.ContainsFunc(r.Markers, func(m recording.Marker) bool { return m.PID == pid })
 }
 
 // pids returns the processes of the markers.
-func (c *Reference) pids() map[uint32]bool {
-	pids := make(map[uint32]bool, len(c.Markers))
-	for _, m := range c.Markers {
+func (r *Reference) pids() map[uint32]bool {
+	pids := make(map[uint32]bool, len(r.Markers))
+	for _, m := range r.Markers {
 		pids[m.PID] = true
 	}
 	return pids
@@ -70,13 +70,13 @@ func (c *Reference) pids() map[uint32]bool {
 
 // numbered reports whether a dump with pid in its header may be this one: the number may be that
 // of the process's own pid namespace.
-func (c *Reference) numbered(pid uint32) bool {
-	return pid == 0 || slices.ContainsFunc(c.Markers, func(m recording.Marker) bool { return m.PID == pid || m.Number == pid })
+func (r *Reference) numbered(pid uint32) bool {
+	return pid == 0 || slices.ContainsFunc(r.Markers, func(m recording.Marker) bool { return m.PID == pid || m.Number == pid })
 }
 
 // named returns the file that the user names for one of the processes.
-func (c *Reference) named(dumps []config.SideFile) (config.SideFile, bool) {
-	i := slices.IndexFunc(dumps, func(n config.SideFile) bool { return c.has(n.PID) })
+func (r *Reference) named(dumps []config.SideFile) (config.SideFile, bool) {
+	i := slices.IndexFunc(dumps, func(n config.SideFile) bool { return r.has(n.PID) })
 	if i < 0 {
 		return config.SideFile{}, false
 	}
@@ -84,16 +84,16 @@ func (c *Reference) named(dumps []config.SideFile) (config.SideFile, bool) {
 }
 
 // dumpOf returns the dump that the reference has if s is its file.
-func (c *Reference) dumpOf(s *SideFile) *model.Dump {
-	if i := slices.IndexFunc(c.Markers, func(m recording.Marker) bool { return m.PID == s.Source.PID() }); i > 0 {
-		c.lead(i)
+func (r *Reference) dumpOf(s *SideFile) *model.Dump {
+	if i := slices.IndexFunc(r.Markers, func(m recording.Marker) bool { return m.PID == s.Source.PID() }); i > 0 {
+		r.lead(i)
 	}
-	return &model.Dump{Path: s.Path, Live: s.live, PID: c.Markers[0].PID, Markers: c.Markers, File: s.File, Source: s.Source}
+	return &model.Dump{Path: s.Path, Live: s.live, PID: r.Markers[0].PID, Markers: r.Markers, File: s.File, Source: s.Source}
 }
 
 // best returns the best candidate of a level that is not assigned yet, or nil.
-func (c *Reference) best(level recording.Confidence) *candidate {
-	for _, cand := range c.Candidates {
+func (r *Reference) best(level recording.Confidence) *candidate {
+	for _, cand := range r.Candidates {
 		if cand.Confidence == level && !cand.assigned {
 			return cand
 		}
@@ -103,8 +103,8 @@ func (c *Reference) best(level recording.Confidence) *candidate {
 
 // candidate returns the reference's candidate that is the given file, or nil. Refuted ones do not
 // count.
-func (c *Reference) candidate(s *SideFile) *candidate {
-	for _, cand := range c.Candidates {
+func (r *Reference) candidate(s *SideFile) *candidate {
+	for _, cand := range r.Candidates {
 		if cand.SideFile == s && cand.Confidence != recording.Refuted {
 			return cand
 		}
@@ -120,8 +120,8 @@ type refusal struct {
 
 // Problem returns the reason why there is no dump. It ignores files that are the dumps of others.
 // ok is false if there was no file at all.
-func (c *Reference) Problem() (p report.Problem, ok bool) {
-	for _, f := range c.refusals {
+func (r *Reference) Problem() (p report.Problem, ok bool) {
+	for _, f := range r.refusals {
 		if f.file == nil || !f.file.Taken {
 			return f.Problem, true
 		}
@@ -130,7 +130,7 @@ func (c *Reference) Problem() (p report.Problem, ok bool) {
 }
 
 // unusable adds a refusal of a file that cannot be opened as the dump.
-func (c *Reference) unusable(path string, err error) {
-	text := fmt.Sprintf("process %d: cannot use its dump %s: %v", c.Markers[0].PID, quote.Printable(path), err)
-	c.refusals = append(c.refusals, refusal{report.Problem{Offset: -1, Text: text, Advice: report.AdviceNamed(c.Markers[0].PID, err)}, nil})
+func (r *Reference) unusable(path string, err error) {
+	text := fmt.Sprintf("process %d: cannot use its dump %s: %v", r.Markers[0].PID, quote.Printable(path), err)
+	r.refusals = append(r.refusals, refusal{report.Problem{Offset: -1, Text: text, Advice: report.AdviceNamed(r.Markers[0].PID, err)}, nil})
 }

@@ -36,11 +36,11 @@ func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Re
 	}
 	var added []*Reference
 	for _, m := range f.Rec.Markers[known:] {
-		c := &Reference{Path: markedPath(&m), Markers: []recording.Marker{m}}
-		if err := f.Search(ctx, c); err != nil {
+		r := &Reference{Path: markedPath(&m), Markers: []recording.Marker{m}}
+		if err := f.Search(ctx, r); err != nil {
 			return nil, err
 		}
-		added = append(added, c)
+		added = append(added, r)
 	}
 	f.Assign(added)
 	return append(references, added...), nil

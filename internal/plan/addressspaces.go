@@ -7,9 +7,9 @@ type addressSpace struct {
 }
 
 // addressSpaceOf returns the code that processes may have, or nil.
-func (t *referenced) addressSpaceOf(line []uint32) (f *addressSpace) {
+func (ref *referenced) addressSpaceOf(line []uint32) (f *addressSpace) {
 	for _, pid := range line {
-		of := t.code[pid]
+		of := ref.code[pid]
 		if of != nil && len(of.starts) > 0 {
 			if f == nil {
 				f = &addressSpace{lo: of.starts[0]}
@@ -22,12 +22,12 @@ func (t *referenced) addressSpaceOf(line []uint32) (f *addressSpace) {
 }
 
 // bounds returns the addresses between which a process may have jitted code.
-func (t *referenced) bounds(pid uint32) (lo, hi uint64, ok bool) {
-	f := t.spaces.Get(pid)
+func (ref *referenced) bounds(pid uint32) (lo, hi uint64, ok bool) {
+	f := ref.spaces.Get(pid)
 	switch {
 	case f == nil:
 		return 0, 0, false
-	case t.ignore>>48 != 0: // signed addresses are anywhere
+	case ref.ignore>>48 != 0: // signed addresses are anywhere
 		return 0, ^uint64(0), true
 	}
 	return f.lo, f.hi, true

@@ -300,19 +300,19 @@ func (b *bundler) clearedOf(d *model.Dump) (list []addrs.Range) {
 func (b *bundler) span(list []int, reserved reserved, absent []addrs.Range) int {
 	first, end := b.placedFunctions[list[0]].lo(), b.placedFunctions[list[0]].hi()
 	for n := 1; n < len(list); n++ {
-		r := &b.placedFunctions[list[n]]
+		p := &b.placedFunctions[list[n]]
 		reach := end
-		for ; len(absent) > 0 && absent[0].Lo < r.lo(); absent = absent[1:] {
+		for ; len(absent) > 0 && absent[0].Lo < p.lo(); absent = absent[1:] {
 			if absent[0].Lo <= reach+maxPadding {
 				reach = max(reach, absent[0].Hi)
 			}
 		}
-		walled := r.lo() > end && isWalled(reserved.code, end, r.lo()) ||
-			r.lo() > reach+maxPadding && (r.lo()-reach > maxHole || isWalled(reserved.files, reach, r.lo()))
-		if walled || r.hi()-first > maxSpan && r.lo() >= end {
+		walled := p.lo() > end && isWalled(reserved.code, end, p.lo()) ||
+			p.lo() > reach+maxPadding && (p.lo()-reach > maxHole || isWalled(reserved.files, reach, p.lo()))
+		if walled || p.hi()-first > maxSpan && p.lo() >= end {
 			return n
 		}
-		end = max(end, r.hi())
+		end = max(end, p.hi())
 	}
 	return len(list)
 }
@@ -329,7 +329,7 @@ func (b *bundler) addRuns(d *model.Dump, list []int, cleared []addrs.Range) {
 	}
 	for at := 0; at < len(list); {
 		n := b.cluster(list[at:])
-		if r := &b.placedFunctions[list[at]]; n == 1 && !isWalled(cleared, r.lo(), r.hi()) {
+		if p := &b.placedFunctions[list[at]]; n == 1 && !isWalled(cleared, p.lo(), p.hi()) {
 			together++
 		} else {
 			flush(at)
@@ -367,11 +367,11 @@ func (b *bundler) cut(list []int) (n int) {
 func (b *bundler) cluster(list []int) int {
 	end := b.placedFunctions[list[0]].hi()
 	for n := 1; n < len(list); n++ {
-		r := &b.placedFunctions[list[n]]
-		if r.lo() >= end {
+		p := &b.placedFunctions[list[n]]
+		if p.lo() >= end {
 			return n
 		}
-		end = max(end, r.hi())
+		end = max(end, p.hi())
 	}
 	return len(list)
 }
@@ -379,21 +379,21 @@ func (b *bundler) cluster(list []int) int {
 // addSingle adds the object of a function that stays alone: the one that it has without bundles, if
 // no stack goes through it. All addresses of the function share that.
 func (b *bundler) addSingle(d *model.Dump, number int) {
-	r, p := &b.placedFunctions[number], b.planner
-	at := b.objectOf[r.function()]
+	placed, p := &b.placedFunctions[number], b.planner
+	at := b.objectOf[placed.function()]
 	if b.rec.CopiesStacks() || at >= 0 && p.Objects[at].Bundle != nil {
 		b.addObject(d, []int{number})
 		return
 	}
 	if at < 0 {
 		at = int32(len(p.Objects))
-		o := b.old.Objects[r.function()]
+		o := b.old.Objects[placed.function()]
 		o.IsRepeated = p.names.isRepeated(&o, p.Objects)
 		p.Objects = append(p.Objects, o)
-		b.objectOf[r.function()] = at
+		b.objectOf[placed.function()] = at
 	}
-	r.object, r.piece = at, int32(len(b.pieces[at]))
-	b.pieces[at] = append(b.pieces[at], piece{number, r.lo(), r.hi(), true})
+	placed.object, placed.piece = at, int32(len(b.pieces[at]))
+	b.pieces[at] = append(b.pieces[at], piece{number, placed.lo(), placed.hi(), true})
 }
 
 // addObject adds the object for placed functions, in the order of their addresses. It adds several objects if the bytes of some are unknown: no reader may take missing

@@ -81,37 +81,37 @@ func (b *bundleMapper) mapAll() []model.Mapping {
 
 // show adds the mapping that is missing for a placed function to be seen from m's time on.
 func (b *bundleMapper) show(m model.Mapping, number int) {
-	r := &b.placedFunctions[number]
-	if r.object < 0 {
+	placed := &b.placedFunctions[number]
+	if placed.object < 0 {
 		return
 	}
-	obj := &b.planner.Objects[r.object]
-	g := &b.rec.ProcessTree
-	key := mappedPiece{mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), r.object}, noPiece}
-	m.Object, m.Tables = r.object, 0
+	obj := &b.planner.Objects[placed.object]
+	tree := &b.rec.ProcessTree
+	key := mappedPiece{mappedBundle{m.PID, max(tree.LastExec(m.PID, m.Time), tree.Born(m.PID, m.Time)), placed.object}, noPiece}
+	m.Object, m.Tables = placed.object, 0
 	since, mapped := b.mapped[key]
 	if !mapped && obj.Bundle != nil {
 		b.mapped[key] = m.Time
 		m.Tables = b.mapObject(m, key.mappedBundle, obj)
 	}
-	if r.dropped {
+	if placed.dropped {
 		return
 	}
 	pieces := b.pieces[m.Object]
-	p := &pieces[r.piece]
+	p := &pieces[placed.piece]
 	if p.late {
-		key.piece = int(r.piece)
+		key.piece = int(placed.piece)
 		if since, mapped = b.mapped[key]; !mapped {
 			b.mapped[key] = m.Time
 		}
 	}
 	o, single := b.seen.Of(m.PID, m.Time), p.late || len(pieces) == 1 && len(obj.Bundle.Members) == 1
-	if p.late && !mapped || mapped && (single && !seenAs(o, r.lo(), r.hi(), int(m.Object)) || b.intruded(&m, r, obj.Dump, since)) {
+	if p.late && !mapped || mapped && (single && !seenAs(o, placed.lo(), placed.hi(), int(m.Object)) || b.intruded(&m, placed, obj.Dump, since)) {
 		b.mapHead(m, key.mappedBundle, obj)
-		b.part(m, r.lo(), r.hi(), obj)
+		b.part(m, placed.lo(), placed.hi(), obj)
 	}
 	if single {
-		o.Place(r.lo(), r.hi(), int(m.Object))
+		o.Place(placed.lo(), placed.hi(), int(m.Object))
 	}
 }
 
@@ -154,10 +154,10 @@ func (b *bundleMapper) mapHead(m model.Mapping, key mappedBundle, obj *model.Obj
 // hasHead reports whether the head of an object that begins with a placed function may be mapped:
 // nothing else is there.
 func (b *bundler) hasHead(d *model.Dump, first int) bool {
-	r, w := &b.placedFunctions[first], b.reserved[d]
-	head := headOf(r.lo())
-	below, ok := b.below(d, r.lo())
-	return head < r.lo() && !r.headUsed && !isWalled(w.files, head, head+maxHead) && !isWalled(w.code, head, head+maxHead) && (!ok || below <= head)
+	p, w := &b.placedFunctions[first], b.reserved[d]
+	head := headOf(p.lo())
+	below, ok := b.below(d, p.lo())
+	return head < p.lo() && !p.headUsed && !isWalled(w.files, head, head+maxHead) && !isWalled(w.code, head, head+maxHead) && (!ok || below <= head)
 }
 
 // below returns the highest end of the functions of a dump that begin below an address.
@@ -180,13 +180,13 @@ func (b *bundler) below(d *model.Dump, lo uint64) (end uint64, ok bool) {
 
 // intruded reports whether something else came to lie over a placed function since its bundle was
 // mapped.
-func (b *bundleMapper) intruded(m *model.Mapping, r *placed, d *model.Dump, since uint64) bool {
-	x := b.others[m.PID]
-	if x == nil {
-		x = b.overlapsOf(m.PID)
-		b.others[m.PID] = x
+func (b *bundleMapper) intruded(m *model.Mapping, p *placed, d *model.Dump, since uint64) bool {
+	o := b.others[m.PID]
+	if o == nil {
+		o = b.overlapsOf(m.PID)
+		b.others[m.PID] = o
 	}
-	return x.between(d, r.lo(), r.hi(), since, m.Time)
+	return o.between(d, p.lo(), p.hi(), since, m.Time)
 }
 
 // seenAs reports whether all of [lo, hi) is seen as an object.

@@ -62,8 +62,8 @@ func (b *bundler) findReferences(ctx context.Context) error {
 	if len(b.runs) == 0 {
 		return nil
 	}
-	e := &runReferences{bundler: b, loaded: make(map[placedIn]uint64), shown: make(map[shownRun]uint64), shows: make(map[uint32][]int)}
-	e.visible = recording.Descent[[]visibleRun]{Tree: &b.rec.ProcessTree, Own: func(pid uint32) bool { return e.shows[pid] != nil }, Of: e.visibleOf}
+	refs := &runReferences{bundler: b, loaded: make(map[placedIn]uint64), shown: make(map[shownRun]uint64), shows: make(map[uint32][]int)}
+	refs.visible = recording.Descent[[]visibleRun]{Tree: &b.rec.ProcessTree, Own: func(pid uint32) bool { return refs.shows[pid] != nil }, Of: refs.visibleOf}
 	runOf := make([]int, len(b.placedFunctions))
 	for i := range runOf {
 		runOf[i] = -1
@@ -74,7 +74,7 @@ func (b *bundler) findReferences(ctx context.Context) error {
 		}
 	}
 	maps := make(map[uint32]bool)
-	e.carriers = recording.Carriers{Tree: &b.rec.ProcessTree, Has: func(pid uint32) bool { return maps[pid] }, PastExec: true}
+	refs.carriers = recording.Carriers{Tree: &b.rec.ProcessTree, Has: func(pid uint32) bool { return maps[pid] }, PastExec: true}
 	for i := range b.old.Mappings {
 		r := b.of[i]
 		if r < 0 {
@@ -83,16 +83,16 @@ func (b *bundler) findReferences(ctx context.Context) error {
 		m := &b.old.Mappings[i]
 		maps[m.PID] = true
 		if b.placedFunctions[r].first.PID != m.PID {
-			keepEarliest(e.loaded, placedIn{m.PID, int(r)}, m.Time)
+			keepEarliest(refs.loaded, placedIn{m.PID, int(r)}, m.Time)
 		}
 		if runOf[r] >= 0 {
-			keepEarliest(e.shown, shownRun{m.PID, runOf[r]}, m.Time)
+			keepEarliest(refs.shown, shownRun{m.PID, runOf[r]}, m.Time)
 		}
 	}
-	for s := range e.shown {
-		e.shows[s.pid] = append(e.shows[s.pid], s.run)
+	for s := range refs.shown {
+		refs.shows[s.pid] = append(refs.shows[s.pid], s.run)
 	}
-	err := samplerefs.Each(ctx, b.rec, e.bounds, e.reference)
+	err := samplerefs.Each(ctx, b.rec, refs.bounds, refs.reference)
 	var why samplerefs.Unknowable
 	if errors.As(err, &why) {
 		b.blind = true
@@ -113,13 +113,13 @@ func keepEarliest[K comparable](m map[K]uint64, key K, time uint64) {
 }
 
 // visibleOf returns the runs that processes map, by address.
-func (e *runReferences) visibleOf(line []uint32) (list []visibleRun) {
+func (refs *runReferences) visibleOf(line []uint32) (list []visibleRun) {
 	seen := make(map[int]bool)
 	for _, pid := range line {
-		for _, run := range e.shows[pid] {
+		for _, run := range refs.shows[pid] {
 			if !seen[run] {
 				seen[run] = true
-				lo := e.placedFunctions[e.runs[run].members[0]].lo()
+				lo := refs.placedFunctions[refs.runs[run].members[0]].lo()
 				list = append(list, visibleRun{run: run, low: lo - min(lo, regionGap)})
 			}
 		}
@@ -129,8 +129,8 @@ func (e *runReferences) visibleOf(line []uint32) (list []visibleRun) {
 	})
 	reach := uint64(0)
 	for i := range list {
-		members := e.runs[list[i].run].members
-		reach = max(reach, e.placedFunctions[members[len(members)-1]].hi())
+		members := refs.runs[list[i].run].members
+		reach = max(reach, refs.placedFunctions[members[len(members)-1]].hi())
 		list[i].reach = reach
 	}
 	return list
@@ -138,8 +138,8 @@ func (e *runReferences) visibleOf(line []uint32) (list []visibleRun) {
 
 // bounds returns the addresses between which a process may see runs. A return address may be one
 // byte after them.
-func (e *runReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
-	list := e.visible.Get(pid)
+func (refs *runReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
+	list := refs.visible.Get(pid)
 	if len(list) == 0 {
 		return 0, 0, false
 	}
@@ -148,20 +148,20 @@ func (e *runReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
 
 // reference records that a process refers to an address at a time. For return addresses, perf looks
 // up the byte before.
-func (e *runReferences) reference(pid uint32, time, addr uint64) {
-	s := &e.seen[(addr^addr>>12^uint64(pid))%uint64(len(e.seen))]
+func (refs *runReferences) reference(pid uint32, time, addr uint64) {
+	s := &refs.seen[(addr^addr>>12^uint64(pid))%uint64(len(refs.seen))]
 	if s.addr == addr && s.pid == pid && time >= s.since {
 		return
 	}
-	list := e.visible.Get(pid)
-	if known := e.lookedUp(list, pid, time, addr); e.lookedUp(list, pid, time, addr-1) && known {
+	list := refs.visible.Get(pid)
+	if known := refs.lookedUp(list, pid, time, addr); refs.lookedUp(list, pid, time, addr-1) && known {
 		*s = seenEarly{addr, time, pid}
 	}
 }
 
 // lookedUp records that perf may look up an address of a process at a time. It reports whether a
 // later look-up adds nothing. list has the runs of the process.
-func (e *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr uint64) (known bool) {
+func (refs *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr uint64) (known bool) {
 	n, _ := slices.BinarySearchFunc(list, addr, func(v visibleRun, addr uint64) int {
 		if v.low <= addr {
 			return -1
@@ -171,23 +171,23 @@ func (e *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr uint6
 	known = true
 	for i := n - 1; i >= 0 && list[i].reach > addr; i-- { // runs of two dumps may overlap
 		run := list[i].run
-		at := e.memberBelow(run, addr)
-		if at+1 < len(e.runs[run].members) {
-			next := &e.placedFunctions[e.runs[run].members[at+1]]
+		at := refs.memberBelow(run, addr)
+		if at+1 < len(refs.runs[run].members) {
+			next := &refs.placedFunctions[refs.runs[run].members[at+1]]
 			next.headUsed = next.headUsed || addr-headOf(next.lo()) < maxHead
 		}
 		if at < 0 {
 			continue
 		}
-		r := e.runs[run].members[at]
-		p := &e.placedFunctions[r]
+		r := refs.runs[run].members[at]
+		p := &refs.placedFunctions[r]
 		inside := addr < p.hi()
 		switch {
-		case !inside && (at+1 == len(e.runs[run].members) || p.gapAfter):
+		case !inside && (at+1 == len(refs.runs[run].members) || p.gapAfter):
 		case inside && (p.referenced && p.early):
-		case inside && e.isLoaded(pid, r, time):
+		case inside && refs.isLoaded(pid, r, time):
 			p.referenced = true
-		case !e.isShown(pid, run, time):
+		case !refs.isShown(pid, run, time):
 			known = false
 		case inside:
 			p.referenced, p.early = true, true
@@ -200,8 +200,8 @@ func (e *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr uint6
 
 // memberBelow returns the index of the last function of a run that begins at an address or before
 // it, or -1.
-func (e *runReferences) memberBelow(run int, addr uint64) int {
-	i, found := slices.BinarySearchFunc(e.runs[run].members, addr, func(r int, addr uint64) int { return cmp.Compare(e.placedFunctions[r].lo(), addr) })
+func (refs *runReferences) memberBelow(run int, addr uint64) int {
+	i, found := slices.BinarySearchFunc(refs.runs[run].members, addr, func(r int, addr uint64) int { return cmp.Compare(refs.placedFunctions[r].lo(), addr) })
 	if !found {
 		i--
 	}
@@ -209,34 +209,34 @@ func (e *runReferences) memberBelow(run int, addr uint64) int {
 }
 
 // isLoaded reports whether a process has a function at a time: its own, or inherited in a fork.
-func (e *runReferences) isLoaded(pid uint32, r int, time uint64) bool {
-	first := &e.placedFunctions[r]
-	return e.inherits(pid, time, func(pid uint32, time uint64) bool {
+func (refs *runReferences) isLoaded(pid uint32, r int, time uint64) bool {
+	first := &refs.placedFunctions[r]
+	return refs.inherits(pid, time, func(pid uint32, time uint64) bool {
 		if pid == first.first.PID {
 			return first.first.Time <= time
 		}
-		t, ok := e.loaded[placedIn{pid, r}]
+		t, ok := refs.loaded[placedIn{pid, r}]
 		return ok && t <= time
 	})
 }
 
 // isShown reports whether a process may see bundles of a run at a time.
-func (e *runReferences) isShown(pid uint32, run int, time uint64) bool {
-	return e.inherits(pid, time, func(pid uint32, time uint64) bool {
-		t, ok := e.shown[shownRun{pid, run}]
+func (refs *runReferences) isShown(pid uint32, run int, time uint64) bool {
+	return refs.inherits(pid, time, func(pid uint32, time uint64) bool {
+		t, ok := refs.shown[shownRun{pid, run}]
 		return ok && t <= time
 	})
 }
 
 // inherits reports whether is holds for a process at a time, or for one of its ancestors at the
 // time of the fork.
-func (e *runReferences) inherits(pid uint32, time uint64, is func(pid uint32, time uint64) bool) bool {
+func (refs *runReferences) inherits(pid uint32, time uint64, is func(pid uint32, time uint64) bool) bool {
 	for range recording.MaxGenerations {
 		if is(pid, time) {
 			return true
 		}
 		var more bool
-		if pid, time, more = e.carriers.Next(pid, time); !more {
+		if pid, time, more = refs.carriers.Next(pid, time); !more {
 			break
 		}
 	}

@@ -107,12 +107,12 @@ func (b *bundler) crowdedImages(list []int, limit int, referenced referenceTimes
 		began = time
 	}
 	for _, i := range b.byTime(list) {
-		r := &b.placedFunctions[i]
+		p := &b.placedFunctions[i]
 		isReferenced := func(o int) bool {
-			return referenced.Within(b.placedFunctions[o].lo(), b.placedFunctions[o].hi(), began, r.first.Time)
+			return referenced.Within(b.placedFunctions[o].lo(), b.placedFunctions[o].hi(), began, p.first.Time)
 		}
 		if len(now.overlapping(i)) > 0 || referenced != nil && slices.ContainsFunc(old.overlapping(i), isReferenced) {
-			if flush(r.first.Time); limit < 0 && referenced != nil {
+			if flush(p.first.Time); limit < 0 && referenced != nil {
 				return nil, false
 			}
 		}

@@ -75,21 +75,21 @@ func newGaps(rec *recording.Recording) *gaps {
 }
 
 // tired reports whether searching has taken too long.
-func (rs *gaps) tired() bool { return rs.steps > firstSteps+maxSteps*rs.searches }
+func (g *gaps) tired() bool { return g.steps > firstSteps+maxSteps*g.searches }
 
 // take reserves need bytes for the tables of a dump's function at addr, and returns their
 // address. It returns 0 if no address near enough is free. waiting is how many bytes other
 // functions are going to need.
-func (rs *gaps) take(d *model.Dump, addr, need, waiting uint64) uint64 {
-	s := rs.dumps[d]
-	rs.searches++
+func (g *gaps) take(d *model.Dump, addr, need, waiting uint64) uint64 {
+	s := g.dumps[d]
+	g.searches++
 	fits := func(at, hi uint64) bool { return at > addr && at-addr < reach && hi >= at && hi-at >= need }
 	for i := range s.rooms {
 		r := &s.rooms[i]
-		if rs.steps++; r.next >= r.hi {
+		if g.steps++; r.next >= r.hi {
 			continue
 		}
-		if rs.skipBusy(s, r, need) && fits(r.next, r.hi) {
+		if g.skipBusy(s, r, need) && fits(r.next, r.hi) {
 			r.next += need
 			return r.next - need
 		}
@@ -99,7 +99,7 @@ func (rs *gaps) take(d *model.Dump, addr, need, waiting uint64) uint64 {
 		gap      uint64
 	}{{false, roomGap}, {false, roomAlign}, {true, roomGap}, {true, roomAlign}} {
 		for size := max(roomMin, need+waiting); ; size = max(need, size/4) {
-			if lo, ok := rs.find(s, try.reserved, addr, size, try.gap); ok {
+			if lo, ok := g.find(s, try.reserved, addr, size, try.gap); ok {
 				s.rooms = append(s.rooms, room{lo: lo, next: lo + need, hi: lo + size, reserved: try.reserved})
 				return lo
 			}
@@ -113,9 +113,9 @@ func (rs *gaps) take(d *model.Dump, addr, need, waiting uint64) uint64 {
 
 // skipBusy moves r.next past ranges that have come into use since the room was made. It reports
 // whether need bytes from there on are known to be free.
-func (rs *gaps) skipBusy(s *dumpSpace, r *room, need uint64) bool {
-	for !rs.tired() {
-		b, ok := rs.next(s, r.reserved, r.next)
+func (g *gaps) skipBusy(s *dumpSpace, r *room, need uint64) bool {
+	for !g.tired() {
+		b, ok := g.next(s, r.reserved, r.next)
 		if !ok || b.Lo >= r.next+need {
 			return true
 		}
@@ -126,9 +126,9 @@ func (rs *gaps) skipBusy(s *dumpSpace, r *room, need uint64) bool {
 
 // next returns the lowest range that ends above addr and is in use in a process that may share
 // memory with a dump's. With reserved, memory without code of a dump does not count.
-func (rs *gaps) next(s *dumpSpace, reserved bool, addr uint64) (lowest addrs.Range, found bool) {
-	rs.findKin(s)
-	rs.steps += len(s.kin) + len(s.kinProcesses)
+func (g *gaps) next(s *dumpSpace, reserved bool, addr uint64) (lowest addrs.Range, found bool) {
+	g.findKin(s)
+	g.steps += len(s.kin) + len(s.kinProcesses)
 	add := func(set *addrs.Set) {
 		if r, ok := set.Next(addr); ok && (!found || r.Lo < lowest.Lo) {
 			lowest, found = r, true
@@ -139,7 +139,7 @@ func (rs *gaps) next(s *dumpSpace, reserved bool, addr uint64) (lowest addrs.Ran
 	}
 	for _, p := range s.kinProcesses {
 		if reserved {
-			add(&rs.files[p].Set)
+			add(&g.files[p].Set)
 		} else {
 			add(&p.Used)
 		}
@@ -148,14 +148,14 @@ func (rs *gaps) next(s *dumpSpace, reserved bool, addr uint64) (lowest addrs.Ran
 }
 
 // findKin sets the dumps that may share memory with one, and their processes.
-func (rs *gaps) findKin(s *dumpSpace) {
+func (g *gaps) findKin(s *dumpSpace) {
 	if s.kin != nil {
 		return
 	}
 	known := map[*dumpSpace]bool{s: true}
 	s.kin = append(s.kin, s)
 	for _, p := range s.processes {
-		for _, other := range rs.sharing[p] {
+		for _, other := range g.sharing[p] {
 			if !known[other] {
 				known[other] = true
 				s.kin = append(s.kin, other)
@@ -175,15 +175,15 @@ func (rs *gaps) findKin(s *dumpSpace) {
 }
 
 // find returns the address of size free bytes above addr, with gap bytes free around them.
-func (rs *gaps) find(s *dumpSpace, reserved bool, addr, size, gap uint64) (uint64, bool) {
+func (g *gaps) find(s *dumpSpace, reserved bool, addr, size, gap uint64) (uint64, bool) {
 	at := (addr + roomAlign) &^ (roomAlign - 1)
-	for at > addr && at-addr < reach && !rs.tired() {
+	for at > addr && at-addr < reach && !g.tired() {
 		before := at
-		if b, ok := rs.next(s, reserved, at-min(gap, at)); ok && b.Lo < at+size+gap {
+		if b, ok := g.next(s, reserved, at-min(gap, at)); ok && b.Lo < at+size+gap {
 			at = (b.Hi + gap + roomAlign - 1) &^ (roomAlign - 1)
 		}
 		for _, other := range s.kin {
-			rs.steps += len(other.rooms)
+			g.steps += len(other.rooms)
 			for i := range other.rooms {
 				if r := &other.rooms[i]; r.hi > at && r.lo < at+size {
 					at = (r.hi + roomAlign - 1) &^ (roomAlign - 1)
@@ -204,26 +204,26 @@ func (rs *gaps) find(s *dumpSpace, reserved bool, addr, size, gap uint64) (uint6
 
 // scan adds the addresses of new code of a dump, and of all mappings of its processes, to those
 // in use.
-func (rs *gaps) scan(d *model.Dump, events []jitcode.Event) {
-	s := rs.dumps[d]
+func (g *gaps) scan(d *model.Dump, events []jitcode.Event) {
+	s := g.dumps[d]
 	if s == nil {
 		s = new(dumpSpace)
-		rs.dumps[d] = s
+		g.dumps[d] = s
 	}
-	for _, other := range rs.dumps {
+	for _, other := range g.dumps {
 		other.kin = nil
 	}
 	known := make(map[*recording.Process]bool, len(s.processes))
 	for _, p := range s.processes {
 		known[p] = true
 	}
-	s.processes = rs.rec.Related(d.Markers)
+	s.processes = g.rec.Related(d.Markers)
 	s.executes = recording.FilesOf(s.processes)
 	for _, p := range s.processes {
 		if !known[p] {
-			rs.sharing[p] = append(rs.sharing[p], s)
+			g.sharing[p] = append(g.sharing[p], s)
 		}
-		rs.scanFiles(p)
+		g.scanFiles(p)
 	}
 	for i := range events {
 		s.code.Add(events[i].Addr, events[i].Addr+events[i].Size)
@@ -231,11 +231,11 @@ func (rs *gaps) scan(d *model.Dump, events []jitcode.Event) {
 }
 
 // scanFiles adds new mappings of files and data of a process.
-func (rs *gaps) scanFiles(p *recording.Process) {
-	f := rs.files[p]
+func (g *gaps) scanFiles(p *recording.Process) {
+	f := g.files[p]
 	if f == nil {
 		f = new(fileSpace)
-		rs.files[p] = f
+		g.files[p] = f
 	}
 	for ; f.maps < len(p.FileMaps); f.maps++ {
 		if m := &p.FileMaps[f.maps]; m.Name != "" {

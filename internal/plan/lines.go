@@ -10,8 +10,6 @@ import (
 
 // A LineSource is a dump with line tables.
 type LineSource interface {
-	// Grow makes functions readable before the dump is complete.
-	Grow()
 	// LineAddresses returns how the addresses of lines were interpreted. It returns false if
 	// that was not decided.
 	LineAddresses() (source.LineAddresses, bool)
@@ -30,7 +28,7 @@ func LineAddresses(d *model.Dump) *report.LineAddresses {
 	}
 	return &report.LineAddresses{
 		Decision: string(a.Decision), Basis: string(a.Basis), Skew: a.Skew, Tables: a.Tables, Rows: a.Rows,
-		Either: a.Either, Neither: a.Neither, AsWritten: report.AddressFit(a.AsWritten), MovedBack: report.AddressFit(a.MovedBack), Early: a.Early,
+		Either: a.Either, Neither: a.Neither, AsWritten: report.AddressFit(a.AsWritten), MovedBack: report.AddressFit(a.MovedBack),
 	}
 }
 
@@ -44,9 +42,5 @@ func lineProblems(d *model.Dump, found *report.Findings) {
 		found.Problem(report.Problem{File: d.Path, Offset: -1, Advice: report.AdviceVerify(d.Path), Text: fmt.Sprintf(
 			"its source lines were left out, because their addresses contradict each other: of %d tables, %d fit the code as written, %d if moved back by %d bytes, %d either way, %d neither way",
 			a.Tables, a.AsWritten.Tables, a.MovedBack.Tables, a.Skew, a.Either, a.Neither)})
-	}
-	if a.Early > 0 {
-		found.Problem(report.Problem{File: d.Path, Offset: -1, Advice: "inject from a file: perf record -o FILE", Text: fmt.Sprintf(
-			"the source lines of %d functions may be wrong: they were injected before the dump was complete", a.Early)})
 	}
 }

@@ -47,9 +47,9 @@ func (h *history) has(lo, hi, since, until uint64) bool {
 
 // overlapsOf returns the mappings of a process that may overlap bundles.
 func (b *bundler) overlapsOf(pid uint32) *overlaps {
-	x := &overlaps{files: newHistory(filesAndData(b.rec.Processes[pid]))}
+	o := &overlaps{files: newHistory(filesAndData(b.rec.Processes[pid]))}
 	if len(b.dumpsOf[pid]) < 2 {
-		return x
+		return o
 	}
 	if b.mappingsOf == nil {
 		b.mappingsOf = make(map[uint32][]int)
@@ -65,11 +65,11 @@ func (b *bundler) overlapsOf(pid uint32) *overlaps {
 		d := b.old.Objects[m.Object].Dump
 		lists[d] = append(lists[d], timed{addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len}, m.Time})
 	}
-	x.dumps = make(map[*model.Dump]*history)
+	o.dumps = make(map[*model.Dump]*history)
 	for d, list := range lists {
-		x.dumps[d] = newHistory(list)
+		o.dumps[d] = newHistory(list)
 	}
-	return x
+	return o
 }
 
 // filesAndData returns the mappings of files and data of a process. p may be nil.
@@ -91,11 +91,11 @@ func filesAndData(p *recording.Process) (list []timed) {
 
 // between reports whether a mapping of anything but d came to lie in [lo, hi), at a time from
 // since to until.
-func (x *overlaps) between(d *model.Dump, lo, hi, since, until uint64) bool {
-	if x.files.has(lo, hi, since, until) {
+func (o *overlaps) between(d *model.Dump, lo, hi, since, until uint64) bool {
+	if o.files.has(lo, hi, since, until) {
 		return true
 	}
-	for other, h := range x.dumps {
+	for other, h := range o.dumps {
 		if other != d && h.has(lo, hi, since, until) {
 			return true
 		}

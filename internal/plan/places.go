@@ -8,6 +8,6 @@ import (
 // places have the owner of each address, for each of a dump's processes. The owners are functions.
 type places = recording.Inherited[*addrs.Owners]
 
-func newPlaces(g *recording.ProcessTree) *places {
-	return &places{Tree: g, Make: func() *addrs.Owners { return new(addrs.Owners) }, Clone: (*addrs.Owners).Clone}
+func newPlaces(tree *recording.ProcessTree) *places {
+	return &places{Tree: tree, Make: func() *addrs.Owners { return new(addrs.Owners) }, Clone: (*addrs.Owners).Clone}
 }

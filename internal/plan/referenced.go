@@ -140,8 +140,8 @@ type pieces struct {
 }
 
 func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
-	t := &referenced{rec: rec, code: make(map[uint32]*pieces)}
-	t.spaces = recording.Descent[*addressSpace]{Tree: &rec.ProcessTree, Own: func(pid uint32) bool { return t.code[pid] != nil }, Of: t.addressSpaceOf}
+	ref := &referenced{rec: rec, code: make(map[uint32]*pieces)}
+	ref.spaces = recording.Descent[*addressSpace]{Tree: &rec.ProcessTree, Own: func(pid uint32) bool { return ref.code[pid] != nil }, Of: ref.addressSpaceOf}
 	var last *model.Dump
 	for i := range p.Objects {
 		d := p.Objects[i].Dump
@@ -153,9 +153,9 @@ func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
 		case elf.EM_AARCH64:
 			// The upper bits of a return address may sign it. Those of a data address
 			// belong to the program.
-			t.ignore |= 0xffff << 48
+			ref.ignore |= 0xffff << 48
 		case elf.EM_ARM:
-			t.ignore |= 1 // bit 0 selects the instruction set
+			ref.ignore |= 1 // bit 0 selects the instruction set
 		}
 	}
 	numbers := make(map[uint32]int) // of mappings, by process
@@ -172,30 +172,30 @@ func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
 		m := &p.Mappings[i]
 		if of == nil || m.PID != pid {
 			pid = m.PID
-			if of = t.code[pid]; of == nil {
+			if of = ref.code[pid]; of == nil {
 				of = &pieces{starts: make([]uint64, 0, 2*numbers[pid])}
-				t.code[pid] = of
+				ref.code[pid] = of
 			}
 		}
-		r, n := t.ranges(m, p.Objects[m.Object].Room())
+		r, n := ref.ranges(m, p.Objects[m.Object].Room())
 		for _, r := range r[:n] {
 			of.starts = append(of.starts, r.Lo, r.Hi)
 		}
 	}
-	for _, of := range t.code {
+	for _, of := range ref.code {
 		slices.Sort(of.starts)
 		of.starts = slices.Compact(of.starts)
 		of.referenced = make([]bool, len(of.starts))
 	}
-	return t
+	return ref
 }
 
 // ranges returns the addresses of a mapping and, if it has one, of its mapping of unwind tables.
 // The first address after code counts as part of it: the last instruction may be a call that
 // never returns.
-func (t *referenced) ranges(m *model.Mapping, room uint64) (r [2]addrs.Range, n int) {
+func (ref *referenced) ranges(m *model.Mapping, room uint64) (r [2]addrs.Range, n int) {
 	from := func(lo, n uint64) addrs.Range {
-		lo &^= t.ignore
+		lo &^= ref.ignore
 		return addrs.Range{Lo: lo, Hi: lo + min(n, math.MaxUint64-lo)}
 	}
 	r[0] = from(m.Addr, m.Len+1)
@@ -217,14 +217,14 @@ func (p *pieces) find(addr uint64) int {
 }
 
 // reference records that a process refers to an address. The process may have no jitted code.
-func (t *referenced) reference(pid uint32, _, addr uint64) {
-	addr &^= t.ignore
-	s := &t.seen[(addr^addr>>12^uint64(pid))%uint64(len(t.seen))]
+func (ref *referenced) reference(pid uint32, _, addr uint64) {
+	addr &^= ref.ignore
+	s := &ref.seen[(addr^addr>>12^uint64(pid))%uint64(len(ref.seen))]
 	if s.addr == addr && s.pid == pid {
 		return
 	}
 	*s = seenReference{addr, pid}
-	f := t.spaces.Get(pid)
+	f := ref.spaces.Get(pid)
 	if f == nil {
 		return
 	}
@@ -241,8 +241,8 @@ func (p *pieces) reference(addr uint64) {
 }
 
 // finish collects the ranges that are referenced so far.
-func (t *referenced) finish() {
-	for _, of := range t.code {
+func (ref *referenced) finish() {
+	for _, of := range ref.code {
 		of.finish()
 	}
 }
@@ -257,9 +257,9 @@ func (p *pieces) finish() {
 }
 
 // isReferenced reports whether any address of a mapping is referenced.
-func (t *referenced) isReferenced(m *model.Mapping, room uint64) bool {
-	of := t.code[m.PID]
-	ranges, n := t.ranges(m, room)
+func (ref *referenced) isReferenced(m *model.Mapping, room uint64) bool {
+	of := ref.code[m.PID]
+	ranges, n := ref.ranges(m, room)
 	for _, r := range ranges[:n] {
 		i, _ := slices.BinarySearchFunc(of.finished, r.Lo, func(s addrs.Range, lo uint64) int { return cmp.Compare(s.Lo, lo) })
 		if i < len(of.finished) && of.finished[i].Lo < r.Hi {

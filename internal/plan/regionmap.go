@@ -50,34 +50,34 @@ func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
 }
 
 // show adds the mappings that show a placed function from m's time on.
-func (b *regionMapper) show(m model.Mapping, number int) {
-	s := b.states.Of(m.PID, m.Time)
-	r := &b.placedFunctions[number]
-	region := b.regions[r.region]
+func (mapper *regionMapper) show(m model.Mapping, number int) {
+	s := mapper.states.Of(m.PID, m.Time)
+	p := &mapper.placedFunctions[number]
+	region := mapper.regions[p.region]
 	if region.copied != (addrs.Range{}) {
-		if _, mapped := s.image(int(r.region)); !mapped {
-			s.setImage(int(r.region), 0)
-			if i := slices.IndexFunc(region.placedFunctions, func(i int) bool { return !b.placedFunctions[i].dropped }); i >= 0 {
-				b.part(m, region, 0, region.placedFunctions[i], region.copied.Lo, region.copied.Hi)
+		if _, mapped := s.image(int(p.region)); !mapped {
+			s.setImage(int(p.region), 0)
+			if i := slices.IndexFunc(region.placedFunctions, func(i int) bool { return !mapper.placedFunctions[i].dropped }); i >= 0 {
+				mapper.part(m, region, 0, region.placedFunctions[i], region.copied.Lo, region.copied.Hi)
 			}
 		}
 		return
 	}
-	now, ok := s.image(int(r.region))
-	next := region.imageWith(b.bundler, number, now)
+	now, ok := s.image(int(p.region))
+	next := region.imageWith(mapper.bundler, number, now)
 	if !ok || next != now {
-		s.setImage(int(r.region), next)
+		s.setImage(int(p.region), next)
 		for _, i := range region.images[next].placedFunctions {
 			if i == number {
 				continue
 			}
-			for _, t := range s.there.Owned(b.placedFunctions[i].lo(), b.placedFunctions[i].hi(), i) {
-				b.part(m, region, next, i, t.Lo, t.Hi)
+			for _, t := range s.there.Owned(mapper.placedFunctions[i].lo(), mapper.placedFunctions[i].hi(), i) {
+				mapper.part(m, region, next, i, t.Lo, t.Hi)
 			}
 		}
 	}
-	s.there.Place(r.lo(), r.hi(), number)
-	b.part(m, region, next, number, r.lo(), r.hi())
+	s.there.Place(p.lo(), p.hi(), number)
+	mapper.part(m, region, next, number, p.lo(), p.hi())
 }
 
 // imageWith returns the first image with a placed function, from one on. Code that moves back
@@ -97,25 +97,25 @@ func (r *region) imageWith(b *bundler, placed, from int) int {
 }
 
 // part maps [lo, hi) of a placed function from an image, if the image has it.
-func (b *regionMapper) part(m model.Mapping, region *region, number, placed int, lo, hi uint64) {
-	i := region.images[number].find(b.bundler, placed)
-	if i < 0 || b.placedFunctions[placed].dropped {
+func (mapper *regionMapper) part(m model.Mapping, region *region, number, placed int, lo, hi uint64) {
+	i := region.images[number].find(mapper.bundler, placed)
+	if i < 0 || mapper.placedFunctions[placed].dropped {
 		return
 	}
 	m.Object = int32(region.images[number].objects[i])
-	o := &b.planner.Objects[m.Object]
+	o := &mapper.planner.Objects[m.Object]
 	m.Addr, m.Len, m.Off, m.Tables = lo, hi-lo, lo-o.Bundle.Region.Base(), 0
-	g := &b.rec.ProcessTree
-	if key := (mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), m.Object}); !b.tabled[key] {
-		b.tabled[key] = true
+	g := &mapper.rec.ProcessTree
+	if key := (mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), m.Object}); !mapper.tabled[key] {
+		mapper.tabled[key] = true
 		m.Tables = o.Placement.TablesAt
 	}
-	b.add(m)
+	mapper.add(m)
 }
 
 // find returns the index of a placed function in an image, or -1.
-func (m *image) find(b *bundler, placed int) int {
-	i, ok := slices.BinarySearchFunc(m.placedFunctions, b.placedFunctions[placed].lo(), func(i int, lo uint64) int {
+func (im *image) find(b *bundler, placed int) int {
+	i, ok := slices.BinarySearchFunc(im.placedFunctions, b.placedFunctions[placed].lo(), func(i int, lo uint64) int {
 		switch at := b.placedFunctions[i].lo(); {
 		case at < lo:
 			return -1
@@ -124,13 +124,13 @@ func (m *image) find(b *bundler, placed int) int {
 		}
 		return 0
 	})
-	if !ok || m.placedFunctions[i] != placed {
+	if !ok || im.placedFunctions[i] != placed {
 		return -1
 	}
 	return i
 }
 
 // clear records that code has left a range.
-func (b *regionMapper) clear(m model.Mapping) {
-	b.states.Of(m.PID, m.Time).there.Place(m.Addr, m.Addr+m.Len, nothing)
+func (mapper *regionMapper) clear(m model.Mapping) {
+	mapper.states.Of(m.PID, m.Time).there.Place(m.Addr, m.Addr+m.Len, nothing)
 }

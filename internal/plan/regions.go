@@ -163,7 +163,7 @@ func (b *bundler) lo(r *region) uint64 { return b.placedFunctions[r.placedFuncti
 // and do not overlap.
 func (b *bundler) fitting(list []int, copied addrs.Range) int {
 	for n := 1; n < len(list); n++ {
-		if r := &b.placedFunctions[list[n]]; r.first.Copied != copied || r.lo() < b.placedFunctions[list[n-1]].hi() {
+		if p := &b.placedFunctions[list[n]]; p.first.Copied != copied || p.lo() < b.placedFunctions[list[n-1]].hi() {
 			return n
 		}
 	}
@@ -175,11 +175,11 @@ func (b *bundler) fitting(list []int, copied addrs.Range) int {
 func (b *bundler) near(list []int) (n int, end uint64) {
 	end = b.placedFunctions[list[0]].hi()
 	for n = 1; n < len(list); n++ {
-		r := &b.placedFunctions[list[n]]
-		if r.lo() >= end && (r.lo()-end >= regionGap || r.hi()-b.placedFunctions[list[0]].lo() > maxSpan) || r.first.Copied != (addrs.Range{}) {
+		p := &b.placedFunctions[list[n]]
+		if p.lo() >= end && (p.lo()-end >= regionGap || p.hi()-b.placedFunctions[list[0]].lo() > maxSpan) || p.first.Copied != (addrs.Range{}) {
 			return n, end
 		}
-		end = max(end, r.hi())
+		end = max(end, p.hi())
 	}
 	return n, end
 }
@@ -229,9 +229,9 @@ func (b *bundler) images(list []int) []image {
 // the images would have more than limit functions.
 func (b *bundler) exactImages(list []int, limit int) (images []image, ok bool) {
 	add := func(now *seating) bool {
-		m := image{placedFunctions: now.list()}
-		images = append(images, m)
-		limit -= len(m.placedFunctions)
+		im := image{placedFunctions: now.list()}
+		images = append(images, im)
+		limit -= len(im.placedFunctions)
 		return limit >= 0
 	}
 	if last := b.play(list, add); limit < 0 || !add(last) {

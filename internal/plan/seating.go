@@ -67,8 +67,8 @@ func (s *seating) list() []int {
 // overlapping returns the functions that overlap the given one of the list, in the order of their
 // addresses.
 func (s *seating) overlapping(placed int) (list []int) {
-	r := &s.b.placedFunctions[placed]
-	s.from(int(r.seat), r.lo(), r.hi(), func(i int) { list = append(list, i) })
+	p := &s.b.placedFunctions[placed]
+	s.from(int(p.seat), p.lo(), p.hi(), func(i int) { list = append(list, i) })
 	return list
 }
 
@@ -131,9 +131,9 @@ func (s *seating) previous(seat int) int {
 func (b *bundler) hasOverlaps(list []int) bool {
 	end := uint64(0)
 	return slices.ContainsFunc(list, func(i int) bool {
-		r := &b.placedFunctions[i]
-		overlaps := r.lo() < end
-		end = max(end, r.hi())
+		p := &b.placedFunctions[i]
+		overlaps := p.lo() < end
+		end = max(end, p.hi())
 		return overlaps
 	})
 }

@@ -75,21 +75,21 @@ func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dro
 	var pieces []piece
 	code, symbols := b.reservedOf(d).code, p.files.symbolsOf(s.Map)
 	for _, i := range list {
-		r := &b.placedFunctions[i]
-		if r.dropped || r.lo() < end {
+		placed := &b.placedFunctions[i]
+		if placed.dropped || placed.lo() < end {
 			dropped = append(dropped, i)
 			continue
 		}
 		// The file keeps what lies between, unless it is padding.
-		if len(pieces) == 0 || r.lo()-end > maxPadding || r.lo() > end && isWalled(code, end, r.lo()) || symbols.CoverAny(end-s.Start(), r.lo()-s.Start()) {
-			pieces = append(pieces, piece{first: i, lo: r.lo()})
+		if len(pieces) == 0 || placed.lo()-end > maxPadding || placed.lo() > end && isWalled(code, end, placed.lo()) || symbols.CoverAny(end-s.Start(), placed.lo()-s.Start()) {
+			pieces = append(pieces, piece{first: i, lo: placed.lo()})
 		}
-		end = r.hi()
-		r.object, r.piece = number, int32(len(pieces)-1)
-		pieces[r.piece].hi = end
-		again := b.objectOf[r.function()] >= 0
-		b.objectOf[r.function()] = number
-		o.Bundle.Members = append(o.Bundle.Members, model.Member{Function: int32(b.old.Objects[r.function()].Function), Addr: r.lo(), Again: again})
+		end = placed.hi()
+		placed.object, placed.piece = number, int32(len(pieces)-1)
+		pieces[placed.piece].hi = end
+		again := b.objectOf[placed.function()] >= 0
+		b.objectOf[placed.function()] = number
+		o.Bundle.Members = append(o.Bundle.Members, model.Member{Function: int32(b.old.Objects[placed.function()].Function), Addr: placed.lo(), Again: again})
 	}
 	if len(pieces) == 0 {
 		return dropped

@@ -68,25 +68,25 @@ func referenceTargets(ctx context.Context, p *model.Plan, t *referenced, found *
 // referenceTarget marks the target of a branch as referenced, in a process and its forked
 // children. It marks the byte after the target, because mappings count as one byte longer, for
 // return addresses. That byte is in the function at the target, but not in one that ends there.
-func (t *referenced) referenceTarget(pid uint32, forkedChildren []*pieces, addr uint64) {
+func (ref *referenced) referenceTarget(pid uint32, forkedChildren []*pieces, addr uint64) {
 	addr++
-	t.reference(pid, 0, addr)
+	ref.reference(pid, 0, addr)
 	for _, of := range forkedChildren {
-		of.reference(addr &^ t.ignore)
+		of.reference(addr &^ ref.ignore)
 	}
 }
 
 // forkedChildren returns, by process, the code of all its descendants. A descendant may have an
 // inherited function that branches to one of its own.
-func (t *referenced) forkedChildren() map[uint32][]*pieces {
+func (ref *referenced) forkedChildren() map[uint32][]*pieces {
 	forkedChildren := make(map[uint32][]*pieces)
-	for pid, own := range t.code {
-		parent, only := t.rec.ProcessTree.OnlyParent(pid)
-		if only && t.spaces.Get(parent) == nil {
+	for pid, own := range ref.code {
+		parent, only := ref.rec.ProcessTree.OnlyParent(pid)
+		if only && ref.spaces.Get(parent) == nil {
 			continue
 		}
-		for _, from := range t.rec.ProcessTree.Line(pid)[1:] {
-			if t.code[from] != nil {
+		for _, from := range ref.rec.ProcessTree.Line(pid)[1:] {
+			if ref.code[from] != nil {
 				forkedChildren[from] = append(forkedChildren[from], own)
 			}
 		}

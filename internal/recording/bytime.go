@@ -14,24 +14,24 @@ type byTime[T interface{ at() uint64 }] struct {
 }
 
 // add adds an event.
-func (l *byTime[T]) add(event T) {
-	n := len(l.runs)
-	if n == 0 || lastOf(l.runs[n-1]).at() > event.at() {
-		l.runs = append(l.runs, []T{event})
+func (b *byTime[T]) add(event T) {
+	n := len(b.runs)
+	if n == 0 || lastOf(b.runs[n-1]).at() > event.at() {
+		b.runs = append(b.runs, []T{event})
 	} else {
-		l.runs[n-1] = append(l.runs[n-1], event)
+		b.runs[n-1] = append(b.runs[n-1], event)
 	}
-	for n = len(l.runs); n > 1 && len(l.runs[n-1]) >= len(l.runs[n-2]); n-- {
-		l.join()
+	for n = len(b.runs); n > 1 && len(b.runs[n-1]) >= len(b.runs[n-2]); n-- {
+		b.join()
 	}
 }
 
 func lastOf[T any](list []T) T { return list[len(list)-1] }
 
 // join merges the last two runs.
-func (l *byTime[T]) join() {
-	n := len(l.runs)
-	early, late := l.runs[n-2], l.runs[n-1]
+func (b *byTime[T]) join() {
+	n := len(b.runs)
+	early, late := b.runs[n-2], b.runs[n-1]
 	all := make([]T, 0, len(early)+len(late))
 	for len(early) > 0 && len(late) > 0 {
 		if early[0].at() <= late[0].at() {
@@ -40,27 +40,27 @@ func (l *byTime[T]) join() {
 			all, late = append(all, late[0]), late[1:]
 		}
 	}
-	l.runs[n-2] = append(append(all, early...), late...)
-	l.runs = l.runs[:n-1]
+	b.runs[n-2] = append(append(all, early...), late...)
+	b.runs = b.runs[:n-1]
 }
 
 // all returns the events in order. They belong to the list, and are valid until the next add.
-func (l *byTime[T]) all() []T {
-	if l == nil || len(l.runs) == 0 {
+func (b *byTime[T]) all() []T {
+	if b == nil || len(b.runs) == 0 {
 		return nil
 	}
-	for len(l.runs) > 1 {
-		l.join()
+	for len(b.runs) > 1 {
+		b.join()
 	}
-	return l.runs[0]
+	return b.runs[0]
 }
 
 // latest returns the last event up to a time.
-func (l *byTime[T]) latest(time uint64) (event T, ok bool) {
-	if l == nil {
+func (b *byTime[T]) latest(time uint64) (event T, ok bool) {
+	if b == nil {
 		return event, false
 	}
-	for _, run := range l.runs {
+	for _, run := range b.runs {
 		if n := upTo(run, time); n > 0 && (!ok || run[n-1].at() >= event.at()) {
 			event, ok = run[n-1], true
 		}
@@ -69,11 +69,11 @@ func (l *byTime[T]) latest(time uint64) (event T, ok bool) {
 }
 
 // next returns the first event after a time.
-func (l *byTime[T]) next(time uint64) (event T, ok bool) {
-	if l == nil {
+func (b *byTime[T]) next(time uint64) (event T, ok bool) {
+	if b == nil {
 		return event, false
 	}
-	for _, run := range l.runs {
+	for _, run := range b.runs {
 		if n := upTo(run, time); n < len(run) && (!ok || run[n].at() < event.at()) {
 			event, ok = run[n], true
 		}

@@ -15,15 +15,15 @@ func TestByTime_LikeSortedList(t *testing.T) {
 		var list byTime[fork]
 		var want []fork
 		for i := range 200 {
-			b := fork{PID: uint32(i), Time: r.Uint64N(300)}
+			f := fork{PID: uint32(i), Time: r.Uint64N(300)}
 			switch seed % 3 {
 			case 1:
-				b.Time = uint64(i / 3)
+				f.Time = uint64(i / 3)
 			case 2:
-				b.Time = uint64(300 - i/3)
+				f.Time = uint64(300 - i/3)
 			}
-			list.add(b)
-			want = append(want, b)
+			list.add(f)
+			want = append(want, f)
 			slices.SortStableFunc(want, func(x, y fork) int { return cmp.Compare(x.Time, y.Time) })
 			time := r.Uint64N(320)
 			n := upTo(want, time)

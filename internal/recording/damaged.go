@@ -16,27 +16,27 @@ type Damaged struct {
 }
 
 // damaged counts a record that is shorter than its fields. pos is its position in the stream.
-func (s *Recording) damaged(rec perfdata.Record, pos int64) {
-	if s.Damaged.Records == 0 {
-		s.Damaged.First, s.Damaged.Offset = rec.Type, -1
-		if s.In.Plain != nil {
-			s.Damaged.Offset = int64(s.In.File.Header.Data.Offset) + pos
+func (r *Recording) damaged(rec perfdata.Record, pos int64) {
+	if r.Damaged.Records == 0 {
+		r.Damaged.First, r.Damaged.Offset = rec.Type, -1
+		if r.In.Plain != nil {
+			r.Damaged.Offset = int64(r.In.File.Header.Data.Offset) + pos
 		}
 	}
-	s.Damaged.Records++
+	r.Damaged.Records++
 }
 
 // CheckSample counts a SAMPLE record that is shorter than its fields. pos is its position in the
 // stream.
-func (s *Recording) CheckSample(rec perfdata.Record, pos int64) {
-	if s.Layouts.IsShortSample(rec) {
-		s.damaged(rec, pos)
+func (r *Recording) CheckSample(rec perfdata.Record, pos int64) {
+	if r.Layouts.IsShortSample(rec) {
+		r.damaged(rec, pos)
 	}
 }
 
 // DamagedProblem returns the problem of damaged records. ok is false if there are none.
-func (s *Recording) DamagedProblem() (p report.Problem, ok bool) {
-	d := &s.Damaged
+func (r *Recording) DamagedProblem() (p report.Problem, ok bool) {
+	d := &r.Damaged
 	if d.Records == 0 {
 		return p, false
 	}
@@ -44,5 +44,5 @@ func (s *Recording) DamagedProblem() (p report.Problem, ok bool) {
 	if d.Records > 1 {
 		text = fmt.Sprintf("%d records are shorter than their fields, the first is a %s; they are copied as they are, and perf may refuse the result", d.Records, d.First)
 	}
-	return report.Problem{File: s.In.Path, Offset: d.Offset, Text: text, Advice: report.AdviceVerify(s.In.Path)}, true
+	return report.Problem{File: r.In.Path, Offset: d.Offset, Text: text, Advice: report.AdviceVerify(r.In.Path)}, true
 }

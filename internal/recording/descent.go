@@ -43,8 +43,8 @@ func (d *Descent[T]) Get(pid uint32) T {
 
 // OnlyParent returns the process from which all forks of a process were. It returns false if
 // there is none, or more than one.
-func (g *ProcessTree) OnlyParent(pid uint32) (parent uint32, ok bool) {
-	for i, b := range g.ForksOf(pid) {
+func (t *ProcessTree) OnlyParent(pid uint32) (parent uint32, ok bool) {
+	for i, b := range t.ForksOf(pid) {
 		if i > 0 && b.Parent != parent {
 			return 0, false
 		}

@@ -4,10 +4,10 @@ import "github.com/jitinject/jitinject/perfdata"
 
 // EventName returns perf's name for the event of an attr, by the attr's number. It is "" if the recording
 // does not have it.
-func (s *Recording) EventName(attr int) string {
-	described := s.Described
-	if s.In.File != nil {
-		f := s.In.File.Feature(perfdata.FeatureEventDesc)
+func (r *Recording) EventName(attr int) string {
+	described := r.Described
+	if r.In.File != nil {
+		f := r.In.File.Feature(perfdata.FeatureEventDesc)
 		if f == nil {
 			return ""
 		}
@@ -16,8 +16,8 @@ func (s *Recording) EventName(attr int) string {
 			return ""
 		}
 	}
-	events, err := perfdata.EventDesc(s.In.Order, described)
-	if err != nil || len(events) != len(s.Attrs) {
+	events, err := perfdata.EventDesc(r.In.Order, described)
+	if err != nil || len(events) != len(r.Attrs) {
 		return ""
 	}
 	return events[attr].Name

@@ -46,16 +46,16 @@ const MaxFileMaps = 1 << 16
 // FileMapsOf returns the executable mappings of the program that a process runs at a time, in the
 // order of their times. It has all mappings of the program's whole life. Unless there was an exec
 // since the fork, it begins with those that the parent had then.
-func (rec *Recording) FileMapsOf(pid uint32, time uint64) (maps []FileMap) {
-	end := rec.ProcessTree.LifeEnd(pid, time)
+func (r *Recording) FileMapsOf(pid uint32, time uint64) (maps []FileMap) {
+	end := r.ProcessTree.LifeEnd(pid, time)
 	for range MaxGenerations {
-		since := rec.ProcessTree.LastExec(pid, time)
-		b, born := rec.ProcessTree.Fork(pid, time)
+		since := r.ProcessTree.LastExec(pid, time)
+		b, born := r.ProcessTree.Fork(pid, time)
 		inherits := born && b.Time > since
 		if inherits {
 			since = b.Time
 		}
-		if p := rec.Processes[pid]; p != nil {
+		if p := r.Processes[pid]; p != nil {
 			for i := range p.FileMaps {
 				if m := &p.FileMaps[i]; m.Time >= since && m.Time <= end {
 					maps = append(maps, *m)
@@ -72,8 +72,8 @@ func (rec *Recording) FileMapsOf(pid uint32, time uint64) (maps []FileMap) {
 }
 
 // FileMapCount returns how many executable mappings of a process are known.
-func (rec *Recording) FileMapCount(pid uint32) int {
-	if p := rec.Processes[pid]; p != nil {
+func (r *Recording) FileMapCount(pid uint32) int {
+	if p := r.Processes[pid]; p != nil {
 		return len(p.FileMaps)
 	}
 	return 0

@@ -64,12 +64,12 @@ func (s *FileSymbols) Cover(off uint64) bool {
 
 // OpenRecorded opens the ELF file that was mapped. If the file there is another one, or no ELF file, f is
 // nil and there is nothing to close. Otherwise the caller closes file. An error is a failure to read it.
-func (rec *Recording) OpenRecorded(m *FileMap) (file *sys.File, f *elf.File, err error) {
+func (r *Recording) OpenRecorded(m *FileMap) (file *sys.File, f *elf.File, err error) {
 	file, f, err = OpenELF(m.Name)
 	if err != nil || f == nil {
 		return nil, nil, err
 	}
-	if !rec.IsRecorded(m, file, f) {
+	if !r.IsRecorded(m, file, f) {
 		err = file.Failed()
 		file.Close()
 		return nil, nil, err
@@ -78,12 +78,12 @@ func (rec *Recording) OpenRecorded(m *FileMap) (file *sys.File, f *elf.File, err
 }
 
 // NoteUnread notes the error of reading a mapped file, if it is a failure.
-func (rec *Recording) NoteUnread(name string, err error) {
+func (r *Recording) NoteUnread(name string, err error) {
 	if IsFailure(err) {
-		if rec.Unread == nil {
-			rec.Unread = make(map[string]error)
+		if r.Unread == nil {
+			r.Unread = make(map[string]error)
 		}
-		rec.Unread[name] = err
+		r.Unread[name] = err
 	}
 }
 
@@ -224,10 +224,10 @@ func fileOffset(f *elf.File, addr uint64) (uint64, bool) {
 
 // IsRecorded reports whether a file is the one that was mapped. It compares the build id that the
 // recording knows, or else the inode. Without either it is not; see also sys.File.Failed.
-func (rec *Recording) IsRecorded(m *FileMap, file *sys.File, f *elf.File) bool {
+func (r *Recording) IsRecorded(m *FileMap, file *sys.File, f *elf.File) bool {
 	want := m.BuildID
 	if want == "" {
-		want = rec.BuildID(m.Name)
+		want = r.BuildID(m.Name)
 	}
 	if want != "" {
 		return buildid.Of(f) == want
@@ -245,7 +245,7 @@ func (rec *Recording) IsRecorded(m *FileMap, file *sys.File, f *elf.File) bool {
 
 // OpenMapped opens the regular file at the path of a mapping. The caller closes it. recorded says that
 // it is the file that was mapped, and unchanged by what the recording tells.
-func (rec *Recording) OpenMapped(m *FileMap) (file *sys.File, recorded bool, err error) {
+func (r *Recording) OpenMapped(m *FileMap) (file *sys.File, recorded bool, err error) {
 	fd, err := sys.OpenPath(m.Name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err == nil {
 		file, err = safefile.RegularFile(fd, m.Name)
@@ -257,7 +257,7 @@ func (rec *Recording) OpenMapped(m *FileMap) (file *sys.File, recorded bool, err
 	if err != nil {
 		f = new(elf.File) // without a build id
 	}
-	return file, rec.IsRecorded(m, file, f), nil
+	return file, r.IsRecorded(m, file, f), nil
 }
 
 // isReused reports whether an inode has become another file since it was mapped. A file that
@@ -285,9 +285,9 @@ func (in *Input) BuildIDs() ([]byte, error) {
 const maxBuildIDs = 64 << 20
 
 // BuildID returns the build id that the recording's table has for a file, or "".
-func (rec *Recording) BuildID(name string) string {
-	table, _ := rec.In.BuildIDs() // Input.Failed has the error
-	for e, err := range perfdata.BuildIDs(rec.In.Order, table) {
+func (r *Recording) BuildID(name string) string {
+	table, _ := r.In.BuildIDs() // Input.Failed has the error
+	for e, err := range perfdata.BuildIDs(r.In.Order, table) {
 		if err != nil {
 			break
 		}

@@ -76,25 +76,25 @@ func newHistogram() *Histogram {
 	return c
 }
 
-func (c *Histogram) resize(n int) {
-	old := c.Slots
-	c.Slots, c.shift = make([]histogramSlot, n), 64
+func (hist *Histogram) resize(n int) {
+	old := hist.Slots
+	hist.Slots, hist.shift = make([]histogramSlot, n), 64
 	for n > 1 {
-		c.shift--
+		hist.shift--
 		n /= 2
 	}
 	for i := range old {
 		if s := &old[i]; s.N > 0 {
-			*c.slot(s.PID, s.Attr, s.IP) = *s
+			*hist.slot(s.PID, s.Attr, s.IP) = *s
 		}
 	}
 }
 
 // slot returns the slot of an event and an address. It may be free.
-func (c *Histogram) slot(pid, attr uint32, ip uint64) *histogramSlot {
-	mask := uint64(len(c.Slots) - 1)
-	for i := ((ip ^ uint64(pid)<<44 ^ uint64(attr)<<32) * 0x9e3779b97f4a7c15) >> c.shift; ; i++ {
-		if s := &c.Slots[i&mask]; s.N == 0 || s.IP == ip && s.PID == pid && s.Attr == attr {
+func (hist *Histogram) slot(pid, attr uint32, ip uint64) *histogramSlot {
+	mask := uint64(len(hist.Slots) - 1)
+	for i := ((ip ^ uint64(pid)<<44 ^ uint64(attr)<<32) * 0x9e3779b97f4a7c15) >> hist.shift; ; i++ {
+		if s := &hist.Slots[i&mask]; s.N == 0 || s.IP == ip && s.PID == pid && s.Attr == attr {
 			return s
 		}
 	}
@@ -103,19 +103,19 @@ func (c *Histogram) slot(pid, attr uint32, ip uint64) *histogramSlot {
 // Of returns the addresses of a process that have samples, in no order. An address has a slot for each
 // event with samples there. All samples must have been
 // counted. c may be nil.
-func (c *Histogram) Of(pid uint32) []*histogramSlot {
-	if c == nil {
+func (hist *Histogram) Of(pid uint32) []*histogramSlot {
+	if hist == nil {
 		return nil
 	}
-	if c.of == nil {
-		c.of = make(map[uint32][]*histogramSlot)
-		for i := range c.Slots {
-			if s := &c.Slots[i]; s.N > 0 {
-				c.of[s.PID] = append(c.of[s.PID], s)
+	if hist.of == nil {
+		hist.of = make(map[uint32][]*histogramSlot)
+		for i := range hist.Slots {
+			if s := &hist.Slots[i]; s.N > 0 {
+				hist.of[s.PID] = append(hist.of[s.PID], s)
 			}
 		}
 	}
-	return c.of[pid]
+	return hist.of[pid]
 }
 
 // WeightOf returns the attr of a SAMPLE record and its weight. Damaged samples have the first attr and
@@ -126,13 +126,13 @@ func WeightOf(layouts *perfdata.Layouts, rec perfdata.Record) (attr int, w Weigh
 }
 
 // sample counts a SAMPLE record.
-func (c *Histogram) sample(rec perfdata.Record, layouts *perfdata.Layouts) {
-	if c == nil || c.Over {
+func (hist *Histogram) sample(rec perfdata.Record, layouts *perfdata.Layouts) {
+	if hist == nil || hist.Over {
 		return
 	}
-	c.Total++
+	hist.Total++
 	attr, w := WeightOf(layouts, rec)
-	c.Events = w.AddTo(c.Events, attr)
+	hist.Events = w.AddTo(hist.Events, attr)
 	if !IsUser(rec) {
 		return
 	}
@@ -141,19 +141,19 @@ func (c *Histogram) sample(rec perfdata.Record, layouts *perfdata.Layouts) {
 		return
 	}
 	time := min(h.Time, LatestTime)
-	s := c.slot(h.PID, uint32(attr), h.IP)
+	s := hist.slot(h.PID, uint32(attr), h.IP)
 	if s.N == 0 {
 		*s = histogramSlot{IP: h.IP, PID: h.PID, Attr: uint32(attr), First: time, Last: time}
-		c.used++
+		hist.used++
 	}
 	s.N++
 	s.Period += w.Period
 	s.First, s.Last = min(s.First, time), max(s.Last, time)
 	switch {
-	case 2*c.used <= len(c.Slots):
-	case len(c.Slots) < maxHistogram:
-		c.resize(2 * len(c.Slots))
+	case 2*hist.used <= len(hist.Slots):
+	case len(hist.Slots) < maxHistogram:
+		hist.resize(2 * len(hist.Slots))
 	default:
-		c.Over, c.Slots = true, nil
+		hist.Over, hist.Slots = true, nil
 	}
 }

@@ -13,31 +13,31 @@ type Inherited[T any] struct {
 }
 
 // Of returns the value of process pid at a time. It belongs to p.
-func (p *Inherited[T]) Of(pid uint32, time uint64) T {
-	if p.processes == nil {
-		p.processes, p.execs = make(map[uint32]T), make(map[uint32]uint64)
+func (in *Inherited[T]) Of(pid uint32, time uint64) T {
+	if in.processes == nil {
+		in.processes, in.execs = make(map[uint32]T), make(map[uint32]uint64)
 	}
-	for forks := p.Tree.Forks(); p.next < len(forks) && forks[p.next].Time <= time; p.next++ {
-		b := &forks[p.next]
-		p.exec(b.Parent, b.Time)
-		delete(p.processes, b.PID)
-		if parent, ok := p.processes[b.Parent]; ok && b.Clones {
-			p.processes[b.PID] = p.Clone(parent)
+	for forks := in.Tree.Forks(); in.next < len(forks) && forks[in.next].Time <= time; in.next++ {
+		b := &forks[in.next]
+		in.exec(b.Parent, b.Time)
+		delete(in.processes, b.PID)
+		if parent, ok := in.processes[b.Parent]; ok && b.Clones {
+			in.processes[b.PID] = in.Clone(parent)
 		}
 	}
-	p.exec(pid, time)
-	has, ok := p.processes[pid]
+	in.exec(pid, time)
+	has, ok := in.processes[pid]
 	if !ok {
-		has = p.Make()
-		p.processes[pid] = has
+		has = in.Make()
+		in.processes[pid] = has
 	}
 	return has
 }
 
 // exec resets the value of a process that has called exec by a time.
-func (p *Inherited[T]) exec(pid uint32, time uint64) {
-	if exec := p.Tree.LastExec(pid, time); exec > p.execs[pid] {
-		p.execs[pid] = exec
-		delete(p.processes, pid)
+func (in *Inherited[T]) exec(pid uint32, time uint64) {
+	if exec := in.Tree.LastExec(pid, time); exec > in.execs[pid] {
+		in.execs[pid] = exec
+		delete(in.processes, pid)
 	}
 }

@@ -17,18 +17,18 @@ type lineage struct {
 }
 
 // inherited returns the lineage of the records so far.
-func (rec *Recording) inherited() *lineage {
-	if rec.lineage == nil {
-		rec.lineage = &lineage{rec: rec}
+func (r *Recording) inherited() *lineage {
+	if r.lineage == nil {
+		r.lineage = &lineage{rec: r}
 	}
-	return rec.lineage
+	return r.lineage
 }
 
 // HasDump reports whether the last program that a process runs has a marker, or began with the
 // memory of one that had.
-func (rec *Recording) HasDump(pid uint32) bool {
-	l := rec.inherited()
-	if l.dumps == nil || l.markers != len(rec.Markers) {
+func (r *Recording) HasDump(pid uint32) bool {
+	l := r.inherited()
+	if l.dumps == nil || l.markers != len(r.Markers) {
 		l.findDumps()
 	}
 	return l.dumps.Holds(pid, math.MaxUint64)
@@ -52,12 +52,12 @@ func (l *lineage) findDumps() {
 }
 
 // DumpingAncestor returns a possible ancestor of a process that has a marker, or 0.
-func (rec *Recording) DumpingAncestor(pid uint32) uint32 {
+func (r *Recording) DumpingAncestor(pid uint32) uint32 {
 	marked := make(map[uint32]bool)
-	for _, m := range rec.Markers {
+	for _, m := range r.Markers {
 		marked[m.PID] = true
 	}
-	for _, from := range rec.ProcessTree.Line(pid)[1:] {
+	for _, from := range r.ProcessTree.Line(pid)[1:] {
 		if marked[from] {
 			return from
 		}
@@ -67,8 +67,8 @@ func (rec *Recording) DumpingAncestor(pid uint32) uint32 {
 
 // HasFiles reports whether the recording shows which files a process, or a possible ancestor, has
 // mapped. If it does not, the location of its samples is unknown.
-func (rec *Recording) HasFiles(pid uint32) bool {
-	l := rec.inherited()
+func (r *Recording) HasFiles(pid uint32) bool {
+	l := r.inherited()
 	if l.files == nil {
 		l.files = make(map[uint32]bool)
 		l.descend(func(p *Process) bool {
@@ -80,8 +80,8 @@ func (rec *Recording) HasFiles(pid uint32) bool {
 
 // CommOf returns the last name of a process, or "". A process without a name of its own has that
 // of the process from which it was forked.
-func (rec *Recording) CommOf(pid uint32) string {
-	l := rec.inherited()
+func (r *Recording) CommOf(pid uint32) string {
+	l := r.inherited()
 	if l.names == nil {
 		l.names, l.steps = make(map[uint32]string), make(map[uint32]int)
 		l.descend(func(p *Process) bool { return p.Comm != "" }, func(pid uint32, steps int) { l.steps[pid] = steps })

@@ -99,9 +99,9 @@ func (p *Process) addMap(m FileMap) {
 // InContainer reports whether a process was in another mount namespace than ours, so that its
 // paths may mean other files. The answer is only good for messages: on another machine, all
 // namespaces differ.
-func (rec *Recording) InContainer(pid uint32) bool {
+func (r *Recording) InContainer(pid uint32) bool {
 	var own unix.Stat_t
-	p := rec.Processes[pid]
+	p := r.Processes[pid]
 	return p != nil && p.Mount.Inode != 0 && sys.Fstatat(unix.AT_FDCWD, "/proc/self/ns/mnt", &own, 0) == nil && p.Mount.Inode != own.Ino
 }
 
@@ -227,16 +227,16 @@ const MaxProbes = 4096
 
 // KnowsMemory reports whether the recording shows the executable memory of a process that mapped
 // a dump. Memory from before an exec does not count.
-func (rec *Recording) KnowsMemory(m Marker) bool {
-	p := rec.Processes[m.PID]
-	return !rec.Lost && p != nil && len(p.Memory) > 0 && p.latest >= rec.ProcessTree.LastExec(m.PID, m.Time)
+func (r *Recording) KnowsMemory(m Marker) bool {
+	p := r.Processes[m.PID]
+	return !r.Lost && p != nil && len(p.Memory) > 0 && p.latest >= r.ProcessTree.LastExec(m.PID, m.Time)
 }
 
 // Related returns the processes of the markers, the ancestors that they inherited memory from, and
 // the descendants that inherited theirs. It omits descendants that have called exec since:
 // nothing of the memory is left in them.
-func (rec *Recording) Related(markers []Marker) (related []*Process) {
-	g := &rec.ProcessTree
+func (r *Recording) Related(markers []Marker) (related []*Process) {
+	g := &r.ProcessTree
 	in := make(map[uint32]bool)
 	var parents []uint32
 	for _, m := range markers {
@@ -269,7 +269,7 @@ func (rec *Recording) Related(markers []Marker) (related []*Process) {
 		}
 	}
 	for pid := range in {
-		if p := rec.Processes[pid]; p != nil {
+		if p := r.Processes[pid]; p != nil {
 			related = append(related, p)
 		}
 	}

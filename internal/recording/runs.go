@@ -34,48 +34,48 @@ const MinRun = 1 << 20
 const maxUnseen = 64 << 20
 
 // add appends a block to the last run, or begins a new run with it.
-func (s *runs) add(b *perfdata.Block, latest uint64, special bool) {
-	if s.List == nil {
-		s.begin, s.size = b.Offset, MinRun/4
+func (r *runs) add(b *perfdata.Block, latest uint64, special bool) {
+	if r.List == nil {
+		r.begin, r.size = b.Offset, MinRun/4
 	}
 	end := b.Offset + int64(len(b.Data))
-	if n := len(s.List); n > 0 {
-		last, begin := &s.List[n-1], s.begin
+	if n := len(r.List); n > 0 {
+		last, begin := &r.List[n-1], r.begin
 		if n > 1 {
-			begin = s.List[n-2].end
+			begin = r.List[n-2].end
 		}
-		if last.end-begin < s.size {
+		if last.end-begin < r.size {
 			last.join(run{end, latest, special})
 			return
 		}
 	}
-	s.List = append(s.List, run{end, latest, special})
-	if len(s.List) == maxRuns {
+	r.List = append(r.List, run{end, latest, special})
+	if len(r.List) == maxRuns {
 		for i := range maxRuns / 2 {
-			s.List[i] = s.List[2*i]
-			s.List[i].join(s.List[2*i+1])
+			r.List[i] = r.List[2*i]
+			r.List[i].join(r.List[2*i+1])
 		}
-		s.List = s.List[:maxRuns/2]
-		s.size *= 2
+		r.List = r.List[:maxRuns/2]
+		r.size *= 2
 	}
 }
 
-func (s *run) join(next run) {
-	s.end, s.latest, s.special = next.end, max(s.latest, next.latest), s.special || next.special
+func (r *run) join(next run) {
+	r.end, r.latest, r.special = next.end, max(r.latest, next.latest), r.special || next.special
 }
 
 // Untouched returns the offset up to which everything from offset on can be copied unread. A run
 // must begin at offset, or the result is offset. next is the time of the next mapping to insert.
 // Runs that end at offset or before are forgotten.
-func (s *runs) Untouched(offset int64, next uint64) (end int64) {
-	for len(s.List) > 0 && s.List[0].end <= offset {
-		s.begin, s.List = s.List[0].end, s.List[1:]
+func (r *runs) Untouched(offset int64, next uint64) (end int64) {
+	for len(r.List) > 0 && r.List[0].end <= offset {
+		r.begin, r.List = r.List[0].end, r.List[1:]
 	}
-	if s.begin != offset {
+	if r.begin != offset {
 		return offset
 	}
 	end = offset
-	for _, t := range s.List {
+	for _, t := range r.List {
 		if t.special || t.latest >= next || end-offset >= maxUnseen {
 			break
 		}

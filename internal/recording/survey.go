@@ -158,154 +158,154 @@ func New(in *Input) (s *Recording, err error) {
 }
 
 // feature adds a header feature, with which perf record describes itself and the machine.
-func (s *Recording) feature(id perfdata.FeatureID, content []byte) {
+func (r *Recording) feature(id perfdata.FeatureID, content []byte) {
 	switch id {
 	case perfdata.FeatureCmdline:
-		s.Cmdline = perfdata.Cmdline(s.In.Order, content)
+		r.Cmdline = perfdata.Cmdline(r.In.Order, content)
 	case perfdata.FeatureHostname:
-		s.Hostname = perfdata.Text(s.In.Order, content)
+		r.Hostname = perfdata.Text(r.In.Order, content)
 	case perfdata.FeatureArch:
-		s.Machine = perfdata.Text(s.In.Order, content)
+		r.Machine = perfdata.Text(r.In.Order, content)
 	case perfdata.FeatureClockData:
-		if c, ok := perfdata.ReadClockData(s.In.Order, content); ok {
-			s.ClockData = &c
+		if c, ok := perfdata.ReadClockData(r.In.Order, content); ok {
+			r.ClockData = &c
 		}
 	case perfdata.FeatureEventDesc:
-		s.Described = bytes.Clone(content)
+		r.Described = bytes.Clone(content)
 	}
 }
 
 // AddAttr adds an event that a record of a pipe describes.
-func (s *Recording) AddAttr(rec perfdata.Record) error {
-	attr, err := perfdata.HeaderAttr(s.In.Order, rec)
+func (r *Recording) AddAttr(rec perfdata.Record) error {
+	attr, err := perfdata.HeaderAttr(r.In.Order, rec)
 	if err != nil {
 		return err
 	}
-	s.Attrs = append(s.Attrs, attr)
-	s.Layouts, err = perfdata.NewLayouts(s.In.Order, s.Attrs)
+	r.Attrs = append(r.Attrs, attr)
+	r.Layouts, err = perfdata.NewLayouts(r.In.Order, r.Attrs)
 	return err
 }
 
 // Observe adds what a record other than a sample says. pos is its position in the stream. The
 // error is one of a record that describes an event of a pipe.
-func (s *Recording) Observe(rec perfdata.Record, pos int64) error {
-	s.lineage = nil
+func (r *Recording) Observe(rec perfdata.Record, pos int64) error {
+	r.lineage = nil
 	switch rec.Type {
 	case perfdata.RecordHeaderAttr:
-		if s.In.File == nil {
-			return s.AddAttr(rec)
+		if r.In.File == nil {
+			return r.AddAttr(rec)
 		}
 	case perfdata.RecordMmap, perfdata.RecordMmap2:
-		m, err := s.Layouts.Mmap(rec)
+		m, err := r.Layouts.Mmap(rec)
 		if err != nil {
-			s.damaged(rec, pos)
+			r.damaged(rec, pos)
 			return nil
 		}
-		s.mmap(rec, &m, pos)
+		r.mmap(rec, &m, pos)
 	case perfdata.RecordAuxtrace:
-		s.Traced = true
+		r.Traced = true
 	case perfdata.RecordHeaderFeature:
-		if id, content, ok := perfdata.HeaderFeature(s.In.Order, rec); ok {
-			s.feature(id, content)
+		if id, content, ok := perfdata.HeaderFeature(r.In.Order, rec); ok {
+			r.feature(id, content)
 		}
 	case perfdata.RecordLost:
-		s.Lost = true
+		r.Lost = true
 	case perfdata.RecordFork:
-		t, err := s.Layouts.Task(rec)
+		t, err := r.Layouts.Task(rec)
 		if err != nil {
-			s.damaged(rec, pos)
+			r.damaged(rec, pos)
 			return nil
 		}
-		s.owns(t.PID, t.TID)
+		r.owns(t.PID, t.TID)
 		if t.PID != t.ParentPID {
-			s.ProcessTree.fork(fork{t.PID, t.ParentPID, t.Time, t.Clones})
-			s.Processes.Seen(t.PID, t.Time)
+			r.ProcessTree.fork(fork{t.PID, t.ParentPID, t.Time, t.Clones})
+			r.Processes.Seen(t.PID, t.Time)
 		}
 	case perfdata.RecordComm:
-		c, err := s.Layouts.Comm(rec)
+		c, err := r.Layouts.Comm(rec)
 		if err != nil {
-			s.damaged(rec, pos)
+			r.damaged(rec, pos)
 			return nil
 		}
-		s.owns(c.PID, c.TID)
+		r.owns(c.PID, c.TID)
 		if c.Exec || c.PID == c.TID {
-			time := s.Time(rec)
+			time := r.Time(rec)
 			if c.Exec {
-				s.ProcessTree.exec(c.PID, time)
+				r.ProcessTree.exec(c.PID, time)
 			}
 			// Records are in order within one CPU only.
-			if p := s.Processes.Seen(c.PID, time); p.Comm == "" || time >= p.named {
+			if p := r.Processes.Seen(c.PID, time); p.Comm == "" || time >= p.named {
 				p.Comm, p.named = string(c.Name), time
 			}
 		}
 	case perfdata.RecordExit:
-		if t, err := s.Layouts.Task(rec); err != nil {
-			s.damaged(rec, pos)
+		if t, err := r.Layouts.Task(rec); err != nil {
+			r.damaged(rec, pos)
 		} else if t.PID == t.TID {
-			s.Processes.Seen(t.PID, t.Time).Exited = t.Time
+			r.Processes.Seen(t.PID, t.Time).Exited = t.Time
 		}
 	case perfdata.RecordNamespaces:
-		if n, err := s.Layouts.Namespaces(rec); err != nil {
-			s.damaged(rec, pos)
+		if n, err := r.Layouts.Namespaces(rec); err != nil {
+			r.damaged(rec, pos)
 		} else if n.PID == n.TID {
-			time := s.Time(rec)
-			if p := s.Processes.Seen(n.PID, time); time >= p.mounted {
+			time := r.Time(rec)
+			if p := r.Processes.Seen(n.PID, time); time >= p.mounted {
 				p.Mount, p.mounted = n.Of(perfdata.NamespaceMount), time
 			}
 		}
 	case perfdata.RecordTimeConv:
-		if c, err := s.Layouts.TimeConv(rec); err == nil && c.Mult != 0 {
-			s.TimeConv = &c
+		if c, err := r.Layouts.TimeConv(rec); err == nil && c.Mult != 0 {
+			r.TimeConv = &c
 		}
 	}
 	return nil
 }
 
 // owns records the process of a thread: the latest one with that tid.
-func (s *Recording) owns(pid, tid uint32) {
-	if s.Owners == nil {
-		s.Owners = make(map[uint32]uint32)
+func (r *Recording) owns(pid, tid uint32) {
+	if r.Owners == nil {
+		r.Owners = make(map[uint32]uint32)
 	}
-	s.Owners[tid] = pid
+	r.Owners[tid] = pid
 }
 
 // mmap adds a mapping: a marker, an object of an earlier run, or a mapping of a process.
-func (s *Recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
+func (r *Recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 	if m.OfKernel() {
 		return
 	}
-	time := s.Time(rec)
-	marker, ok := s.markerOf(rec, m, pos)
+	time := r.Time(rec)
+	marker, ok := r.markerOf(rec, m, pos)
 	switch {
 	case ok:
-		s.Processes.Seen(m.PID, time)
-		s.Markers = append(s.Markers, marker)
+		r.Processes.Seen(m.PID, time)
+		r.Markers = append(r.Markers, marker)
 	case IsObject(m.Filename):
-		s.Injected++
+		r.Injected++
 	default:
-		s.Processes.mapped(rec, m, time)
+		r.Processes.mapped(rec, m, time)
 	}
 }
 
 // markerOf returns the marker that a mapping is. ok is false for other mappings.
-func (s *Recording) markerOf(rec perfdata.Record, m *perfdata.Mmap, pos int64) (marker Marker, ok bool) {
+func (r *Recording) markerOf(rec perfdata.Record, m *perfdata.Mmap, pos int64) (marker Marker, ok bool) {
 	number, ok := markerNumber(m.Filename)
 	if !ok {
 		return marker, false
 	}
-	return Marker{PID: m.PID, Number: number, Time: s.Time(rec), Path: string(m.Filename), Pos: pos, Addr: m.Addr, Len: m.Len, File: m.File}, true
+	return Marker{PID: m.PID, Number: number, Time: r.Time(rec), Path: string(m.Filename), Pos: pos, Addr: m.Addr, Len: m.Len, File: m.File}, true
 }
 
 // CopiesStacks reports whether samples have copies of stacks, which perf unwinds by the tables of
 // objects.
-func (s *Recording) CopiesStacks() bool {
-	return slices.ContainsFunc(s.Attrs, func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldStackUser != 0 })
+func (r *Recording) CopiesStacks() bool {
+	return slices.ContainsFunc(r.Attrs, func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldStackUser != 0 })
 }
 
 // Time returns the time of a record about a process. It returns 0 for states from before the
 // recording began.
-func (s *Recording) Time(rec perfdata.Record) uint64 {
-	time, ok := s.Layouts.Time(rec)
+func (r *Recording) Time(rec perfdata.Record) uint64 {
+	time, ok := r.Layouts.Time(rec)
 	if !ok {
 		return 0
 	}
@@ -314,9 +314,9 @@ func (s *Recording) Time(rec perfdata.Record) uint64 {
 
 // ClockError returns the reason why the recording's times cannot be compared with
 // CLOCK_MONOTONIC, or "".
-func (s *Recording) ClockError() string {
-	for i := range s.Attrs {
-		id, ok := s.Attrs[i].ClockID()
+func (r *Recording) ClockError() string {
+	for i := range r.Attrs {
+		id, ok := r.Attrs[i].ClockID()
 		switch {
 		case !ok:
 			return "it was recorded without -k mono, so its times cannot be compared with those of dumps and logs"

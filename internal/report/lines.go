@@ -27,7 +27,7 @@ type LineAddresses struct {
 	// MovedBack says how well they fit with Skew subtracted.
 	MovedBack AddressFit `json:"moved_back"`
 
-	// Early counts functions that got lines while the dump grew, and contradict the decision.
+	// Early is 0: lines are decided before any function is read. The JSON form keeps the field.
 	Early int `json:"early"`
 }
 

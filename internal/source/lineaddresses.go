@@ -14,10 +14,6 @@ type LineAddresses struct {
 
 	AsWritten AddressFit
 	MovedBack AddressFit // by Skew
-
-	// Early counts functions that got lines while the dump grew, and contradict tables that came
-	// later.
-	Early int
 }
 
 // An AddressFit counts how well addresses fit the code.

@@ -150,12 +150,12 @@ type List struct {
 	Dropped  int // number of problems beyond those in Problems
 }
 
-func (l *List) problem(err error) {
-	if len(l.Problems) == maxProblems {
-		l.Dropped++
+func (list *List) problem(err error) {
+	if len(list.Problems) == maxProblems {
+		list.Dropped++
 		return
 	}
-	l.Problems = append(l.Problems, err)
+	list.Problems = append(list.Problems, err)
 }
 
 // ReadList reads the list of the descriptor at an address. It fails if there is no descriptor.

@@ -1,6 +1,32 @@
 package jitdump
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"net/url"
+	"unicode/utf8"
+)
+
+// isGarbled reports whether name cannot be a file name. Freed memory has control characters; file
+// names have none, except perhaps tabs. If names are known to be UTF-8, invalid UTF-8 is a sign,
+// too.
+func isGarbled(name []byte, inUTF8 bool) bool {
+	control := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+	return bytes.ContainsFunc(name, control) || inUTF8 && !utf8.Valid(name)
+}
+
+// FileName returns the path for a file name or a URL of V8, as files of functions have it.
+func FileName(name string) string { return fileName([]byte(name)) }
+
+// fileName returns the path for a file name. V8 names ES modules by URL, file:///dir/module.mjs;
+// tools that show sources need paths.
+func fileName(name []byte) string {
+	if path, ok := bytes.CutPrefix(name, []byte("file://")); ok && len(path) > 0 && path[0] == '/' {
+		if plain, err := url.PathUnescape(string(path)); err == nil && !isGarbled([]byte(plain), true) {
+			return plain
+		}
+	}
+	return string(name)
+}
 
 // fileNames has the names of files in records, and the paths that they stand for. Most functions
 // have names that functions before had, and most of their lines one of a few.

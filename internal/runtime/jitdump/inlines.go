@@ -12,44 +12,36 @@ import (
 
 // Conversion of records with an inline tree to origins, inlined calls and rows.
 
-// inlineInfo adds the content of the record at raw to fn. It reports whether the record has lines.
+// inlineInfo adds the content of a record to the function. It reports whether the record has lines.
 // A tree that breaks a rule is dropped as a whole: code in a wrong inlined call would be worse than
 // none.
-func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
-	info, err := r.decodeTree(fn, raw)
+func (r *Reader) inlineInfo(raw *jitdump.Raw) bool {
+	info, err := r.decodeTree(raw)
 	if info == nil && raw.ID == jitdump.IDOpenJ9 {
 		r.problem(raw.Offset, "%v; the function is left without the lines and inlined calls of its metadata", err)
 		r.fixes.trees.Add(1)
 		return false
 	}
-	if raw.ID == jitdump.IDDebugInfo2 && info != nil && r.isLate(fn, outerOf(info)) {
+	if raw.ID == jitdump.IDDebugInfo2 && info != nil && r.isLate(outerOf(info)) {
 		r.problem(raw.Offset, "%s at offset %#x is about %q, which was loaded before it; it is left out, with its lines and inlined calls", raw.ID, raw.Offset, jitcode.Beginning(outerOf(info), 100))
 		r.fixes.trees.Add(1)
 		return false
 	}
-	return r.useTree(fn, info, err, raw.Offset)
+	return r.useTree(info, err, raw.Offset)
 }
 
-// isLate reports whether a record before fn is about the function before that, which has no record:
-// it has that function's name, and not fn's. Names of fn may be longer than those in records.
-func (r *Reader) isLate(fn *jitcode.Function, outer []byte) bool {
-	if len(outer) == 0 || bytes.Contains(fn.Name, outer) || r.function == 0 {
+// isLate reports whether a record before the function is about the function before that, which has no
+// record: it has that function's name, and not this one's. Names of functions may be longer than those
+// in records.
+func (r *Reader) isLate(outer []byte) bool {
+	if len(outer) == 0 || bytes.Contains(r.fn.Name, outer) || r.function == 0 {
 		return false
 	}
-	before := r.d.partsOf(r.function - 1)
-	if before.inline.Size != 0 {
+	if before := r.listing.partsOf(r.function - 1); before.inline.Size != 0 {
 		return false
 	}
-	var w window
-	if w.hold(r.d.src, before.load) != nil {
-		return false
-	}
-	raw, err := w.record(before.load, r.d.order())
-	if err != nil {
-		return false
-	}
-	l, err := raw.Load()
-	return err == nil && bytes.Equal(l.Name, outer)
+	name, _, err := r.listing.NewCodeReader().Code(r.function - 1)
+	return err == nil && bytes.Equal(name, outer)
 }
 
 // outerOf returns the name of the function that a record describes, or nil.
@@ -60,25 +52,25 @@ func outerOf(info *jitdump.DebugInfo2) []byte {
 	return info.Names[info.Functions[0].Name]
 }
 
-// useTree adds a decoded record at an offset to fn, or the part that was decoded before err.
-func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err error, off int64) bool {
+// useTree adds a decoded record at an offset to the function, or the part that was decoded before err.
+func (m *lineMaker) useTree(info *jitdump.DebugInfo2, err error, off int64) bool {
 	if info == nil {
-		r.problem(off, "%v; the record is left out, with its lines and inlined calls", err)
-		r.fixes.trees.Add(1)
+		m.problem(off, "%v; the record is left out, with its lines and inlined calls", err)
+		m.fixes.trees.Add(1)
 		return false
 	}
-	return r.useFiles(fn, info, r.recordFiles(fn, info), err, off)
+	return m.useFiles(info, m.recordFiles(info), err, off)
 }
 
 // useFiles is useTree with the indexes of the record's files in fn.Files.
-func (r *Reader) useFiles(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int, err error, off int64) bool {
+func (m *lineMaker) useFiles(info *jitdump.DebugInfo2, files []int, err error, off int64) bool {
 	if err == nil {
-		err = info.CheckTree(fn.Size)
+		err = info.CheckTree(m.fn.Size)
 	}
 	if err != nil {
-		r.badTree(off, err)
+		m.badTree(off, err)
 	} else {
-		tree(fn, info, files)
+		m.addCalls(info, files)
 	}
 	known, complained := false, false
 	for _, l := range info.Lines {
@@ -88,43 +80,43 @@ func (r *Reader) useFiles(fn *jitcode.Function, info *jitdump.DebugInfo2, files 
 			w.file = files[l.File]
 		case !complained:
 			complained = true
-			r.problem(off, "%v; such lines are left out", info.CheckLines())
+			m.problem(off, "%v; such lines are left out", info.CheckLines())
 		}
 		if w.line > maxLine {
 			w.line = 0
-			r.fixes.absurdLines.Add(1)
+			m.fixes.absurdLines.Add(1)
 		}
 		if w.file < 0 {
 			w.file, w.line = 0, 0
 		}
 		known = known || w.line != 0
-		r.rows = append(r.rows, w)
+		m.rows = append(m.rows, w)
 	}
-	r.sortRows()
+	m.sortRows()
 	if !known {
-		r.rows = r.rows[:0]
+		m.rows = m.rows[:0]
 	}
 	return known
 }
 
 // badTree adds the problem of a tree that was dropped.
-func (r *Reader) badTree(off int64, err error) {
-	r.problem(off, "%v; the function is left without inlined calls", err)
-	r.fixes.trees.Add(1)
+func (m *lineMaker) badTree(off int64, err error) {
+	m.problem(off, "%v; the function is left without inlined calls", err)
+	m.fixes.trees.Add(1)
 }
 
 // decodeTree returns a record of any kind in the current form. With an error, the record may be
 // nil, and only its lines are usable.
-func (r *Reader) decodeTree(fn *jitcode.Function, raw *jitdump.Raw) (*jitdump.DebugInfo2, error) {
+func (r *Reader) decodeTree(raw *jitdump.Raw) (*jitdump.DebugInfo2, error) {
 	switch raw.ID {
 	case jitdump.IDTier:
 		early, err := raw.EarlyDebugInfo()
 		if err != nil {
 			return nil, err
 		}
-		return early.DebugInfo2(fn.Size)
+		return early.DebugInfo2(r.fn.Size)
 	case jitdump.IDOpenJ9:
-		lines, err := r.j9Lines(fn, raw)
+		lines, err := r.j9Lines(raw)
 		r.listings = lines.Listings
 		return lines.Info, err
 	}
@@ -132,10 +124,10 @@ func (r *Reader) decodeTree(fn *jitcode.Function, raw *jitdump.Raw) (*jitdump.De
 	err := raw.DebugInfo2(info)
 	// If the counts are wrong, lists may begin elsewhere. Their contents show it.
 	switch {
-	case err != nil && !linesFit(info, fn.Size):
+	case err != nil && !linesFit(info, r.fn.Size):
 		return nil, err
 	case err == nil && !isPadding(info.Extra):
-		if err := info.CheckTree(fn.Size); err != nil {
+		if err := info.CheckTree(r.fn.Size); err != nil {
 			return nil, err
 		}
 	}
@@ -153,21 +145,22 @@ func isPadding(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
 // recordFiles adds the files of a record to fn.Files. It returns their indexes there, by index in
 // the record; -1 stands for an unusable name.
-func (r *Reader) recordFiles(fn *jitcode.Function, info *jitdump.DebugInfo2) []int {
-	r.files = r.files[:0]
+func (m *lineMaker) recordFiles(info *jitdump.DebugInfo2) []int {
+	m.files = m.files[:0]
 	for _, name := range info.Files {
 		at := -1
 		if len(name) > 0 {
-			at = r.file(fn, name, false)
+			at = m.file(name, false)
 		}
-		r.files = append(r.files, at)
+		m.files = append(m.files, at)
 	}
-	return r.files
+	return m.files
 }
 
-// tree sets fn's origins and inlined calls from a record that keeps all rules. In the record,
-// columns count from 0. The unknown column is 0xffffffff: adding 1 makes it 0.
-func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
+// addCalls sets the function's origins and inlined calls from a record that keeps all rules. In the
+// record, columns count from 0. The unknown column is 0xffffffff: adding 1 makes it 0.
+func (m *lineMaker) addCalls(info *jitdump.DebugInfo2, files []int) {
+	fn := &m.fn
 	for _, f := range info.Functions {
 		name := info.Names[f.Name]
 		switch {

@@ -54,11 +54,11 @@ func (p *pairing) takeMetadata(addr uint64) (w waitingMetadata, ok bool) {
 
 // metadataOf returns the metadata record of a load. After other loads, the record may belong to a
 // lost load. Then its method must have the name of the load.
-func (d *Dump) metadataOf(raw *jitdump.Raw, l *jitdump.Load) (s source.Span, ok bool) {
-	p := &d.pairing
+func (s *scanner) metadataOf(raw *jitdump.Raw, l *jitdump.Load) (record source.Span, ok bool) {
+	p := &s.pairing
 	for len(p.j9) > 0 && p.loads-p.j9[0].loads >= maxMetadata {
 		p.j9 = slices.Delete(p.j9, 0, 1)
-		d.orphans++
+		s.orphans++
 	}
 	w, ok := p.takeMetadata(l.CodeAddr)
 	between := p.loads - w.loads
@@ -66,9 +66,9 @@ func (d *Dump) metadataOf(raw *jitdump.Raw, l *jitdump.Load) (s source.Span, ok 
 	if !ok || between == 0 {
 		return w.Span, ok
 	}
-	if name, other := d.compiledName(w.Span); other && !bytes.Contains(l.Name, name) && !bytes.Contains(l.Name, []byte(metadata.Utf8Of(name))) {
-		d.Problem(raw.Offset, "%s at offset %#x: the metadata of its address, at offset %#x, is that of a method %q, and the function has another name; it is left out", raw.ID, raw.Offset, w.Off, jitcode.Beginning(name, 100))
-		d.orphans++
+	if name, other := s.compiledName(w.Span); other && !bytes.Contains(l.Name, name) && !bytes.Contains(l.Name, []byte(metadata.Utf8Of(name))) {
+		s.Problem(raw.Offset, "%s at offset %#x: the metadata of its address, at offset %#x, is that of a method %q, and the function has another name; it is left out", raw.ID, raw.Offset, w.Off, jitcode.Beginning(name, 100))
+		s.orphans++
 		return source.Span{}, false
 	}
 	return w.Span, true
@@ -76,20 +76,17 @@ func (d *Dump) metadataOf(raw *jitdump.Raw, l *jitdump.Load) (s source.Span, ok 
 
 // compiledName returns the name of the method that a metadata record describes, without class and
 // signature. ok is false if the record does not have it.
-func (d *Dump) compiledName(s source.Span) (name []byte, ok bool) {
-	var w window
-	if err := w.hold(d.src, s); err != nil {
-		return nil, false
-	}
-	raw, err := w.record(s, d.order())
+func (l *listing) compiledName(record source.Span) (name []byte, ok bool) {
+	w := l.window()
+	raw, err := w.only(record)
 	if err != nil {
 		return nil, false
 	}
 	m, err := raw.OpenJ9Metadata()
 	if at := 4 * int(m.PointerSize); err == nil && len(m.Metadata) >= at+8 { // ramMethod, and more
-		method := d.order().Uint64(m.Metadata[at:])
+		method := l.order().Uint64(m.Metadata[at:])
 		if m.PointerSize == 4 {
-			method = uint64(d.order().Uint32(m.Metadata[at:]))
+			method = uint64(l.order().Uint32(m.Metadata[at:]))
 		}
 		for i := range m.Methods {
 			if m.Methods[i].Method == method {
@@ -102,21 +99,21 @@ func (d *Dump) compiledName(s source.Span) (name []byte, ok bool) {
 
 // j9Metadata records a metadata record. A fault in it affects no other record, because it names its
 // load.
-func (d *Dump) j9Metadata(raw *jitdump.Raw) {
+func (s *scanner) j9Metadata(raw *jitdump.Raw) {
 	if !raw.IsOpenJ9Metadata() {
-		d.Unknown++
+		s.Unknown++
 		return
 	}
 	if _, err := raw.OpenJ9Metadata(); err != nil {
-		d.Problem(raw.Offset, "%v; the record is left out", err)
+		s.Problem(raw.Offset, "%v; the record is left out", err)
 		return
 	}
-	d.orphans += d.pairing.metadata(spanOf(raw), raw.Order.Uint64(raw.Body[8:]))
+	s.orphans += s.pairing.metadata(spanOf(raw), raw.Order.Uint64(raw.Body[8:]))
 }
 
 // j9Lines returns the lines of a function from a metadata record. The error is that of
 // [metadata.Code.Lines], with offsets in the dump.
-func (r *Reader) j9Lines(fn *jitcode.Function, raw *jitdump.Raw) (metadata.Lines, error) {
+func (r *Reader) j9Lines(raw *jitdump.Raw) (metadata.Lines, error) {
 	m, err := raw.OpenJ9Metadata()
 	if err != nil {
 		return metadata.Lines{}, err
@@ -125,7 +122,7 @@ func (r *Reader) j9Lines(fn *jitcode.Function, raw *jitdump.Raw) (metadata.Lines
 		r.problem(raw.Offset, "%v; the tables are used as far as they go", err)
 	}
 	var lines metadata.Lines
-	code, err := r.d.j9Code(&m, fn.Name, fn.Size)
+	code, err := r.listing.j9Code(&m, r.fn.Name, r.fn.Size)
 	if err == nil {
 		lines, err = code.Lines()
 	}
@@ -142,36 +139,36 @@ func (r *Reader) j9Lines(fn *jitcode.Function, raw *jitdump.Raw) (metadata.Lines
 }
 
 // j9Code decodes the metadata of a record for code of size bytes.
-func (d *Dump) j9Code(m *jitdump.OpenJ9Metadata, name []byte, size uint64) (*metadata.Code, error) {
+func (l *listing) j9Code(m *jitdump.OpenJ9Metadata, name []byte, size uint64) (*metadata.Code, error) {
 	body, err := j9meta.Decode(m.Metadata, m.Base, j9meta.Layout{
-		Order: d.order(), PointerSize: int(m.PointerSize), HeaderSize: int(m.HeaderSize), Machine: elf.Machine(d.header.Machine),
+		Order: l.order(), PointerSize: int(m.PointerSize), HeaderSize: int(m.HeaderSize), Machine: elf.Machine(l.header.Machine),
 	})
 	return &metadata.Code{Body: body, Methods: m.Methods, Addr: m.CodeAddr, Size: size, Name: name}, err
 }
 
 // makeListings returns the listings of the i-th function, which has metadata. They replace source
 // files.
-func (d *Dump) makeListings(i int, w *window) ([]source.MadeText, error) {
-	p := d.partsOf(i)
-	if err := w.hold(d.src, p.load, p.inline); err != nil {
+func (l *listing) makeListings(i int, w *window) ([]source.MadeText, error) {
+	p := l.partsOf(i)
+	if err := w.hold(p.load, p.inline); err != nil {
 		return nil, err
 	}
-	raw, err := w.record(p.load, d.order())
+	raw, err := w.record(p.load)
 	if err != nil {
 		return nil, err
 	}
-	l, err := raw.Load()
+	load, err := raw.Load()
 	if err != nil {
 		return nil, err
 	}
-	if raw, err = w.record(p.inline, d.order()); err != nil {
+	if raw, err = w.record(p.inline); err != nil {
 		return nil, err
 	}
 	m, err := raw.OpenJ9Metadata()
 	if err != nil {
 		return nil, err
 	}
-	code, err := d.j9Code(&m, l.Name, l.CodeSize)
+	code, err := l.j9Code(&m, load.Name, load.CodeSize)
 	if err != nil {
 		return nil, err
 	}
@@ -180,17 +177,20 @@ func (d *Dump) makeListings(i int, w *window) ([]source.MadeText, error) {
 
 // addListings adds the listings of the i-th function. It ignores faulty metadata: reading the
 // function reports it.
-func (d *Dump) addListings(i int) {
-	list, err := d.makeListings(i, &d.listed)
+func (s *scanner) addListings(i int) {
+	list, err := s.makeListings(i, &s.listed)
 	if err != nil {
 		return
 	}
-	for _, l := range list {
-		d.sources.AddListing(l.File, len(l.Text), i)
+	for _, made := range list {
+		s.sources.AddListing(made.File, len(made.Text), i)
 	}
 }
 
-// listing returns the text of the i-th source, a listing. It makes the text again.
-func (d *Dump) listing(i int) ([]byte, error) {
-	return d.listings.Text(d.sources.All, i, func(function int) ([]source.MadeText, error) { return d.makeListings(function, new(window)) })
+// listingText returns the text of the i-th source, a listing. It makes the text again.
+func (l *listing) listingText(i int) ([]byte, error) {
+	return l.listings.Text(l.sources.All, i, func(function int) ([]source.MadeText, error) {
+		w := l.window()
+		return l.makeListings(function, &w)
+	})
 }

@@ -97,20 +97,20 @@ func (p *pairing) inlineTree(s source.Span) {
 // threads interleave their records, the record with the function name of the load is right, and the
 // others keep waiting. Of several records of that name, or if all have one other name, the last is
 // right, as with debug records: the loads of those before it are lost.
-func (d *Dump) inlineTreeOf(load *jitdump.Raw, name []byte) source.Span {
-	p := &d.pairing
+func (s *scanner) inlineTreeOf(load *jitdump.Raw, name []byte) source.Span {
+	p := &s.pairing
 	switch {
 	case len(p.inline) == 0:
 		return source.Span{}
 	case len(p.inline) == 1 && p.tooMany == 0 && !p.mixed:
-		s := p.inline[0].Span
+		only := p.inline[0].Span
 		p.inline = p.inline[:0]
-		return s
+		return only
 	}
 	for i := range p.inline {
 		w := &p.inline[i]
 		if !w.named { // it may be large, and many loads may come before its own
-			w.name, w.named = bytes.Clone(d.outerName(w.Span)), true
+			w.name, w.named = bytes.Clone(s.outerName(w.Span)), true
 		}
 	}
 	last := p.inline[len(p.inline)-1]
@@ -128,24 +128,21 @@ func (d *Dump) inlineTreeOf(load *jitdump.Raw, name []byte) source.Span {
 	})
 	if found := before - len(p.inline); found > 0 {
 		if p.mixed = len(p.inline) > 0; p.mixed || before == 1 {
-			d.interleaved++
+			s.interleaved++
 		}
-		d.orphans += found - 1
+		s.orphans += found - 1
 		return last.Span
 	}
-	d.Problem(p.inline[0].Off, "%d records of inlined calls, from offset %#x on, come before the %s at offset %#x, and none of them is about a function of that name; they are left out", len(p.inline)+p.tooMany, p.inline[0].Off, load.ID, load.Offset)
-	d.orphans += len(p.inline) + p.tooMany
+	s.Problem(p.inline[0].Off, "%d records of inlined calls, from offset %#x on, come before the %s at offset %#x, and none of them is about a function of that name; they are left out", len(p.inline)+p.tooMany, p.inline[0].Off, load.ID, load.Offset)
+	s.orphans += len(p.inline) + p.tooMany
 	p.inline, p.tooMany, p.mixed = p.inline[:0], 0, false
 	return source.Span{}
 }
 
 // outerName returns the function name in an inline-tree record.
-func (d *Dump) outerName(s source.Span) []byte {
-	var w window
-	if err := w.hold(d.src, s); err != nil {
-		return nil
-	}
-	raw, err := w.record(s, d.order())
+func (l *listing) outerName(tree source.Span) []byte {
+	w := l.window()
+	raw, err := w.only(tree)
 	if err != nil {
 		return nil
 	}

@@ -9,33 +9,31 @@ import (
 
 // Same implements source.Comparer.
 func (d *Dump) Same() func(i, j int) bool {
-	var in [2]window
+	in := [2]window{d.window(), d.window()}
 	return func(i, j int) bool {
-		if d.isDescribed != nil && (d.isDescribed(i) || d.isDescribed(j)) {
-			return false // code at two times may have other functions inlined
-		}
-		if d.objects.Has != nil && (d.objects.Has(i) || d.objects.Has(j)) {
-			return false // an object describes code at one address
+		// Code at two times may have other functions inlined. An object describes code at one address.
+		if d.descriptions.has(i) || d.descriptions.has(j) {
+			return false
 		}
 		var all [2]parts
 		for k, f := range [2]int{i, j} {
 			p := d.partsOf(f)
-			if in[k].hold(d.src, p.load, p.debug, p.inline, d.ownUnwinding(&p)) != nil {
+			if in[k].hold(p.load, p.debug, p.inline, d.ownUnwinding(&p)) != nil {
 				return false
 			}
 			all[k] = p
 		}
 		a, b := &all[0], &all[1]
-		return d.sameLoad(&in, a.load, b.load) && d.samePayload(&in, a.debug, b.debug) &&
-			d.samePayload(&in, a.inline, b.inline) && d.sameUnwinding(&in, a.unwind, b.unwind)
+		return sameLoad(&in, a.load, b.load) && samePayload(&in, a.debug, b.debug) &&
+			samePayload(&in, a.inline, b.inline) && d.sameUnwinding(&in, a.unwind, b.unwind)
 	}
 }
 
 // sameLoad reports whether two loads have the same name and code.
-func (d *Dump) sameLoad(in *[2]window, a, b source.Span) bool {
+func sameLoad(in *[2]window, a, b source.Span) bool {
 	var loads [2]jitdump.Load
 	for k, s := range [2]source.Span{a, b} {
-		raw, err := in[k].record(s, d.order())
+		raw, err := in[k].record(s)
 		if err != nil {
 			return false
 		}
@@ -47,23 +45,23 @@ func (d *Dump) sameLoad(in *[2]window, a, b source.Span) bool {
 }
 
 // sameUnwinding is samePayload for unwinding records.
-func (d *Dump) sameUnwinding(in *[2]window, a, b source.Span) bool {
-	x, y := d.batchOf(a), d.batchOf(b)
+func (l *listing) sameUnwinding(in *[2]window, a, b source.Span) bool {
+	x, y := l.batchOf(a), l.batchOf(b)
 	if x != nil && y != nil {
 		return x.sum == y.sum
 	}
-	return x == nil && y == nil && d.samePayload(in, a, b)
+	return x == nil && y == nil && samePayload(in, a, b)
 }
 
 // samePayload reports whether two records are equal except for their times, or both missing.
-func (d *Dump) samePayload(in *[2]window, a, b source.Span) bool {
+func samePayload(in *[2]window, a, b source.Span) bool {
 	if a.Size == 0 || b.Size == 0 {
 		return a.Size == b.Size
 	}
-	x, err := in[0].record(a, d.order())
+	x, err := in[0].record(a)
 	if err != nil {
 		return false
 	}
-	y, err := in[1].record(b, d.order())
+	y, err := in[1].record(b)
 	return err == nil && x.ID == y.ID && bytes.Equal(x.Body, y.Body)
 }

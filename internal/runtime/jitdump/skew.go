@@ -43,7 +43,6 @@ type lineConstraints struct {
 	rows       int // entries of these
 	judged     int // tables that contradict at least one hypothesis
 	baseline   int // tables of V8's baseline compiler
-	functions  int // checked so far, including those without tables
 
 	fits []bool // whether the current function fits, by hypothesis
 }
@@ -78,51 +77,51 @@ const (
 )
 
 // add counts the rows of a function, sorted, with the offsets of the dump. It reuses starts.
-func (e *lineConstraints) add(t jitcode.Target, starts *disasm.Starts, i int, fn *jitcode.Function, rows []row, baseline bool) {
-	if e.hypotheses == nil {
-		e.hypotheses = []hypothesis{{}}
+func (c *lineConstraints) add(t jitcode.Target, starts *disasm.Starts, i int, fn *jitcode.Function, rows []row, baseline bool) {
+	if c.hypotheses == nil {
+		c.hypotheses = []hypothesis{{}}
 		for _, skew := range skewsOf(elf.Machine(t.Machine)) {
-			e.hypotheses = append(e.hypotheses, hypothesis{skew: skew})
+			c.hypotheses = append(c.hypotheses, hypothesis{skew: skew})
 		}
-		e.fits = make([]bool, len(e.hypotheses))
+		c.fits = make([]bool, len(c.hypotheses))
 	}
 	starts.Sweep(t, fn.Code)
 	size := int64(fn.Size)
 	if baseline {
-		e.baseline++
-		for h := range e.hypotheses {
-			hypothesis := e.hypotheses[h] // its counts are for other tables
+		c.baseline++
+		for h := range c.hypotheses {
+			hypothesis := c.hypotheses[h] // its counts are for other tables
 			if fits, known := hypothesis.addTable(starts, rows, size); !fits || known == 0 {
-				e.hypotheses[h].failedBaseline++
+				c.hypotheses[h].failedBaseline++
 			}
 		}
 		return
 	}
-	e.tables++
-	e.rows += len(rows)
+	c.tables++
+	c.rows += len(rows)
 	all := true
-	for h := range e.hypotheses {
-		e.fits[h], _ = e.hypotheses[h].addTable(starts, rows, size)
-		all = all && e.fits[h]
+	for h := range c.hypotheses {
+		c.fits[h], _ = c.hypotheses[h].addTable(starts, rows, size)
+		all = all && c.fits[h]
 	}
 	if all {
-		for h := range e.hypotheses {
-			e.hypotheses[h].either++
+		for h := range c.hypotheses {
+			c.hypotheses[h].either++
 		}
 		return
 	}
-	e.judged++
-	for h := range e.hypotheses {
-		x := &e.hypotheses[h]
+	c.judged++
+	for h := range c.hypotheses {
+		x := &c.hypotheses[h]
 		switch {
-		case e.fits[h] && e.fits[0]:
+		case c.fits[h] && c.fits[0]:
 			x.either++
-		case e.fits[h]:
+		case c.fits[h]:
 			x.only++
-		case !e.fits[0]:
+		case !c.fits[0]:
 			x.neither++
 		}
-		if !e.fits[h] {
+		if !c.fits[h] {
 			x.failed = append(x.failed, int32(i))
 		}
 	}
@@ -133,23 +132,23 @@ func (e *lineConstraints) add(t jitcode.Target, starts *disasm.Starts, i int, fn
 // that another hypothesis has inside. known is the number of rows that count.
 func (h *hypothesis) addTable(s *disasm.Starts, rows []row, size int64) (fits bool, known int) {
 	misfits := 0
-	for _, w := range rows {
-		off := w.off - h.skew
+	for _, row := range rows {
+		off := row.off - h.skew
 		switch {
 		case off < 0 || off > size:
 			h.outside++
-			if w.off >= 0 && w.off <= size+elf64Header { // other rows are outside in any case
+			if row.off >= 0 && row.off <= size+elf64Header { // other rows are outside in any case
 				known++
 				misfits++
 			}
 			continue
-		case w.off > size:
+		case row.off > size:
 			h.inside++
 			known++
 		}
 		if start, ok := s.At(uint64(off)); ok && off < size {
 			h.known++
-			if w.off <= size {
+			if row.off <= size {
 				known++
 			}
 			if start {
@@ -166,48 +165,48 @@ func (h *hypothesis) addTable(s *disasm.Starts, rows []row, size int64) (fits bo
 }
 
 // decide returns the index of the valid hypothesis. v8 reports that V8 wrote the dump.
-func (e *lineConstraints) decide(machine elf.Machine, v8 bool) (chosen int, decision source.LineDecision, basis source.LineBasis) {
+func (c *lineConstraints) decide(machine elf.Machine, v8 bool) (chosen int, decision source.LineDecision, basis source.LineBasis) {
 	basis = source.ByInstructions
 	if !disasm.HasSweep(machine) {
 		basis = source.ByExtent
 	}
-	if e.judged == 0 {
-		for h := 1; h < len(e.hypotheses); h++ {
-			if n := e.hypotheses[h].first; n > 0 && n == e.tables || n >= 2 && 2*n >= e.tables {
+	if c.judged == 0 {
+		for h := 1; h < len(c.hypotheses); h++ {
+			if n := c.hypotheses[h].first; n > 0 && n == c.tables || n >= 2 && 2*n >= c.tables {
 				return h, source.LinesMovedBack, source.ByExtent
 			}
 		}
-		if v8 && e.tables+e.baseline > 0 {
+		if v8 && c.tables+c.baseline > 0 {
 			return 1, source.LinesMovedBack, source.ByProducer
 		}
 		return 0, source.LinesUndecided, source.ByNothing
 	}
-	for h := range e.hypotheses {
-		x, best := &e.hypotheses[h], &e.hypotheses[chosen]
+	for h := range c.hypotheses {
+		x, best := &c.hypotheses[h], &c.hypotheses[chosen]
 		if len(x.failed) < len(best.failed) || len(x.failed) == len(best.failed) && x.first > best.first {
 			chosen = h
 		}
 	}
-	best := &e.hypotheses[chosen]
-	switch against := e.against(chosen); {
-	case against*maxAgainst > e.judged && (against > 1 || e.judged < minWithOne), len(best.failed)*maxOdd > e.judged:
+	best := &c.hypotheses[chosen]
+	switch against := c.against(chosen); {
+	case against*maxAgainst > c.judged && (against > 1 || c.judged < minWithOne), len(best.failed)*maxOdd > c.judged:
 		return chosen, source.LinesContradictory, basis
 	case chosen == 0:
 		return 0, source.LinesAsWritten, basis
-	case v8 || 2*best.first >= e.tables || best.inside > 0 || best.known >= minKnown:
+	case v8 || 2*best.first >= c.tables || best.inside > 0 || best.known >= minKnown:
 		return chosen, source.LinesMovedBack, basis
 	}
 	return 0, source.LinesUndecided, source.ByNothing
 }
 
 // against returns how many tables fit another hypothesis only.
-func (e *lineConstraints) against(chosen int) int {
+func (c *lineConstraints) against(chosen int) int {
 	if chosen > 0 {
-		return len(e.hypotheses[chosen].failed) - e.hypotheses[chosen].neither
+		return len(c.hypotheses[chosen].failed) - c.hypotheses[chosen].neither
 	}
 	most := 0
-	for h := range e.hypotheses {
-		most = max(most, e.hypotheses[h].only)
+	for h := range c.hypotheses {
+		most = max(most, c.hypotheses[h].only)
 	}
 	return most
 }

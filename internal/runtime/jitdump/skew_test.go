@@ -267,67 +267,6 @@ func TestLineAddresses_On32Bits(t *testing.T) {
 	}
 }
 
-// In a growing dump, only certain lines are used, and lines that contradict later evidence
-// are counted.
-func TestLineAddresses_OfAGrowingDump(t *testing.T) {
-	b := newDump(t, x86)
-	addTable(b, 0, 0, 0x41) // fits both ways
-	var src growingFile
-	src.Write(b.out.Bytes())
-	d, err := jitdumps.OpenFile(&src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Grow()
-	scan := func(want source.LineDecision, early int) {
-		t.Helper()
-		src.Reset()
-		src.Write(b.out.Bytes())
-		if err := d.Scan(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if a, _ := d.LineAddresses(); a.Decision != want || a.Early != early {
-			t.Errorf("%s, %d functions early; want %s, %d", a.Decision, a.Early, want, early)
-		}
-	}
-	r := d.Reader()
-	lines := func(i, want int) {
-		t.Helper()
-		fn, err := r.Function(i)
-		if err != nil || len(fn.Lines) != want {
-			t.Errorf("function %d has %d lines, want %d: %v", i, len(fn.Lines), want, err)
-		}
-	}
-	scan(source.LinesUndecided, 0)
-	lines(0, 0)
-	for i := 1; i < 4; i++ {
-		addTable(b, i, 0x40, append([]int64{0}, onStarts(9)...)...)
-	}
-	scan(source.LinesMovedBack, 0)
-	lines(1, 10)
-	lines(2, 10)
-	for i := 4; i < 9; i++ {
-		addTable(b, i, 0, onStarts(9)...)
-	}
-	scan(source.LinesContradictory, 2)
-	lines(4, 0)
-	for i := 9; i < 200; i++ {
-		addTable(b, i, 0, onStarts(9)...)
-	}
-	scan(source.LinesAsWritten, 2)
-	lines(150, 9)
-	if got := fixes(d); got["undecided-lines"] != 1 || got["contradictory-lines"] != 1 || got["skewed-lines"] != 2 {
-		t.Errorf("repairs %v", got)
-	}
-}
-
-// A growingFile is read at offsets while it grows.
-type growingFile struct{ bytes.Buffer }
-
-func (g *growingFile) ReadAt(p []byte, off int64) (int, error) {
-	return bytes.NewReader(g.Bytes()).ReadAt(p, off)
-}
-
 // Baseline code of V8 does not count, under any version's name.
 func TestLineAddresses_WithoutBaseline(t *testing.T) {
 	h := x86

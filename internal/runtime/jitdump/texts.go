@@ -8,34 +8,31 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// Sources returns the embedded sources scanned so far. The slice belongs to d and only ever grows.
-func (d *Dump) Sources() []source.Source { return d.sources.All }
+// Sources returns the embedded sources scanned so far. The slice belongs to the dump and only ever grows.
+func (l *listing) Sources() []source.Source { return l.sources.All }
 
 // Text returns the text of the i-th source. It is in memory, unless it is outside the dump.
-func (d *Dump) Text(i int) (source.Text, error) {
-	if text := d.sources.All[i].Text; text != nil {
+func (l *listing) Text(i int) (source.Text, error) {
+	if text := l.sources.All[i].Text; text != nil {
 		return text, nil
 	}
-	text, err := d.SourceText(i)
+	text, err := l.SourceText(i)
 	return source.TextOf(text), err
 }
 
 // SourceText reads the text of the i-th source.
-func (d *Dump) SourceText(i int) ([]byte, error) {
-	s := &d.sources.All[i]
+func (l *listing) SourceText(i int) ([]byte, error) {
+	s := &l.sources.All[i]
 	if s.Text != nil {
 		var b bytes.Buffer
 		err := s.Text(&b)
 		return b.Bytes(), err
 	}
 	if s.Listing {
-		return d.listing(i)
+		return l.listingText(i)
 	}
-	var w window
-	if err := w.hold(d.src, s.At); err != nil {
-		return nil, err
-	}
-	raw, err := w.record(s.At, d.order())
+	w := l.window()
+	raw, err := w.only(s.At)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +45,7 @@ func (d *Dump) SourceText(i int) ([]byte, error) {
 
 // PlaceSource sets the path of the i-th source's text. Functions then use this name for the file.
 // It must not run while functions are read.
-func (d *Dump) PlaceSource(i int, name string) { d.sources.All[i].Place = name }
+func (l *listing) PlaceSource(i int, name string) { l.sources.All[i].Place = name }
 
 // embedded has the source texts that a reader holds, by the number of their source.
 type embedded struct {
@@ -62,24 +59,24 @@ const maxEmbedded = 16 << 20
 // addEmbedded adds the known texts of fn's files, and renames the files to the paths of these
 // texts.
 func (r *Reader) addEmbedded(fn *jitcode.Function) {
-	if len(r.d.sources.All) == 0 {
+	if len(r.listing.sources.All) == 0 {
 		return
 	}
 	for i, name := range fn.Files {
-		text := ""
-		if text = r.listing(name); text != "" {
-			fn.Files[i] = r.d.sources.ListingPlace(name, r.function)
+		text, _ := source.ListingOf(r.listings, name)
+		if text != "" {
+			fn.Files[i] = r.listing.sources.ListingPlace(name, r.function)
 		} else if n, ok := r.sourceOf(fn, i); ok {
-			if s := &r.d.sources.All[n]; s.Size <= jitcode.MaxText && (s.Text == nil || r.d.embedDescribed) {
+			if s := &r.listing.sources.All[n]; s.Size <= jitcode.MaxText && (s.Text == nil || r.descriptions.embed) {
 				var err error
 				if text, err = r.text(n); err != nil {
-					r.problem(r.d.sources.All[n].At.Off, "%v; the source file is left out", err)
+					r.problem(r.listing.sources.All[n].At.Off, "%v; the source file is left out", err)
 				}
 				if len(text) > jitcode.MaxText {
 					text = ""
 				}
 			}
-			if place := r.d.sources.All[n].Place; place != "" {
+			if place := r.listing.sources.All[n].Place; place != "" {
 				fn.Files[i] = place
 			}
 		}
@@ -92,13 +89,7 @@ func (r *Reader) sourceOf(fn *jitcode.Function, i int) (int, bool) {
 	if i < len(r.texts) && r.texts[i] >= 0 {
 		return r.texts[i], true
 	}
-	return r.d.sources.Of(fn.Files[i], r.function)
-}
-
-// listing returns the listing for a file of the function, or "".
-func (r *Reader) listing(file string) string {
-	text, _ := source.ListingOf(r.listings, file)
-	return text
+	return r.listing.sources.Of(fn.Files[i], r.function)
 }
 
 // text returns the text of a source. While it is held, it is the same string.
@@ -106,9 +97,9 @@ func (r *Reader) text(n int) (string, error) {
 	if text, ok := r.embedded.held[n]; ok {
 		return text, nil
 	}
-	b, err := r.d.SourceText(n)
+	b, err := r.listing.SourceText(n)
 	if err != nil {
-		return "", fmt.Errorf("source file %s: %w", r.d.sources.All[n].Name, err)
+		return "", fmt.Errorf("source file %s: %w", r.listing.sources.All[n].Name, err)
 	}
 	if r.embedded.size+len(b) > maxEmbedded || r.embedded.held == nil {
 		r.embedded = embedded{held: make(map[int]string)}

@@ -1,7 +1,6 @@
 package jitdump
 
 import (
-	"bytes"
 	"debug/elf"
 
 	"github.com/jitinject/jitinject/internal/cfi"
@@ -17,69 +16,52 @@ import (
 // DeriveFrames derives unwind tables from code for functions that have none. It must not run while
 // functions are read.
 func (d *Dump) DeriveFrames(s source.Surroundings) {
-	d.derive, d.interpreter, d.callees.copies = true, s.Interpreter, s.Copies
-	d.collectCallees()
-}
-
-// phpStub begins the names of the first functions of PHP's JIT, helpers of its traces.
-var phpStub = []byte("JIT$$")
-
-// HasTraces reports whether code of the dump runs in an interpreter frame. PHP is such a case. Its
-// interpreter, execute_ex, jumps to the functions of the JIT. They have no prologue, end in jumps,
-// and expect the interpreter's registers.
-func (d *Dump) HasTraces() bool { return d.traces }
-
-// InterpreterFrame returns the frame of the interpreter that runs the dump's traces. ehFrame is the
-// .eh_frame section of its program, loaded at addr. The interpreter begins at pc.
-func (d *Dump) InterpreterFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error) {
-	row, err := cfi.InterpreterFrame(d.Target(), ehFrame, addr, pc)
-	if err != nil {
-		return nil, err
-	}
-	return &row, nil
+	c := &d.decisions.callees
+	c.derive, c.interpreter, c.copies = true, s.Interpreter, s.Copies
+	c.collect(&d.listing)
 }
 
 // addUnwind sets the unwind tables of fn.
 func (r *Reader) addUnwind(fn *jitcode.Function) error {
-	if at := r.d.partsOf(r.function).unwind; at.Size != 0 && len(fn.Unwind.Sent.FDEs) == 0 { // an object may have some
+	if at := r.listing.partsOf(r.function).unwind; at.Size != 0 && len(fn.Unwind.Sent.FDEs) == 0 { // an object may have some
 		if err := r.sentTables(fn, at); err != nil {
 			return err
 		}
 	}
 	sent := len(fn.Unwind.Sent.FDEs) > 0
-	if !r.d.derive || !fn.HasCode() {
+	if !r.decisions.callees.derive || !fn.HasCode() {
 		return nil
 	}
-	cie, initial := cfi.CIE(r.d.Target())
+	cie, initial := cfi.CIE(r.listing.Target())
 	if cie == nil {
 		return nil
 	}
-	r.frames.Strict = r.d.callees.strict || sent
-	r.frames.Leaves = r.d.callees.barrier.Found() // HotSpot
-	r.frames.Callee = func(offset int64) cfi.Callee { return r.callee(fn.Addr + uint64(offset)) }
-	found := r.frames.Synthesize(r.d.Target(), fn.Code, nil)
+	r.frames.Strict = r.decisions.callees.strict || sent
+	r.frames.Leaves = r.decisions.callees.barrier.Found() // HotSpot
+	r.frames.Callee = func(offset int64) cfi.Callee { return r.effects.of(fn.Addr + uint64(offset)) }
+	found := r.frames.Synthesize(r.listing.Target(), fn.Code, nil)
 	if sent {
 		place := r.placeOf(fn)
 		if ehframe.Correct(place, &fn.Unwind, r.frames.Proofs(&found), found.Rows) {
 			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial
 			r.fixes.contradicted.Add(1)
 		}
-		if r.d.callees.strict { // wrong where a function moves its return address to drop arguments
+		if r.decisions.callees.strict { // wrong where a function moves its return address to drop arguments
 			fn.Unwind.Sent, _ = ehframe.Cut(place, fn.Unwind.Sent, found.Moved)
 		}
 		return nil
 	}
-	if r.d.traces && !found.Returns {
-		if r.d.interpreter == nil {
+	if r.listing.traces && !found.Returns {
+		if r.decisions.callees.interpreter == nil {
 			return nil // the frame at its entry is unknown
 		}
-		entry := cfi.Entry{Row: *r.d.interpreter, Shared: true}
+		entry := cfi.Entry{Row: *r.decisions.callees.interpreter, Shared: true}
 		if entry.Row.CFA.Reg == initial.CFA.Reg {
 			entry.Row.CFA.Offset += int64(found.Popped)
 		}
-		found = r.frames.Synthesize(r.d.Target(), fn.Code, &entry)
+		found = r.frames.Synthesize(r.listing.Target(), fn.Code, &entry)
 	}
-	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, r.d.callees.barrier.Rows(r.d.Target(), fn, hotspot.Rows(r.d.Target(), fn, &found))
+	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, r.decisions.callees.barrier.Rows(r.listing.Target(), fn, hotspot.Rows(r.listing.Target(), fn, &found))
 	return nil
 }
 
@@ -88,18 +70,18 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 func (r *Reader) sentTables(fn *jitcode.Function, at source.Span) error {
 	var table jitcode.FrameTable
 	var err error
-	if b := r.d.batchOf(at); b != nil {
+	if b := r.listing.batchOf(at); b != nil {
 		table, err = r.batchTables(fn, b)
 	} else {
 		var raw jitdump.Raw
-		if raw, err = r.window.record(at, r.d.order()); err != nil {
+		if raw, err = r.code.window.record(at); err != nil {
 			return err
 		}
 		table, err = r.checkedTables(fn, &raw)
 	}
 	if err != nil {
 		instead := "the function is left without unwind tables"
-		if r.d.derive {
+		if r.decisions.callees.derive {
 			instead = "tables derived from the code are used instead"
 		}
 		r.problem(at.Off, "%s at offset %#x: %v; %s", jitdump.IDUnwinding, at.Off, err, instead)
@@ -116,7 +98,7 @@ func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.
 	if err != nil {
 		return jitcode.FrameTable{}, err
 	}
-	frames, header, err := ehframe.Split(r.d.order(), u.Data, u.HeaderSize)
+	frames, header, err := ehframe.Split(r.listing.order(), u.Data, u.HeaderSize)
 	if err != nil || len(frames) == 0 {
 		return jitcode.FrameTable{}, err
 	}
@@ -130,23 +112,7 @@ func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.
 
 // placeOf returns where perf expects the tables of fn.
 func (r *Reader) placeOf(fn *jitcode.Function) ehframe.Place {
-	place := ehframe.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, fn.Size)
-	place.Machine = elf.Machine(r.d.header.Machine)
+	place := ehframe.DefaultPlace(r.listing.order(), r.listing.addrSize(), fn.Addr, fn.Size)
+	place.Machine = elf.Machine(r.listing.header.Machine)
 	return place
 }
-
-// addrSize returns the size of addresses in the dump's code, in bytes.
-func (d *Dump) addrSize() int {
-	switch elf.Machine(d.header.Machine) {
-	case elf.EM_386, elf.EM_ARM, elf.EM_PPC, elf.EM_SPARC, elf.EM_68K, elf.EM_SH, elf.EM_PARISC, elf.EM_XTENSA, elf.EM_MICROBLAZE, elf.EM_OPENRISC:
-		return 4
-	case elf.EM_MIPS: // one number for 32 and 64 bits
-		if d.high < 1<<32 {
-			return 4
-		}
-	}
-	return 8
-}
-
-// isTraced reports whether a function is one of PHP's JIT.
-func isTraced(name []byte) bool { return bytes.HasPrefix(name, phpStub) }

@@ -2,8 +2,10 @@ package jitdump
 
 import (
 	"bytes"
+	"iter"
 	"strconv"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/tier"
 )
 
@@ -36,11 +38,14 @@ type v8Name struct {
 // isOptimized reports whether code of a tier may have functions inlined.
 func (n *v8Name) isOptimized() bool { return n.tier == tierMaglev || n.tier == tierTurbofan }
 
+// IsV8 reports whether V8 wrote the dump.
+func (l *listing) IsV8() bool { return l.header.Pad == v8Pad }
+
 // v8Name splits the name of a function. ok is false if the function is not from a script.
-func (d *Dump) v8Name(name []byte) (n v8Name, ok bool) {
+func (l *listing) v8Name(name []byte) (n v8Name, ok bool) {
 	var rest []byte
 	for i, kind := range v8Kinds {
-		if i > 0 && d.header.Pad != v8Pad {
+		if i > 0 && !l.IsV8() {
 			return n, false
 		}
 		if rest, ok = bytes.CutPrefix(name, []byte(kind)); ok {
@@ -74,4 +79,43 @@ func cutNumber(name []byte) (before []byte, n uint32, ok bool) {
 		return nil, 0, false
 	}
 	return name[:i], uint32(number), true
+}
+
+// A V8Load is a load of code by an optimizing compiler of V8.
+type V8Load struct {
+	Function   int
+	Addr, Size uint64
+	Time       uint64 // nanoseconds of CLOCK_MONOTONIC
+	Name       []byte // valid until the next one
+}
+
+// Optimized returns the number of functions of V8's optimizing compilers that have lines. Such
+// functions may have others inlined.
+func (d *Dump) Optimized() int { return d.decisions.optimized }
+
+// OptimizedLoads returns the loads of optimized code in a dump of V8, in the order of the file, and an
+// error for each that cannot be read again.
+func (l *listing) OptimizedLoads() iter.Seq2[V8Load, error] {
+	return func(yield func(V8Load, error) bool) {
+		if !l.IsV8() {
+			return
+		}
+		r := l.NewCodeReader()
+		for i := range l.Events {
+			e := &l.Events[i]
+			if e.Kind != jitcode.Load {
+				continue
+			}
+			full, _, err := r.Code(e.Function)
+			if err != nil {
+				if !yield(V8Load{}, err) {
+					return
+				}
+				continue
+			}
+			if name, ok := l.v8Name(full); ok && name.isOptimized() && !yield(V8Load{e.Function, e.Addr, e.Size, e.Time, full}, nil) {
+				return
+			}
+		}
+	}
 }

@@ -37,16 +37,15 @@ const maxPositions = 16 << 20
 
 // v8Positions are the positions of the bytecode of functions, by file.
 type v8Positions struct {
-	files    map[string]int32
-	byFile   [][]uint64 // sorted by decide
-	compiled map[v8Start]struct{}
-	others   []v8Table // of optimized functions that may lack a table of Sparkplug
-	several  []int32   // optimized functions with rows of several files
-	named    [2]bool   // by tier: has functions in several
-	late     bool      // names come one row late
-	count    int
-	full     bool // there are too many positions
-	partial  bool // functions are read before the dump is complete
+	files     map[string]int32
+	byFile    [][]uint64 // sorted by decide
+	compiled  map[v8Start]struct{}
+	waiting   []v8Table    // of optimized functions without a table of Sparkplug so far
+	changes   []fileChange // in the rows of optimized functions
+	named     [2]bool      // by tier: has functions with rows of several files
+	own, next int          // changes with a position in the file of the row only, and in that of the next row only
+	count     int
+	full      bool // there are too many positions
 }
 
 // A v8Start identifies a function of a script by its start.
@@ -57,10 +56,18 @@ type v8Start struct {
 
 // A v8Table is the table of an optimized function.
 type v8Table struct {
-	function int32
-	tier     tier.Tier
-	start    v8Start
+	tier      tier.Tier
+	start     v8Start
+	positions []uint64
 }
+
+// A fileChange is a row before a row of another file. It takes the memory of five positions.
+type fileChange struct {
+	file, next string // of the two rows
+	position   uint64
+}
+
+const changeSize = 5
 
 // tierIndex returns the index of a tier of optimized code.
 func tierIndex(t tier.Tier) int {
@@ -75,16 +82,18 @@ const anyColumn = 1<<32 - 1
 
 func position(line, column uint32) uint64 { return uint64(line)<<32 | uint64(column) }
 
+func (r *row) position() uint64 { return position(r.line, r.column) }
+
 // filesOf returns the file of the first row that has one, or -1. several means that another
 // row has another file.
 func filesOf(rows []row) (first int, several bool) {
 	first = -1
-	for _, w := range rows {
+	for _, row := range rows {
 		switch {
-		case w.line == 0:
+		case row.line == 0:
 		case first < 0:
-			first = w.file
-		case w.file != first:
+			first = row.file
+		case row.file != first:
 			return first, true
 		}
 	}
@@ -107,32 +116,42 @@ func (p *v8Positions) number(file string) int32 {
 
 // A v8Lines has the lines of a function from a script, as far as the positions need them.
 type v8Lines struct {
-	function     int32
 	tier         tier.Tier
-	several      bool     // the rows name several files; the fields below are not set
-	file         string   // of the rows
-	line, column uint32   // start of the function
-	rows         int      // number of rows, if tier is the baseline compiler's
-	positions    []uint64 // of these rows, and of the start
+	several      bool         // the rows name several files; the fields after changes are not set
+	changes      []fileChange // with several
+	file         string       // of the rows
+	line, column uint32       // start of the function
+	positions    []uint64     // of the rows, and of the start
 }
 
-// v8LinesOf returns the lines of function i, with its rows. ok is false if the positions do not
+// v8LinesOf returns the lines of a function, with its rows. ok is false if the positions do not
 // need them.
-func v8LinesOf(i int, name *v8Name, fn *jitcode.Function, rows []row) (l v8Lines, ok bool) {
-	first, several := filesOf(rows)
-	optimized := name.isOptimized()
-	l = v8Lines{function: int32(i), tier: name.tier, several: several}
-	if optimized && several {
+func v8LinesOf(name *v8Name, fn *jitcode.Function, rows []row) (l v8Lines, ok bool) {
+	l.tier = name.tier
+	switch first, several := filesOf(rows); {
+	case first < 0 || !name.isOptimized() && name.tier != tierBaseline:
+		return l, false
+	case several && name.isOptimized():
+		l.several, l.changes = true, changesOf(fn, rows)
+		return l, true
+	case several || name.script == nil:
+		return l, false
+	default:
+		l.file, l.line, l.column = fn.Files[first], name.line, name.column
+		l.positions = positionsOf(l.line, l.column, rows)
 		return l, true
 	}
-	if first < 0 || several || name.script == nil || !optimized && name.tier != tierBaseline {
-		return l, false
+}
+
+// changesOf returns the rows of fn before a row of another file.
+func changesOf(fn *jitcode.Function, rows []row) (list []fileChange) {
+	for k := 0; k+1 < len(rows); k++ {
+		row, next := &rows[k], &rows[k+1]
+		if row.line != 0 && next.line != 0 && next.file != row.file {
+			list = append(list, fileChange{fn.Files[row.file], fn.Files[next.file], row.position()})
+		}
 	}
-	l.file, l.line, l.column = fn.Files[first], name.line, name.column
-	if !optimized {
-		l.rows, l.positions = len(rows), positionsOf(l.line, l.column, rows)
-	}
-	return l, true
+	return list
 }
 
 // positionsOf returns the positions of rows, and of the start of their function.
@@ -141,9 +160,9 @@ func positionsOf(line, column uint32, rows []row) []uint64 {
 		column = anyColumn
 	}
 	list := append(make([]uint64, 0, len(rows)+1), position(line, column))
-	for _, w := range rows {
-		if w.line != 0 {
-			list = append(list, position(w.line, w.column))
+	for _, row := range rows {
+		if row.line != 0 {
+			list = append(list, row.position())
 		}
 	}
 	return list
@@ -153,154 +172,64 @@ func positionsOf(line, column uint32, rows []row) []uint64 {
 func (p *v8Positions) add(l *v8Lines) {
 	if l.several {
 		p.named[tierIndex(l.tier)] = true
-		p.several = append(p.several, l.function)
 	}
-	if l.several || p.full {
+	if p.count += len(l.positions) + changeSize*len(l.changes); p.count > maxPositions {
+		*p = v8Positions{full: true, named: p.named, count: p.count}
+	}
+	if p.full {
+		return
+	}
+	p.changes = append(p.changes, l.changes...)
+	if l.several {
 		return
 	}
 	start := v8Start{p.number(l.file), l.line, l.column}
-	if l.tier != tierBaseline {
-		p.others = append(p.others, v8Table{l.function, l.tier, start})
-		return
-	}
-	p.addRows(start, l.positions, l.rows)
-	if !p.full {
+	_, compiled := p.compiled[start]
+	switch {
+	case l.tier == tierBaseline:
 		p.compiled[start] = struct{}{}
+		p.byFile[start.file] = append(p.byFile[start.file], l.positions...)
+	case compiled || p.named[tierIndex(l.tier)]:
+		p.count -= len(l.positions)
+	default:
+		p.waiting = append(p.waiting, v8Table{l.tier, start, l.positions})
 	}
 }
 
-// addRows adds the positions of a number of rows.
-func (p *v8Positions) addRows(start v8Start, positions []uint64, rows int) {
-	if p.count += rows + 1; p.count > maxPositions {
-		*p = v8Positions{full: true, named: p.named, several: p.several}
-		return
-	}
-	p.byFile[start.file] = append(p.byFile[start.file], positions...)
-}
-
-// decide completes the positions after the tables of all functions were added. read returns a
-// function and its rows again. A function without a table of Sparkplug keeps all rows of its
-// optimized code, because nothing shows which are of other files.
-func (p *v8Positions) decide(read func(i int32) (*jitcode.Function, []row)) {
-	for _, t := range p.others {
-		if _, ok := p.compiled[t.start]; !ok && !p.full && !p.named[tierIndex(t.tier)] {
-			_, rows := read(t.function)
-			p.addRows(t.start, positionsOf(t.start.line, t.start.column, rows), len(rows))
+// decide completes the positions after the tables of all functions were added. A function without a
+// table of Sparkplug keeps all rows of its optimized code, because nothing shows which are of other
+// files.
+func (p *v8Positions) decide() {
+	for _, t := range p.waiting {
+		if _, ok := p.compiled[t.start]; !ok && !p.named[tierIndex(t.tier)] {
+			p.byFile[t.start.file] = append(p.byFile[t.start.file], t.positions...)
 		}
 	}
-	p.others = nil
+	p.waiting = nil
 	for i, list := range p.byFile {
 		slices.Sort(list)
 		p.byFile[i] = slices.Clip(slices.Compact(list))
 	}
-	own, next := 0, 0
-	for _, i := range p.several {
-		fn, rows := read(i)
-		for k := 0; k+1 < len(rows); k++ {
-			w := &rows[k]
-			if w.line == 0 || rows[k+1].line == 0 || rows[k+1].file == w.file {
-				continue
-			}
-			inOwn, inNext := p.has(fn.Files[w.file], w), p.has(fn.Files[rows[k+1].file], w)
-			if inOwn && !inNext {
-				own++
-			} else if inNext && !inOwn {
-				next++
-			}
+	for _, c := range p.changes {
+		inOwn, inNext := p.has(c.file, c.position), p.has(c.next, c.position)
+		if inOwn && !inNext {
+			p.own++
+		} else if inNext && !inOwn {
+			p.next++
 		}
 	}
-	p.late = next > own
+	p.changes = nil
 }
 
-// has reports whether the position of a row is in a file.
-func (p *v8Positions) has(file string, w *row) bool {
+// has reports whether a position is in a file.
+func (p *v8Positions) has(file string, at uint64) bool {
 	n, ok := p.files[file]
 	if !ok {
 		return false
 	}
-	list := p.byFile[n]
-	if _, found := slices.BinarySearch(list, position(w.line, w.column)); found {
+	if _, found := slices.BinarySearch(p.byFile[n], at); found {
 		return true
 	}
-	_, found := slices.BinarySearch(list, position(w.line, anyColumn))
+	_, found := slices.BinarySearch(p.byFile[n], at|anyColumn)
 	return found
-}
-
-// fixFiles corrects the rows of V8's optimized code: it removes lines of files that the row
-// does not name. Rows without a line stay.
-func (r *Reader) fixFiles(fn *jitcode.Function) {
-	name, ok := r.d.v8Name(fn.Name)
-	if !ok || r.d.header.Pad != v8Pad || !name.isOptimized() {
-		return
-	}
-	p := &r.d.positions
-	unplaced := false
-	for i := range r.rows {
-		// Only the outermost function has the beginning of a script, and it is never inlined.
-		// Maglev gives this position to code without one.
-		if w := &r.rows[i]; w.line == 1 && w.column == 1 && (name.line > 1 || name.column > 1) {
-			w.line, unplaced = 0, true
-		}
-	}
-	if unplaced {
-		r.fixes.unplaced.Add(1)
-	}
-	switch first, several := filesOf(r.rows); {
-	case first < 0:
-	case several:
-		r.shiftFiles(fn)
-	case p.named[tierIndex(name.tier)]:
-	default:
-		r.dropForeign(fn, &name, fn.Files[first])
-	}
-}
-
-// shiftFiles gives rows of several files the name of the next row, if names come late.
-func (r *Reader) shiftFiles(fn *jitcode.Function) {
-	p := &r.d.positions
-	if !p.late && !p.partial {
-		return
-	}
-	r.fixes.lateNames.Add(1)
-	last := len(r.rows) - 1
-	for k := range r.rows {
-		switch w := &r.rows[k]; {
-		case w.line == 0:
-		case k == last:
-			// No later row has its name. Another row may.
-			if !p.has(fn.Files[w.file], w) {
-				at := slices.IndexFunc(fn.Files, func(file string) bool { return p.has(file, w) })
-				w.file = max(at, 0)
-				if at < 0 {
-					w.line = 0
-				}
-			}
-		case r.rows[k+1].line != 0 && r.rows[k+1].file != w.file:
-			if w.file = r.rows[k+1].file; p.partial { // unknown whether they come late
-				w.line = 0
-			}
-		}
-	}
-}
-
-// dropForeign removes the lines of rows with a position outside of their file.
-func (r *Reader) dropForeign(fn *jitcode.Function, name *v8Name, file string) {
-	p := &r.d.positions
-	n, ok := p.files[file]
-	if ok && name.script != nil {
-		_, ok = p.compiled[v8Start{n, name.line, name.column}]
-	}
-	if !ok || name.script == nil {
-		r.fixes.unchecked.Add(1)
-		return
-	}
-	foreign := false
-	for i := range r.rows {
-		if w := &r.rows[i]; w.line != 0 && !p.has(file, w) {
-			w.line, foreign = 0, true
-		}
-	}
-	if foreign {
-		r.fixes.foreign.Add(1)
-	}
 }

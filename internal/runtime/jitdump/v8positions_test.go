@@ -2,6 +2,7 @@ package jitdump_test
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -11,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
-	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -242,34 +242,6 @@ func TestV8Files_SeveralNames(t *testing.T) {
 	}
 }
 
-// While a dump grows, no line counts as another file's because a table is still missing. A
-// row that may be of another file has no line.
-func TestV8Files_OfAGrowingDump(t *testing.T) {
-	const a, bb = "/a.js", "/b.js"
-	b := v8Dump(t)
-	v8Table(b, 0, "JS:^f /a.js:1:2", v8Row{a, 2, 3})
-	v8Table(b, 1, "JS:*f /a.js:1:2", v8Row{a, 2, 3}, v8Row{a, 9, 9}, v8Row{a, 1, 1})
-	v8Table(b, 2, "JS:*f /a.js:1:2", v8Row{a, 2, 3}, v8Row{a, 2, 4}, v8Row{bb, 9, 9}, v8Row{bb, 9, 10})
-	var src growingFile
-	src.Write(b.out.Bytes())
-	d, err := jitdumps.OpenFile(&src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Grow()
-	if err := d.Scan(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	all := tables(t, d)
-	want := []string{"JS:*f /a.js:1:2: 0 /a.js:2:3 1 /a.js:9:9 2 -", "JS:*f /a.js:1:2: 0 /a.js:2:3 1 - 2 /b.js:9:9 3 -"}
-	if !slices.Equal(all[len(all)-2:], want) {
-		t.Errorf("lines %q, want %q", all, want)
-	}
-	if n := fixes(d)["unchecked-lines"]; n != 1 {
-		t.Errorf("%d unchecked, want 1", n)
-	}
-}
-
 // V8 10 repeats names, and frees names before writing them.
 func TestFreedNames_Repeated(t *testing.T) {
 	const name = "/directory/of/the/program.js"
@@ -298,5 +270,21 @@ func TestFreedNames_Repeated(t *testing.T) {
 	wantTables(t, d, "LazyCompile:*f "+name+":3:"+want)
 	if n := fixes(d)["freed-file-names"]; n != 1 {
 		t.Errorf("%d names repaired, want 1", n)
+	}
+}
+
+// Line tables are read once to decide: positions and changes between files are kept from that.
+func TestV8Positions_OneReading(t *testing.T) {
+	dir := testrec.Unpack(t, "v8-lines")
+	for _, version := range []string{"node16", "node18", "node20", "node25", "deno"} {
+		data, err := os.ReadFile(filepath.Join(dir, version+".dump"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := &countingReader{ReaderAt: bytes.NewReader(data)}
+		scan(t, src)
+		if limit := len(data)*5/2 + 64<<10; src.bytes > limit { // the scan reads all, too
+			t.Errorf("%s: %d bytes were read of a dump of %d; want at most %d", version, src.bytes, len(data), limit)
+		}
 	}
 }

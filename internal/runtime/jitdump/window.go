@@ -13,6 +13,9 @@ import (
 // order of the file, and the records of one are mostly adjacent. So one large read serves many
 // functions.
 type window struct {
+	src   io.ReaderAt
+	order binary.ByteOrder
+
 	near held
 	far  []held // one for each record far from the load
 }
@@ -28,9 +31,12 @@ const (
 	windowMax  = 1 << 20  // records farther apart are read one by one
 )
 
+// window returns a window on the dump, with nothing in memory.
+func (l *listing) window() window { return window{src: l.src, order: l.order()} }
+
 // hold reads a load and its records into memory, where they stay until the next call. It skips
 // empty spans.
-func (w *window) hold(src io.ReaderAt, load source.Span, others ...source.Span) error {
+func (w *window) hold(load source.Span, others ...source.Span) error {
 	lo, hi := load.Off, load.Off+int64(load.Size)
 	far := w.far[:0]
 	for _, s := range others {
@@ -48,7 +54,7 @@ func (w *window) hold(src io.ReaderAt, load source.Span, others ...source.Span) 
 		}
 		// Functions of a batch have one unwinding record.
 		if f := &far[len(far)-1]; !f.has(s.Off, int64(s.Size)) {
-			if err := f.read(src, s.Off, int64(s.Size), int64(s.Size)); err != nil {
+			if err := f.read(w.src, s.Off, int64(s.Size), int64(s.Size)); err != nil {
 				return err
 			}
 		}
@@ -58,22 +64,30 @@ func (w *window) hold(src io.ReaderAt, load source.Span, others ...source.Span) 
 		return nil
 	}
 	// Records of a batch come first, so that lo stays and hi grows.
-	return w.near.read(src, lo, hi-lo, hi-lo+windowSize)
+	return w.near.read(w.src, lo, hi-lo, hi-lo+windowSize)
+}
+
+// only reads one record, valid until the next call of a method.
+func (w *window) only(s source.Span) (raw jitdump.Raw, err error) {
+	if err = w.hold(s); err == nil {
+		raw, err = w.record(s)
+	}
+	return raw, err
 }
 
 // has reports whether a range of the file is in memory.
-func (s *held) has(off, size int64) bool {
-	return off >= s.at && off+size <= s.at+int64(len(s.data))
+func (h *held) has(off, size int64) bool {
+	return off >= h.at && off+size <= h.at+int64(len(h.data))
 }
 
 // read fills s with size bytes, or fewer at the end of the file. It fails if fewer than need are
 // there.
-func (s *held) read(src io.ReaderAt, off, need, size int64) error {
-	if int64(cap(s.data)) < size {
-		s.data = make([]byte, size)
+func (h *held) read(src io.ReaderAt, off, need, size int64) error {
+	if int64(cap(h.data)) < size {
+		h.data = make([]byte, size)
 	}
-	n, err := src.ReadAt(s.data[:size], off)
-	s.at, s.data = off, s.data[:n]
+	n, err := src.ReadAt(h.data[:size], off)
+	h.at, h.data = off, h.data[:n]
 	if int64(n) >= need {
 		return nil
 	}
@@ -84,7 +98,7 @@ func (s *held) read(src io.ReaderAt, off, need, size int64) error {
 }
 
 // record returns one of the held records.
-func (w *window) record(s source.Span, order binary.ByteOrder) (jitdump.Raw, error) {
+func (w *window) record(s source.Span) (jitdump.Raw, error) {
 	in := &w.near
 	for i := range w.far {
 		if w.far[i].has(s.Off, int64(s.Size)) {
@@ -92,5 +106,5 @@ func (w *window) record(s source.Span, order binary.ByteOrder) (jitdump.Raw, err
 		}
 	}
 	lo := s.Off - in.at
-	return jitdump.ParseRecord(in.data[lo:lo+int64(s.Size)], order, s.Off)
+	return jitdump.ParseRecord(in.data[lo:lo+int64(s.Size)], w.order, s.Off)
 }

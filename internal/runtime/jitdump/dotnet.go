@@ -16,13 +16,13 @@ const maxCutName = 64 << 10
 // the name's NUL, without any code; otherwise nameAtEnd returns "". .NET 10.0 up to 10.0.11 ends
 // dumps so: it writes a block of stubs that is not in memory yet, writev(2) fails, and it closes
 // the dump (perfjitdump.cpp).
-func (d *Dump) nameAtEnd(at int64) string {
+func (s *scanner) nameAtEnd(at int64) string {
 	b := make([]byte, loadFields+maxCutName)
-	n, _ := d.src.ReadAt(b, at)
+	n, _ := s.src.ReadAt(b, at)
 	if b = b[:n]; n <= loadFields || n == cap(b) || b[n-1] != 0 {
 		return ""
 	}
-	name, o := b[loadFields:n-1], d.order()
+	name, o := b[loadFields:n-1], s.order()
 	if jitdump.RecordID(o.Uint32(b)) != jitdump.IDLoad || len(name) == 0 || bytes.IndexByte(name, 0) >= 0 {
 		return ""
 	}

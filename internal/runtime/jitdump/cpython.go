@@ -62,26 +62,26 @@ func (s *salting) proved(pid uint32) bool {
 }
 
 // replaced returns how many functions of the dump lack their last bytes.
-func (d *Dump) replaced() int64 {
-	if !d.salt.proved(d.header.PID) {
+func (l *listing) replaced() int64 {
+	if !l.salt.proved(l.header.PID) {
 		return 0
 	}
-	return int64(d.salt.loads)
+	return int64(l.salt.loads)
 }
 
 // unsalted returns code with the salt replaced by invalid instructions, if the dump has a salt. It
 // is valid until the next call.
-func (r *Reader) unsalted(code []byte) []byte {
-	if len(code) < saltSize || r.d.replaced() == 0 {
+func (r *CodeReader) unsalted(code []byte) []byte {
+	if len(code) < saltSize || r.listing.replaced() == 0 {
 		return code
 	}
-	r.code = append(r.code[:0], code...)
+	r.patched = append(r.patched[:0], code...)
 	fill := byte(0) // udf on arm64, unimp on RISC-V
-	if elf.Machine(r.d.header.Machine) == elf.EM_X86_64 {
+	if elf.Machine(r.listing.header.Machine) == elf.EM_X86_64 {
 		fill = 0x06 // invalid in 64-bit mode
 	}
 	for i := len(code) - saltSize; i < len(code); i++ {
-		r.code[i] = fill
+		r.patched[i] = fill
 	}
-	return r.code
+	return r.patched
 }

@@ -11,7 +11,7 @@ import (
 
 // salted returns how many functions have lost their last bytes.
 func salted(d *jitdumps.Dump) int64 {
-	for _, r := range d.HeaderFixes() {
+	for _, r := range d.Fixes() {
 		if r.Name == "salted-code" {
 			return r.Count
 		}

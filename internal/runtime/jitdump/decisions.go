@@ -2,10 +2,46 @@ package jitdump
 
 import (
 	"context"
+	"debug/elf"
+	"runtime"
 	"sync"
 
 	"github.com/jitinject/jitinject/internal/disasm"
+	"github.com/jitinject/jitinject/internal/source"
 )
+
+// decisions are about a dump as a whole, and hold for each of its functions. Only Scan, and
+// DeriveFrames for callees, change them.
+type decisions struct {
+	functions   int             // number of functions with tables that are in constraints
+	constraints lineConstraints // about the addresses of lines
+	chosen      int             // index of the valid hypothesis
+	decision    source.LineDecision
+	basis       source.LineBasis
+	bytecode    bool // V8's baseline functions have lines of bytecode
+	positions   v8Positions
+	optimized   int // functions of optimizing compilers with lines
+	callees     callees
+}
+
+// decide adds the line tables of functions scanned since the last call, and decides about the lines
+// of the dump. It fails only with ctx's error.
+func (d *decisions) decide(ctx context.Context, l *listing) error {
+	if d.functions == len(l.functions) {
+		return nil
+	}
+	if err := d.readTables(ctx, l, tablesAtOnce, runtime.GOMAXPROCS(0)); err != nil {
+		return err
+	}
+	d.positions.decide()
+	c := &d.constraints
+	if len(c.hypotheses) == 0 {
+		return nil
+	}
+	d.chosen, d.decision, d.basis = c.decide(elf.Machine(l.header.Machine), l.IsV8())
+	d.bytecode = 2*c.hypotheses[d.chosen].failedBaseline > c.baseline
+	return nil
+}
 
 // The line tables of all functions are read once before any is used, for the decisions about the
 // dump as a whole. Several goroutines read parts of the dump, and their counts are added up in the
@@ -23,9 +59,9 @@ type lineTables struct {
 
 // readTables adds the line tables of functions scanned since the last call. Each of some goroutines
 // reads those of a number of functions at once. It fails only with ctx's error.
-func (d *Dump) readTables(ctx context.Context, atOnce, goroutines int) error {
-	first := d.constraints.functions
-	parts := (len(d.parts) - first + atOnce - 1) / atOnce
+func (d *decisions) readTables(ctx context.Context, l *listing, atOnce, goroutines int) error {
+	first := d.functions
+	parts := (len(l.functions) - first + atOnce - 1) / atOnce
 	var (
 		mu    sync.Mutex
 		next  int                         // part that no goroutine has taken
@@ -33,10 +69,8 @@ func (d *Dump) readTables(ctx context.Context, atOnce, goroutines int) error {
 		read  = make(map[int]*lineTables) // parts that are not added yet
 		wg    sync.WaitGroup
 	)
-	positions := d.header.Pad == v8Pad && !d.positions.partial
 	work := func() {
-		r := d.Reader()
-		r.fixes = new(fixes) // count no fixes here
+		r := newReader(l, d, new(descriptions), new(fixes)) // count no fixes here
 		r.bare = true
 		var starts disasm.Starts
 		mu.Lock()
@@ -46,12 +80,12 @@ func (d *Dump) readTables(ctx context.Context, atOnce, goroutines int) error {
 			next++
 			mu.Unlock()
 			lo := first + part*atOnce
-			t := r.lineTables(lo, min(lo+atOnce, len(d.parts)), positions, &starts)
+			t := r.lineTables(lo, min(lo+atOnce, len(l.functions)), &starts)
 			mu.Lock()
 			for read[part] = t; read[added] != nil; added++ {
 				d.addTables(read[added])
 				delete(read, added)
-				d.constraints.functions = min(d.constraints.functions+atOnce, len(d.parts))
+				d.functions = min(d.functions+atOnce, len(l.functions))
 			}
 		}
 	}
@@ -67,28 +101,27 @@ func (d *Dump) readTables(ctx context.Context, atOnce, goroutines int) error {
 	return ctx.Err()
 }
 
-// lineTables reads the tables of the functions from lo up to hi. With positions, it keeps the
-// positions of functions from a script.
-func (r *Reader) lineTables(lo, hi int, positions bool, starts *disasm.Starts) *lineTables {
+// lineTables reads the tables of the functions from lo up to hi.
+func (r *Reader) lineTables(lo, hi int, starts *disasm.Starts) *lineTables {
 	t := new(lineTables)
-	d := r.d
+	l := r.listing
 	for i := lo; i < hi; i++ {
-		if d.parts[i].debug.size == 0 {
+		if l.functions[i].debug.size == 0 {
 			continue
 		}
-		fn, err := r.rawRows(i)
-		if err != nil || r.exact || len(r.rows) == 0 {
+		fn, err := r.read(i)
+		if err != nil || r.from != fromTable || len(r.rows) == 0 {
 			continue
 		}
-		name, ok := d.v8Name(fn.Name)
-		t.constraints.add(d.Target(), starts, i, fn, r.rows, ok && name.tier == tierBaseline)
-		if !ok || d.header.Pad != v8Pad {
+		name, ok := l.v8Name(fn.Name)
+		t.constraints.add(l.Target(), starts, i, fn, r.rows, ok && name.tier == tierBaseline)
+		if !ok || !l.IsV8() {
 			continue
 		}
 		if name.isOptimized() {
 			t.optimized++
 		}
-		if lines, ok := v8LinesOf(i, &name, fn, r.rows); ok && positions {
+		if lines, ok := v8LinesOf(&name, fn, r.rows); ok {
 			t.positions = append(t.positions, lines)
 		}
 	}
@@ -97,7 +130,7 @@ func (r *Reader) lineTables(lo, hi int, positions bool, starts *disasm.Starts) *
 }
 
 // addTables adds the tables of the functions after those added so far.
-func (d *Dump) addTables(t *lineTables) {
+func (d *decisions) addTables(t *lineTables) {
 	d.constraints.merge(&t.constraints)
 	d.optimized += t.optimized
 	for i := range t.positions {
@@ -106,19 +139,17 @@ func (d *Dump) addTables(t *lineTables) {
 }
 
 // merge adds the counts of later functions.
-func (e *lineConstraints) merge(later *lineConstraints) {
-	if e.hypotheses == nil {
-		functions := e.functions
-		*e = *later
-		e.functions = functions
+func (c *lineConstraints) merge(later *lineConstraints) {
+	if c.hypotheses == nil {
+		*c = *later
 		return
 	}
-	e.tables += later.tables
-	e.rows += later.rows
-	e.judged += later.judged
-	e.baseline += later.baseline
+	c.tables += later.tables
+	c.rows += later.rows
+	c.judged += later.judged
+	c.baseline += later.baseline
 	for h := range later.hypotheses {
-		x, l := &e.hypotheses[h], &later.hypotheses[h]
+		x, l := &c.hypotheses[h], &later.hypotheses[h]
 		x.known += l.known
 		x.starts += l.starts
 		x.outside += l.outside

@@ -33,25 +33,25 @@ func TestLineTables_SameForAnyNumberOfGoroutines(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Again from the start, as if nothing had been read yet.
-			d.constraints, d.positions, d.optimized = lineConstraints{}, v8Positions{}, 0
-			if err := d.readTables(t.Context(), by.atOnce, by.goroutines); err != nil {
+			d.decisions = decisions{}
+			if err := d.decisions.readTables(t.Context(), &d.listing, by.atOnce, by.goroutines); err != nil {
 				t.Fatal(err)
 			}
-			d.constraints.fits = nil
+			d.decisions.constraints.fits = nil
 			if want == nil {
 				want = d
 			}
-			if d.constraints.functions != d.NumFunctions() {
-				t.Errorf("%s, %+v: got the tables of %d functions; want %d", path, by, d.constraints.functions, d.NumFunctions())
+			if d.decisions.functions != d.NumFunctions() {
+				t.Errorf("%s, %+v: got the tables of %d functions; want %d", path, by, d.decisions.functions, d.NumFunctions())
 			}
-			if !reflect.DeepEqual(d.constraints, want.constraints) || d.optimized != want.optimized {
-				t.Errorf("%s, %+v: got constraints %+v, %d optimized; want %+v, %d", path, by, d.constraints, d.optimized, want.constraints, want.optimized)
+			if !reflect.DeepEqual(d.decisions.constraints, want.decisions.constraints) || d.decisions.optimized != want.decisions.optimized {
+				t.Errorf("%s, %+v: got constraints %+v, %d optimized; want %+v, %d", path, by, d.decisions.constraints, d.decisions.optimized, want.decisions.constraints, want.decisions.optimized)
 			}
-			if !reflect.DeepEqual(d.positions, want.positions) {
+			if !reflect.DeepEqual(d.decisions.positions, want.decisions.positions) {
 				t.Errorf("%s, %+v: got other positions than one goroutine", path, by)
 			}
 		}
-		if want.constraints.tables+want.constraints.baseline == 0 || want.IsV8() && len(want.positions.byFile) == 0 {
+		if want.decisions.constraints.tables+want.decisions.constraints.baseline == 0 || want.IsV8() && len(want.decisions.positions.byFile) == 0 {
 			t.Errorf("%s: got no tables or no positions", path)
 		}
 	}
@@ -71,10 +71,10 @@ func TestLineTables_Cancelled(t *testing.T) {
 	if err := d.Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d.constraints = lineConstraints{}
+	d.decisions = decisions{}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := d.readTables(ctx, 10, 2); err != context.Canceled {
+	if err := d.decisions.readTables(ctx, &d.listing, 10, 2); err != context.Canceled {
 		t.Errorf("got error %v; want %v", err, context.Canceled)
 	}
 }

@@ -109,8 +109,8 @@ func TestUnwindBatch_ORC(t *testing.T) {
 	if n := d.NumFunctions(); n != 14 {
 		t.Errorf("%d functions, want 14", n)
 	}
-	if h := d.HeaderFixes(); len(h) != 1 || h[0].Name != "unknown-flags" {
-		t.Errorf("repairs of the header %+v, want unknown-flags", h)
+	if all := d.Fixes(); all[len(all)-1].Name != "unknown-flags" {
+		t.Errorf("repairs %+v; want unknown-flags last", all)
 	}
 	if r := fixes(d); r[source.DisplacedTables] != 14 || r["skewed-lines"] != 12 || r["unusable-unwind-tables"] != 0 {
 		t.Errorf("repairs %v", r)

@@ -30,31 +30,31 @@ type unwindBatch struct {
 }
 
 // unwinding records an unwinding record.
-func (d *Dump) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
-	d.endBatch()
-	if b, ok := ehframe.ReadBatch(d.order(), d.addrSize(), u.Data, u.HeaderSize); ok {
-		d.pairing.unwinding(source.Span{}, 0)
-		d.batches = append(d.batches, unwindBatch{
+func (s *scanner) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
+	s.endBatch()
+	if b, ok := ehframe.ReadBatch(s.order(), s.addrSize(), u.Data, u.HeaderSize); ok {
+		s.pairing.unwinding(source.Span{}, 0)
+		s.batches = append(s.batches, unwindBatch{
 			record: spanOf(raw), Batch: b,
 			frames: bytes.Clone(u.Data[b.Offset : b.Offset+b.Size]), sum: sha256.Sum256(raw.Body),
 		})
-		d.pairing.tables, d.pairing.loading = len(d.batches), false
+		s.pairing.tables, s.pairing.loading = len(s.batches), false
 		return
 	}
 	// CPython rounds up to 16; a larger claim is implausible.
-	d.pairing.unwinding(spanOf(raw), min(u.MappedSize, uint64(len(u.Data)+15)&^15))
+	s.pairing.unwinding(spanOf(raw), min(u.MappedSize, uint64(len(u.Data)+15)&^15))
 }
 
 // unwindingOf returns the unwinding record of a load. mapped is the size of its tables in memory
 // after the code, in bytes.
-func (d *Dump) unwindingOf(l *jitdump.Load) (s source.Span, mapped uint64) {
-	p := &d.pairing
+func (s *scanner) unwindingOf(l *jitdump.Load) (record source.Span, mapped uint64) {
+	p := &s.pairing
 	if p.tables == 0 {
 		return p.takeUnwinding()
 	}
 	p.loading = true
-	b := &d.batches[p.tables-1]
-	if !b.Has(d.codeStart(l.CodeAddr), l.CodeSize) {
+	b := &s.batches[p.tables-1]
+	if !b.Has(s.codeStart(l.CodeAddr), l.CodeSize) {
 		return source.Span{}, 0
 	}
 	b.users++
@@ -62,33 +62,33 @@ func (d *Dump) unwindingOf(l *jitdump.Load) (s source.Span, mapped uint64) {
 }
 
 // endBatch notes that no more loads belong to the unwinding record of a batch.
-func (d *Dump) endBatch() {
-	p := &d.pairing
+func (s *scanner) endBatch() {
+	p := &s.pairing
 	if p.tables == 0 {
 		return
 	}
-	if b := &d.batches[p.tables-1]; p.loading && b.users == 0 {
-		d.fixes.unwind.Add(1)
-		d.Problem(b.record.Off, "%s at offset %#x: none of its FDEs is about code of the functions that follow, with .eh_frame at %#x, as its .eh_frame_hdr says; its tables are left out", jitdump.IDUnwinding, b.record.Off, b.Addr)
+	if b := &s.batches[p.tables-1]; p.loading && b.users == 0 {
+		s.fixes.unwind.Add(1)
+		s.Problem(b.record.Off, "%s at offset %#x: none of its FDEs is about code of the functions that follow, with .eh_frame at %#x, as its .eh_frame_hdr says; its tables are left out", jitdump.IDUnwinding, b.record.Off, b.Addr)
 	}
 	p.tables, p.loading = 0, false
 }
 
 // ownUnwinding returns the unwinding record of a function, unless that is of a batch.
-func (d *Dump) ownUnwinding(p *parts) source.Span {
-	if p.unwind.Size == 0 || d.batchOf(p.unwind) != nil {
+func (l *listing) ownUnwinding(p *parts) source.Span {
+	if p.unwind.Size == 0 || l.batchOf(p.unwind) != nil {
 		return source.Span{}
 	}
 	return p.unwind
 }
 
 // batchOf returns the batch of an unwinding record, or nil.
-func (d *Dump) batchOf(s source.Span) *unwindBatch {
-	i, ok := slices.BinarySearchFunc(d.batches, s.Off, func(b unwindBatch, off int64) int { return cmp.Compare(b.record.Off, off) })
+func (l *listing) batchOf(record source.Span) *unwindBatch {
+	i, ok := slices.BinarySearchFunc(l.batches, record.Off, func(b unwindBatch, off int64) int { return cmp.Compare(b.record.Off, off) })
 	if !ok {
 		return nil
 	}
-	return &d.batches[i]
+	return &l.batches[i]
 }
 
 // batchTables returns the tables of fn in a batch.

@@ -1,0 +1,122 @@
+package jitdump
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"syscall"
+
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// Kind is the kind of jitdumps in the summary and in options.
+const Kind = "jitdump"
+
+// ErrNotJitdump says that a file is no jitdump.
+var ErrNotJitdump = jitdump.ErrNotJitdump
+
+// A Dump is a jitdump file, scanned up to the last call of Scan.
+type Dump struct {
+	listing
+	scanner      scanner
+	decisions    decisions
+	descriptions descriptions
+	fixes        fixes
+}
+
+var (
+	_ source.Dump   = (*Dump)(nil)
+	_ source.Tracer = (*Dump)(nil)
+	_ source.Texter = (*Dump)(nil)
+)
+
+// Identify reports whether a file begins with the magic number of jitdumps.
+func Identify(src io.ReaderAt, _ string) bool {
+	var head [4]byte
+	n, _ := src.ReadAt(head[:], 0)
+	return string(head[:n]) == "DTiJ" || string(head[:n]) == "JiTD"
+}
+
+// Open is OpenFile for callers that open files of several formats.
+func Open(src io.ReaderAt) (source.Dump, error) {
+	d, err := OpenFile(src)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// OpenFile reads the header of a jitdump. It fails if the file is not readable as one. The Dump
+// uses src for its whole lifetime, from several goroutines.
+func OpenFile(src io.ReaderAt) (*Dump, error) {
+	records, err := jitdump.NewReader(src)
+	if err != nil {
+		return nil, err
+	}
+	if m := records.Header().Machine; m > math.MaxUint16 {
+		return nil, fmt.Errorf("%s: elf_mach at offset %#x is %#x; ELF machines have 16 bits", jitdump.FormatName, 12, m)
+	}
+	d := &Dump{listing: listing{header: records.Header(), src: src, Listing: source.Listing{Cut: -1}}}
+	d.scanner = scanner{listing: &d.listing, fixes: &d.fixes, records: records, pairing: newPairing(), size: sizeOf(src)}
+	return d, nil
+}
+
+// sizeOf returns the size of a file in bytes, without holes, or 0 if it is unknown.
+func sizeOf(src io.ReaderAt) int64 {
+	f, ok := src.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return 0
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	if u, ok := st.Sys().(*syscall.Stat_t); ok {
+		return min(st.Size(), 512*u.Blocks)
+	}
+	return st.Size()
+}
+
+// Scan reads the records that were written since the last call, and decides about the dump as a
+// whole. A damaged part is dropped and becomes a Problem. The error is ctx's. Scan must not run
+// while functions are read.
+func (d *Dump) Scan(ctx context.Context) error {
+	if err := d.scanner.scan(ctx); err != nil {
+		return err
+	}
+	if err := d.decisions.decide(ctx, &d.listing); err != nil {
+		return err
+	}
+	d.decisions.callees.collect(&d.listing)
+	return nil
+}
+
+// Reader returns a new reader for one goroutine.
+func (d *Dump) Reader() *Reader {
+	return newReader(&d.listing, &d.decisions, &d.descriptions, &d.fixes)
+}
+
+// Functions is Reader for the interface source.Dump.
+func (d *Dump) Functions() source.FunctionReader { return d.Reader() }
+
+// Inspect returns a reader that counts no fixes and leaves out unwind tables.
+func (d *Dump) Inspect() source.FunctionReader {
+	r := newReader(&d.listing, &d.decisions, &d.descriptions, new(fixes))
+	r.inspects = true
+	return r
+}
+
+// MayHaveLines reports whether a record, a log or an object describes lines of function i.
+func (d *Dump) MayHaveLines(i int) bool {
+	p := d.partsOf(i)
+	return p.debug.Size != 0 || p.inline.Size != 0 || d.descriptions.has(i)
+}
+
+// Orphans returns how many debug records have no load so far.
+func (d *Dump) Orphans() int {
+	s := &d.scanner
+	return s.orphans + len(s.pairing.debug) + len(s.pairing.inline) + s.pairing.tooMany + len(s.pairing.j9)
+}
