@@ -17,7 +17,7 @@ import (
 	inject "github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -125,7 +125,7 @@ func checkMonoCalls(t *testing.T, dir string, set func(*inject.Options)) {
 
 func verifyAll(t *testing.T, path string) {
 	t.Helper()
-	result, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Diagnostic) {
+	result, err := checks.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Diagnostic) {
 		if c.Severity == verify.Error {
 			t.Errorf("verify: %s: %s", c.Rule, c.Text)
 		}

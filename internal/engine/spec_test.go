@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -68,7 +68,7 @@ func TestSpecification_Sentences(t *testing.T) {
 		}
 		var said []string
 		opts := verify.Options{All: true, Emit: func(d verify.Diagnostic) { said = append(said, d.Rule+": "+d.Text) }}
-		if _, err := formats.Verifier().File(context.Background(), w.path("jit-4242.dump"), opts); err != nil {
+		if _, err := checks.Verifier().File(context.Background(), w.path("jit-4242.dump"), opts); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(said, "; "); (got != "") != (c.verified != "") || !strings.Contains(got, c.verified) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/calls"
 	inject "github.com/jitinject/jitinject/internal/engine"
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/perfdata"
@@ -275,7 +275,7 @@ func TestTrace_EveryForm(t *testing.T) {
 func complaints(t *testing.T, path string) map[string]int {
 	t.Helper()
 	counts := make(map[string]int)
-	_, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Diagnostic) {
+	_, err := checks.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Diagnostic) {
 		counts[c.Rule]++
 		if counts[c.Rule] == 1 {
 			t.Logf("%s: %s: %s", filepath.Base(path), c.Rule, c.Text)
