@@ -23,7 +23,7 @@ import (
 const (
 	lliProcess = 24067
 	lliDump    = "jit-24067.dump"
-	lliData    = "../internal/runtime/gdbjit/testdata/"
+	lliData    = "../runtime/gdbjit/testdata/"
 )
 
 // lliRecording unpacks the recording and its core, and returns options for them. change may be nil.

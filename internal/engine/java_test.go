@@ -23,7 +23,7 @@ func javaAgent(t *testing.T) string {
 	if out, err := exec.Command("make", "-C", "..", "agent").CombinedOutput(); err != nil {
 		t.Fatalf("make agent: %v\n%s", err, out)
 	}
-	path, err := filepath.Abs("../bin/libjitinject-jvmti.so")
+	path, err := filepath.Abs("../../bin/libjitinject-jvmti.so")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,9 +29,6 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
-	"github.com/jitinject/jitinject/internal/runtime/gdbjit"
-	"github.com/jitinject/jitinject/internal/runtime/perfmap"
-	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -107,25 +104,19 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	if err != nil {
 		return err
 	}
-	dumps := located.Dumps
 	defer locate.CloseDumps(located.Dumps)
 	sum.Markers = len(rec.Markers)
 	sum.Add(located.Found)
-	opts.Logf(2, "scanned: %d dumps", len(dumps))
+	opts.Logf(2, "scanned: %d dumps", len(located.Dumps))
 
-	dumps, found, err := gdbjit.Attach(ctx, dumps)
+	attached, err := attach(ctx, rec, located.Dumps, opts)
 	if err != nil {
 		return err
 	}
-	sum.Add(found)
-
-	described, err := v8.Attach(ctx, rec, dumps, opts)
-	if err != nil {
-		return err
-	}
-	defer described.Close()
-	sum.Add(described.Found)
-	opts.Logf(2, "described: %d logs", described.Len())
+	defer attached.Close()
+	dumps := attached.Dumps
+	sum.Add(attached.Found)
+	opts.Logf(2, "described: %d logs", len(attached.Files))
 
 	if len(opts.CodeFrom) > 0 || len(opts.Live) > 0 {
 		opts.Progress.Begin(report.PhaseCode, 0)
@@ -140,7 +131,7 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	defer traces.Close()
 	sum.Add(traces.Found)
 	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && traces.Len() == 0 && !traces.Again {
-		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), perfmap.Refused(&located.Left), report.ErrStrict))
+		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), refused(&located.Left), report.ErrStrict))
 	}
 
 	if opts.Preview {
@@ -175,9 +166,9 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	sum.BytesRead = in.Size()
 	addDumps(sum, rec, usable)
 	for i, d := range usable {
-		sum.Dumps[i].Logs, sum.Dumps[i].Unlogged = described.Of(d), described.Unlogged(d)
+		sum.Dumps[i].Logs, sum.Dumps[i].Unlogged = d.Logs, d.Unlogged
 	}
-	described.EachFailed(func(path string, err error) { addFailed(sum, path, err) })
+	attached.EachFailed(func(path string, err error) { addFailed(sum, path, err) })
 	return nil
 }
 
@@ -291,7 +282,7 @@ func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error
 	if err != nil {
 		return nil, nil, err
 	}
-	large := func(d *model.Dump) bool { return !r.opts.Bundle && perfmap.IsLarge(d) }
+	large := func(d *model.Dump) bool { return !r.opts.Bundle && isLarge(d) }
 	if r.opts.Sampled || slices.ContainsFunc(r.dumps, large) {
 		if err := planner.DropUnreferenced(ctx, r.traces.EachCalled(), large, r.opts.Sampled); err != nil {
 			return nil, nil, err

@@ -37,7 +37,7 @@ func TestSpecification_Sentences(t *testing.T) {
 		"move":                           {moved: 1},
 		"move-of-other-process":          {problem: "are of a process 777", verified: "dump/move-unknown"},
 	} {
-		dump, err := os.ReadFile(filepath.Join("../testdata/spec", name+".dump"))
+		dump, err := os.ReadFile(filepath.Join("../../testdata/spec", name+".dump"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ type writer struct {
 func (w *world) startWriter(mode string) *writer {
 	w.t.Helper()
 	program := w.path("writer")
-	testrec.Run(w.t, ".", testrec.Tool(w.t, "gcc", "cc"), "-O1", "-o", program, filepath.Join("..", "internal", "dumptail", "testdata", "writer.c"))
+	testrec.Run(w.t, ".", testrec.Tool(w.t, "gcc", "cc"), "-O1", "-o", program, filepath.Join("..", "dumptail", "testdata", "writer.c"))
 	cmd := exec.Command(program, w.dir, mode, fmt.Sprint(writtenAt))
 	in, out := testrec.Start(w.t, cmd)
 	p := &writer{t: w.t, pid: uint32(cmd.Process.Pid), in: in, out: bufio.NewReader(out)}

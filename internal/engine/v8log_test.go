@@ -30,7 +30,7 @@ func placeSample(t *testing.T, sample, log string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	copyTo := func(from, name string) []byte {
-		b, err := os.ReadFile(filepath.Join("..", "internal", from))
+		b, err := os.ReadFile(filepath.Join("..", from))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), b, 0o600)
 		}
@@ -194,7 +194,7 @@ func TestV8Log_Named(t *testing.T) {
 func TestV8Log_OtherRun(t *testing.T) {
 	dir := placeLog(t, "")
 	plain := runLog(t, dir, "plain", nil)
-	b, err := os.ReadFile("../internal/format/v8log/testdata/node25.log")
+	b, err := os.ReadFile("../format/v8log/testdata/node25.log")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "isolate-0x1-8649-v8.log"), b, 0o600)
 	}
@@ -214,7 +214,7 @@ func TestV8Log_OtherRun(t *testing.T) {
 func TestV8Log_OtherRunBesideRight(t *testing.T) {
 	for _, other := range []string{"isolate-0x1-8649-v8.log", "isolate-0x9-8649-v8.log"} {
 		dir := placeLog(t, "isolate-0x5-8649-v8.log")
-		b, err := os.ReadFile("../internal/format/v8log/testdata/node25.log")
+		b, err := os.ReadFile("../format/v8log/testdata/node25.log")
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, other), b, 0o600)
 		}
@@ -316,7 +316,7 @@ func TestV8Log_Progress(t *testing.T) {
 // The functions have the lines of the dump.
 func TestV8Log_ChangesDuringRun(t *testing.T) {
 	const name = "isolate-0x1-8649-v8.log"
-	other, err := os.ReadFile("../internal/format/v8log/testdata/node25.log")
+	other, err := os.ReadFile("../format/v8log/testdata/node25.log")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 // code, with renamed functions. Its map is beside it (node 20) or inside it (node 25).
 
 const (
-	mapData    = "../internal/format/sourcemap/testdata/"
+	mapData    = "../format/sourcemap/testdata/"
 	bundlePath = "/tmp/v8log-mapped/src/" // of the original files, as the map says
 )
 

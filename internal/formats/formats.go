@@ -35,6 +35,9 @@ type Format struct {
 	Calls calltrace.Opener
 	Event string
 
+	// Attach lets files of the format describe functions in dumps of other formats.
+	Attach locate.Attach
+
 	// Companion says that files of the format describe functions of dumps of another format.
 	Companion bool
 }
@@ -60,14 +63,14 @@ var All = []Format{
 	},
 	{
 		Kind: gdbjit.Kind, Name: "objects that a process registered for debuggers", Identify: gdbjit.Identify,
-		Dump: locate.Format{Find: gdbjit.Find},
+		Dump: locate.Format{Find: gdbjit.Find}, Attach: gdbjit.Attach,
 	},
 	{
-		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,
+		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true, Attach: v8.Attach,
 	},
 	{ // the last: it looks for maps of processes that have nothing else
 		Kind: perfmap.Kind, Name: "a perf map", Identify: perfmap.Identify,
-		Dump: locate.Format{Open: perfmap.Open, Other: perfmap.ErrNotMap, Find: perfmap.Find, Substitute: perfmap.Substitute, Explain: perfmap.Explain, Check: perfmap.DropElsewhere},
+		Dump: locate.Format{Open: perfmap.Open, Other: perfmap.ErrNotMap, Find: perfmap.Find, Substitute: perfmap.Substitute, Explain: perfmap.Explain, Check: perfmap.DropElsewhere, IsLarge: perfmap.IsLarge, Refused: perfmap.Refused},
 	},
 }
 

@@ -33,6 +33,14 @@ type Format struct {
 
 	// Check compares a dump, of any format, with the recording when its clock is known.
 	Check func(rec *recording.Recording, d *model.Dump, found *report.Findings)
+
+	// IsLarge reports whether a dump of the format has so many functions that only those get objects
+	// that samples refer to. It is false for dumps of other formats.
+	IsLarge func(d *model.Dump) bool
+
+	// Refused says which files of the format were found and not used, and why, after a semicolon. It
+	// returns "" if there are none.
+	Refused func(left *Left) string
 }
 
 // FindAll adds markers for files of all formats that no mapping describes.

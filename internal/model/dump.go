@@ -36,6 +36,10 @@ type Dump struct {
 	// Late is the number of functions that were loaded after all of those files were made.
 	Late int
 
+	Logs []report.LogSummary // logs that describe its functions
+	// Unlogged is the number of its functions that have no inlined calls because they are in no log.
+	Unlogged int
+
 	Number  int    // index of its line in the summary
 	Objects string // the directory for its objects, absolute
 	Placed  int    // number of source files that have been written
