@@ -50,7 +50,7 @@ var All = []Format{
 	},
 	{
 		Kind: mono.Kind, Name: "a log of Mono's profiler", Identify: mono.Identify,
-		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Find: mono.Find, Explain: mono.Explain, Check: mono.DropUnmapped},
+		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Prepare: mono.Prepare, Find: mono.Find, Explain: mono.Explain, Check: mono.DropUnmapped},
 		Calls: mono.Traces, Event: mono.Event,
 	},
 	{

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -18,6 +19,9 @@ type Format struct {
 	Open func(src io.ReaderAt) (source.Dump, error)
 	// Other is the error of Open for a file of another format.
 	Other error
+
+	// Prepare makes a dump follow options before it is scanned, if it has the format.
+	Prepare func(d source.Dump, opts *config.Options)
 
 	// Find adds markers for the format's files that no mapping in the recording describes.
 	// The error is ctx's, or of options that cannot be followed.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
 	"slices"
@@ -51,10 +52,7 @@ func (d *Dump) KnowsMachine() error {
 		return nil
 	}
 	err := errors.New("neither it nor the recording says what machine its code is for")
-	if a, ok := d.Source.(interface{ AdviseMachine() string }); ok {
-		return report.Advise(err, "%s", a.AdviseMachine())
-	}
-	return report.Advise(err, "record into a file: perf record -o FILE")
+	return report.Advise(err, "%s", cmp.Or(d.Source.Traits().MachineAdvice, "record into a file: perf record -o FILE"))
 }
 
 // Noun returns what the file of the dump is, for messages.
