@@ -47,7 +47,7 @@ type Options struct {
 	Bundle bool
 
 	// CFI says which functions get unwind tables that are derived from their code, because
-	// their runtime sends none.
+	// their runtime sends none. The default is CFIWhereUnwound.
 	CFI CFI
 
 	// Sampled makes objects only for functions that Input refers to: by the address of a
@@ -66,6 +66,7 @@ type Options struct {
 	// problem. A number of nanoseconds is added to the times of dumps that count in
 	// CLOCK_MONOTONIC.
 	Clock string
+
 	// SideFiles are files that runtimes wrote, in addition to those that the recording names.
 	// Without a kind, PID is required: the file is then the dump of that process, of any
 	// kind, even if the recording differs.
@@ -135,7 +136,7 @@ type Options struct {
 type CFI int
 
 const (
-	// CFIWhereUnwound derives them if the recording has copies of stacks, which perf unwinds
+	// CFIWhereUnwound, the default, derives them if the recording has copies of stacks, which perf unwinds
 	// by them.
 	CFIWhereUnwound CFI = iota
 	// CFIAlways derives them always.

@@ -17,7 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/runtime/xray"
 )
 
-// These types are defined where the stages of a run can see them.
+// The stages of a run define these types. The command uses them by these names.
 type (
 	// Options are the settings of [Run].
 	Options = config.Options
