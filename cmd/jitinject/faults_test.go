@@ -45,7 +45,7 @@ var faultModes = []faultMode{
 	{name: "pipe out", args: "-i perf.data -o -", pipe: true},
 	{name: "clean", args: "clean out.data", first: "-i perf.data -o out.data"},
 	{name: "verify", args: "verify out.data", first: "-i perf.data -o out.data", reads: true},
-	{name: "dump", args: "dump out.data", first: "-i perf.data -o out.data", reads: true},
+	{name: "dump", args: "dump jit-4711.dump", reads: true},
 	{name: "sources", args: "-i perf.data -o out.data --sources new/sources"},
 	{name: "Mono", args: "-i perf.data -o out.data", make: stageMono},
 	{name: "XRay", args: "-i perf.data -o out.data xray-log.calls", make: stageXRay},

@@ -43,9 +43,7 @@ var readerModes = []faultMode{
 	{name: "dump log", args: "dump named.log", make: stageV8Log("named.log"), reads: true, few: true},
 	{name: "dump Mono", args: "dump app.mlpd", make: stageMono, reads: true, few: true},
 	{name: "dump XRay", args: "dump xray-log.calls", make: stageXRay, reads: true, few: true},
-	{name: "dump directory", args: "dump perf.dir", make: stageDirectory, reads: true, few: true},
 	{name: "verify directory", args: "verify perf.dir", make: stageDirectory, reads: true, few: true},
-	{name: "dump object", args: "dump jitted-4711-0.so", first: "-i perf.data -o out.data", reads: true, few: true},
 	{name: "verify object", args: "verify jitted-4711-0.so", first: "-i perf.data -o out.data", reads: true, few: true},
 }
 

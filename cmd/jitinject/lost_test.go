@@ -34,7 +34,7 @@ func TestOutput_LostOnFullDevice(t *testing.T) {
 		"verify --explain recording/object-missing": exitFailed,
 		"verify out.data":                 exitFailed,
 		"dump jit-4711.dump":              exitIncomplete,
-		"dump --json out.data":            exitIncomplete,
+		"dump --json jit-4711.dump":       exitIncomplete,
 		"-q -o again.data --summary json": exitIncomplete,
 		"-q -o -":                         exitFailed,
 		"clean -n out.data":               exitIncomplete,

@@ -26,9 +26,6 @@ type LineAddresses struct {
 	AsWritten AddressFit `json:"as_written"`
 	// MovedBack says how well they fit with Skew subtracted.
 	MovedBack AddressFit `json:"moved_back"`
-
-	// Early is 0: lines are decided before any function is read. The JSON form keeps the field.
-	Early int `json:"early"`
 }
 
 // An AddressFit says how well the addresses of lines fit the code.

@@ -33,7 +33,7 @@ func (d *Dump) Fixes() []source.Fix {
 		{Name: "foreign-lines", Count: f.foreign.Load(), Text: "functions with lines of code inlined from other files, which V8 writes under the name of the function's own file; left out, except about 1 in 70"},
 		{Name: "late-file-names", Count: f.lateNames.Load(), Text: "functions with code inlined from other files; V8 writes the files' names one entry too late; fixed"},
 		{Name: "unplaced-lines", Count: f.unplaced.Load(), Text: "functions with code that V8 places in line 1, column 1, for lack of a position; such lines were left out"},
-		{Name: "unchecked-lines", Count: f.unchecked.Load(), Text: "optimized functions that may have lines of other files: the dump has no line table of their baseline code, or grew while it was read"},
+		{Name: "unchecked-lines", Count: f.unchecked.Load(), Text: "optimized functions that may have lines of other files: the dump has no line table of their baseline code"},
 		{Name: "unsorted-lines", Count: f.unsorted.Load(), Text: "functions with source lines out of order; sorted"},
 		{Name: "absurd-lines", Count: f.absurdLines.Load(), Text: "source lines with an impossible number; left out"},
 		{Name: "unusable-unwind-tables", Count: f.unwind.Load(), Text: "functions with unreadable unwind tables; the tables were left out"},
