@@ -181,9 +181,6 @@ type LineAddresses struct {
 	AsWritten AddressFit `json:"as_written"`
 	// MovedBack says how well they fit with Skew subtracted.
 	MovedBack AddressFit `json:"moved_back"`
-
-	// Early counts functions that got lines while the dump grew, and contradict the decision.
-	Early int `json:"early"`
 }
 
 // An AddressFit says how well the addresses of lines fit the code.
