@@ -20,7 +20,7 @@ func javaAgent(t *testing.T) string {
 	t.Helper()
 	testrec.Tool(t, "gcc", "cc")
 	testrec.Tool(t, "javac")
-	if out, err := exec.Command("make", "-C", "..", "agent").CombinedOutput(); err != nil {
+	if out, err := exec.Command("make", "-C", "../..", "agent").CombinedOutput(); err != nil {
 		t.Fatalf("make agent: %v\n%s", err, out)
 	}
 	path, err := filepath.Abs("../../bin/libjitinject-jvmti.so")
