@@ -44,14 +44,6 @@ func (b *Builder) Part(spare *Part) (*Part, error) {
 	return p, b.Reset(b.enc)
 }
 
-// Size returns the length of the part's sections in bytes.
-func (p *Part) Size() (n int) {
-	for _, data := range p.data {
-		n += len(data)
-	}
-	return n
-}
-
 // Sections yields the names and contents of the part's sections, before they are joined with
 // others.
 func (p *Part) Sections() iter.Seq2[string, []byte] {

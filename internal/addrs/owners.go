@@ -161,7 +161,7 @@ func (o *Owners) Next(addr uint64) (t Tenancy, ok bool) {
 func (o *Owners) Owned(lo, hi uint64, owner int) (parts []Tenancy) {
 	o.Each(lo, hi, func(t Tenancy) bool {
 		if t.Owner == owner {
-			parts = AppendTenancy(parts, t)
+			parts = appendTenancy(parts, t)
 		}
 		return true
 	})
@@ -171,21 +171,14 @@ func (o *Owners) Owned(lo, hi uint64, owner int) (parts []Tenancy) {
 // Within returns the parts of [lo, hi) that have an owner, in order.
 func (o *Owners) Within(lo, hi uint64) (parts []Tenancy) {
 	o.Each(lo, hi, func(t Tenancy) bool {
-		parts = AppendTenancy(parts, t)
+		parts = appendTenancy(parts, t)
 		return true
 	})
 	return parts
 }
 
-// IsEmpty reports whether no part of [lo, hi) has an owner.
-func (o *Owners) IsEmpty(lo, hi uint64) (empty bool) {
-	empty = true
-	o.Each(lo, hi, func(Tenancy) bool { empty = false; return false })
-	return empty
-}
-
-// AppendTenancy appends a tenancy, or extends the last one if that is of the same owner.
-func AppendTenancy(parts []Tenancy, t Tenancy) []Tenancy {
+// appendTenancy appends a tenancy, or extends the last one if that is of the same owner.
+func appendTenancy(parts []Tenancy, t Tenancy) []Tenancy {
 	if n := len(parts); n > 0 && parts[n-1].Hi == t.Lo && parts[n-1].Owner == t.Owner {
 		parts[n-1].Hi = t.Hi
 		return parts

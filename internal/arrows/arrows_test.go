@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"internal/format/gdbjit":    {},
 	"internal/format/perfmap":   {"internal/wire"},
 	"internal/format/j9meta":    {"internal/safefile/sys", "internal/wire"},
+	"internal/format/callframe": {"internal/wire"},
 	"internal/format/jitelf":    {"github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd", "internal/ehframe", "internal/jitcode", "internal/wire"},
 
 	// Writers: one standard each, no JITs.
@@ -50,8 +51,8 @@ var allowed = map[string][]string{
 	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/ehframe", "internal/format/j9meta", "internal/jitcode", "internal/runtime/jitdump/hotspot", "internal/runtime/openj9/metadata", "internal/source", "internal/tier", "internal/wire", "jitdump"},
 	"internal/buildid":                 {},
 	"internal/xraymap":                 {"github.com/ianlancetaylor/demangle", "internal/buildid"},
-	"internal/ehframe":                 {"internal/jitcode", "internal/wire"},
-	"internal/cfi":                     {"github.com/go-delve/delve/pkg/dwarf/frame", "internal/ehframe", "internal/jitcode"},
+	"internal/ehframe":                 {"internal/format/callframe", "internal/jitcode", "internal/wire"},
+	"internal/cfi":                     {"internal/ehframe", "internal/format/callframe", "internal/jitcode"},
 	"internal/jitobj":                  {"dwarfgen", "elfgen", "github.com/ianlancetaylor/demangle", "internal/jitcode", "internal/wire"},
 
 	// What debug/dwarf does not check.
@@ -103,10 +104,10 @@ var allowed = map[string][]string{
 	// and one for each format. Only jitdumps contain another format.
 	"internal/show":             {"golang.org/x/sys/unix", "internal/quote", "internal/safefile/sys", "internal/wire"},
 	"internal/show/listing":     {"golang.org/x/arch/arm/armasm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/loong64/loong64asm", "golang.org/x/arch/ppc64/ppc64asm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/x86/x86asm", "internal/jitcode", "internal/show"},
-	"internal/show/frames":      {"internal/show", "internal/wire"},
+	"internal/show/frames":      {"internal/format/callframe", "internal/show"},
 	"internal/show/callstats":   {"internal/show"},
 	"internal/show/showj9":      {"internal/format/j9meta", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/safefile/sys", "internal/show", "internal/show/listing", "jitdump"},
-	"internal/show/showjitdump": {"internal/ehframe", "internal/format/j9meta", "internal/runtime/jitdump", "internal/show", "internal/show/frames", "internal/show/listing", "internal/show/showj9", "jitdump"},
+	"internal/show/showjitdump": {"internal/ehframe", "internal/format/callframe", "internal/format/j9meta", "internal/runtime/jitdump", "internal/show", "internal/show/frames", "internal/show/listing", "internal/show/showj9", "jitdump"},
 	"internal/show/showmap":     {"internal/format/perfmap", "internal/show", "internal/wire"},
 	"internal/show/showmono":    {"internal/format/monolog", "internal/show", "internal/show/callstats"},
 	"internal/show/showv8":      {"internal/format/v8log", "internal/show"},
@@ -135,10 +136,12 @@ var allowed = map[string][]string{
 	"internal/verify/jitted":         {},
 	"internal/verify/printed":        {"internal/engine", "internal/quote", "internal/safefile/sys", "internal/terminal", "internal/verify", "internal/words"},
 	"internal/verify/ehframe":        {"internal/verify", "internal/wire"},
+	"internal/verify/printed":        {"inject", "internal/quote", "internal/safefile/sys", "internal/terminal", "internal/verify", "internal/words"},
+	"internal/verify/ehframe":        {"internal/format/callframe"},
 	"internal/verify/recorded":       {"internal/safefile/sys", "internal/verify", "internal/verify/jitted", "perfdata"},
-	"internal/verify/checkobject":    {"internal/dwarfline", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted"},
+	"internal/verify/checkobject":    {"internal/dwarfline", "internal/format/callframe", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted"},
 	"internal/verify/checkrecording": {"internal/safefile/sys", "internal/verify", "internal/verify/checkobject", "internal/verify/jitted", "internal/verify/recorded", "perfdata"},
-	"internal/verify/checkdump":      {"golang.org/x/arch/x86/x86asm", "internal/format/j9meta", "internal/safefile/sys", "internal/verify", "internal/verify/checkproducer", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
+	"internal/verify/checkdump":      {"golang.org/x/arch/x86/x86asm", "internal/format/callframe", "internal/format/j9meta", "internal/safefile/sys", "internal/verify", "internal/verify/checkproducer", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
 	"internal/verify/checkproducer":  {"internal/safefile/sys", "internal/verify", "jitdump"},
 	"internal/verify/checkmap":       {"internal/verify", "internal/verify/jitted", "internal/verify/recorded"},
 	"internal/verify/checkgdbjit":    {"internal/elfcore", "internal/verify", "internal/verify/jitted", "internal/verify/recorded"},

@@ -71,7 +71,7 @@ func (p *partJob) members() []model.Member {
 }
 
 // bundlePart makes a part. If it is the last one, bundlePart makes the bundle too.
-func (w *Writer) bundlePart(m *Maker, p *partJob) {
+func (w *Writer) bundlePart(m *maker, p *partJob) {
 	part, t, err := m.part(w, p)
 	w.Opts.Progress.Add(int64(len(p.members())))
 	var we *jitobj.WriteError
@@ -104,12 +104,12 @@ func (w *Writer) bundlePart(m *Maker, p *partJob) {
 			}
 		}
 	} else if did == objstore.Created {
-		m.Created = append(m.Created, CreatedFile{b.number, b.file.Ino})
+		m.Created = append(m.Created, createdFile{b.number, b.file.Ino})
 	}
 }
 
 // part makes a part of a bundle. It omits functions that cannot be read.
-func (m *Maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
+func (m *maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
 	var t Counts
 	if err := m.enter(p.object.Dump); err != nil {
 		return nil, t, err
@@ -145,7 +145,7 @@ func (m *Maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
 }
 
 // open returns the bundle's file, and opens it at the first call.
-func (b *bundleJob) open(m *Maker) (*objstore.Draft, error) {
+func (b *bundleJob) open(m *maker) (*objstore.Draft, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.file == nil && b.failed == nil {
@@ -158,7 +158,7 @@ func (b *bundleJob) open(m *Maker) (*objstore.Draft, error) {
 var errNoFunctions = errors.New("no functions")
 
 // join finishes a bundle after all its parts were made.
-func (m *Maker) join(b *bundleJob) (objstore.Outcome, error) {
+func (m *maker) join(b *bundleJob) (objstore.Outcome, error) {
 	if b.failed != nil {
 		return 0, b.failed
 	}

@@ -41,7 +41,7 @@ type Writer struct {
 	result   Result
 	failed   map[failure]failures
 	problems []report.Problem
-	Created  []CreatedFile
+	Created  []createdFile
 }
 
 // A failure groups errors of the same kind: a full disk fails thousands of files.
@@ -72,7 +72,7 @@ var ErrNothing = errors.New("no object could be made")
 // an object.
 func Make(ctx context.Context, p *model.Plan, stores *objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options) (*Writer, Result, error) {
 	w := &Writer{Plan: p, Opts: opts, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures)}
-	w.Created = make([]CreatedFile, 0, len(p.Objects))
+	w.Created = make([]createdFile, 0, len(p.Objects))
 	jobs := opts.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -95,8 +95,8 @@ func Make(ctx context.Context, p *model.Plan, stores *objstore.Stores, sources *
 	return w, result, err
 }
 
-// A CreatedFile is an object without a file before this run.
-type CreatedFile struct {
+// A createdFile is an object without a file before this run.
+type createdFile struct {
 	Object int // number in the plan
 	// inode number
 	Ino uint64
@@ -127,7 +127,7 @@ func (w *Writer) Undo() (left string) {
 
 // work makes objects until none are left.
 func (w *Writer) work(ctx context.Context) error {
-	m := Maker{Opts: w.Opts, CompDir: w.compDir}
+	m := maker{Opts: w.Opts, CompDir: w.compDir}
 	var dump *model.Dump // dump that m has entered
 	var store *objstore.Store
 	for ctx.Err() == nil {
@@ -157,14 +157,14 @@ func (w *Writer) work(ctx context.Context) error {
 				continue
 			}
 			alone++
-			did, err := m.Object(o, store)
+			did, err := m.object(o, store)
 			if err != nil {
 				w.fail(i, 1, err)
 				w.lacks(o.Dump, o.Function)
 				continue
 			}
 			if did == objstore.Created {
-				m.Created = append(m.Created, CreatedFile{i, m.Ino})
+				m.Created = append(m.Created, createdFile{i, m.Ino})
 			}
 		}
 		w.Opts.Progress.Add(alone)
@@ -175,9 +175,9 @@ func (w *Writer) work(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// A Maker is one worker. It has a reader and a builder for its current dump, and the results so
+// A maker is one worker. It has a reader and a builder for its current dump, and the results so
 // far.
-type Maker struct {
+type maker struct {
 	Opts      *config.Options
 	dump      *model.Dump
 	reader    source.FunctionReader
@@ -193,12 +193,12 @@ type Maker struct {
 	unchanged int
 	replaced  int
 	bytes     int64
-	Created   []CreatedFile
+	Created   []createdFile
 	problems  []report.Problem
 }
 
-// Object makes one object.
-func (m *Maker) Object(o *model.Object, s *objstore.Store) (objstore.Outcome, error) {
+// object makes one object.
+func (m *maker) object(o *model.Object, s *objstore.Store) (objstore.Outcome, error) {
 	if err := m.enter(o.Dump); err != nil {
 		return 0, err
 	}
@@ -229,7 +229,7 @@ func (m *Maker) Object(o *model.Object, s *objstore.Store) (objstore.Outcome, er
 }
 
 // finished counts an object. size is in bytes.
-func (m *Maker) finished(did objstore.Outcome, size int64) {
+func (m *maker) finished(did objstore.Outcome, size int64) {
 	m.made++
 	m.bytes += size
 	switch did {
@@ -241,7 +241,7 @@ func (m *Maker) finished(did objstore.Outcome, size int64) {
 }
 
 // enter prepares m for objects of a dump.
-func (m *Maker) enter(d *model.Dump) (err error) {
+func (m *maker) enter(d *model.Dump) (err error) {
 	if d == m.dump {
 		return nil
 	}
@@ -286,7 +286,7 @@ func setMade(o *model.Object, obj *jitobj.Object) {
 }
 
 // add adds to the counts of a dump.
-func (m *Maker) add(dump int, c Counts) {
+func (m *maker) add(dump int, c Counts) {
 	if m.counts == nil {
 		m.counts = make(map[int]Counts)
 	}
@@ -295,7 +295,7 @@ func (m *Maker) add(dump int, c Counts) {
 }
 
 // LeaveDump collects the reader's problems.
-func (m *Maker) LeaveDump() {
+func (m *maker) LeaveDump() {
 	if m.reader == nil {
 		return
 	}
@@ -332,7 +332,7 @@ func (w *Writer) fail(i, functions int, err error) {
 }
 
 // Merge adds the results of a worker to the writer's.
-func (w *Writer) Merge(m *Maker) {
+func (w *Writer) Merge(m *maker) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.result.Objects += m.made
@@ -347,7 +347,7 @@ func (w *Writer) Merge(m *Maker) {
 }
 
 // keepCreated moves the files that a worker has created to the writer's.
-func (w *Writer) keepCreated(m *Maker) {
+func (w *Writer) keepCreated(m *maker) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.Created = append(w.Created, m.Created...)

@@ -10,7 +10,7 @@ import (
 )
 
 // skeleton makes the object for functions that lie in a file, the i-th of the plan.
-func (w *Writer) skeleton(m *Maker, i int, s *objstore.Store) {
+func (w *Writer) skeleton(m *maker, i int, s *objstore.Store) {
 	o := &w.Plan.Objects[i]
 	did, ino, err := m.skeleton(w, i, s)
 	switch {
@@ -21,7 +21,7 @@ func (w *Writer) skeleton(m *Maker, i int, s *objstore.Store) {
 			w.lacks(o.Dump, int(member.Function))
 		}
 	case did == objstore.Created:
-		m.Created = append(m.Created, CreatedFile{i, ino})
+		m.Created = append(m.Created, createdFile{i, ino})
 	}
 }
 
@@ -35,7 +35,7 @@ type fileError struct {
 func (e *fileError) Error() string { return e.path + ": " + e.err.Error() }
 
 // skeleton makes the object, and returns the inode of its file.
-func (m *Maker) skeleton(w *Writer, i int, s *objstore.Store) (did objstore.Outcome, ino uint64, err error) {
+func (m *maker) skeleton(w *Writer, i int, s *objstore.Store) (did objstore.Outcome, ino uint64, err error) {
 	o := &w.Plan.Objects[i]
 	if err := m.enter(o.Dump); err != nil {
 		return 0, 0, err

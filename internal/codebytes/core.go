@@ -18,8 +18,8 @@ import (
 // containers. The addresses of mapped files prove more, because they are random. So either both
 // must match a process, or the files alone.
 
-// A Candidate is a process of the recording that a memory may be of.
-type Candidate struct {
+// A candidate is a process of the recording that a memory may be of.
+type candidate struct {
 	PID    uint32
 	Number uint32 // in its own pid namespace, if that is known, or 0
 	Last   uint64 // a time at which it ran the program, in the recording's nanoseconds
@@ -27,17 +27,17 @@ type Candidate struct {
 	Holds  func(Memory) bool // reports whether a memory has any of the functions; nil for yes
 }
 
-// MatchDump is Match for the process of a dump. maps are the executable mappings of that.
+// MatchDump is match for the process of a dump. maps are the executable mappings of that.
 func (c *Files) MatchDump(f *File, d *model.Dump, maps []recording.FileMap) (note string, err error) {
-	return Match(c.Rec, f, &Candidate{
+	return match(c.Rec, f, &candidate{
 		PID: d.PID, Number: d.Source.PID(), Last: LastTime(d), Maps: maps,
 		Holds: func(m Memory) bool { return holdsAny(m, d) },
 	})
 }
 
-// Match fails if the memory of f is not of a process, with the reason. It returns a note if the
+// match fails if the memory of f is not of a process, with the reason. It returns a note if the
 // process was inferred. f must not be an image.
-func Match(rec *recording.Recording, f *File, p *Candidate) (note string, err error) {
+func match(rec *recording.Recording, f *File, p *candidate) (note string, err error) {
 	if f.Live != nil {
 		return "", matchLive(rec, f.Live, p)
 	}

@@ -17,7 +17,7 @@ import (
 const startSlack = uint64(time.Second)
 
 // matchLive fails if a running process is not the one of the recording, with the reason.
-func matchLive(rec *recording.Recording, live *procmem.Process, p *Candidate) error {
+func matchLive(rec *recording.Recording, live *procmem.Process, p *candidate) error {
 	if live.PID() != int(p.PID) {
 		return fmt.Errorf("it is process %d, not %d", live.PID(), p.PID)
 	}

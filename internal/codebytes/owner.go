@@ -11,7 +11,7 @@ import (
 // image. note says what was inferred, or is "". It fails if there is no such process, with the reason.
 func Owner(rec *recording.Recording, f *File) (pid uint32, note string, err error) {
 	match := func(pid uint32) (string, error) {
-		return Match(rec, f, &Candidate{PID: pid, Last: recording.LatestTime, Maps: rec.FileMapsOf(pid, recording.LatestTime)})
+		return match(rec, f, &candidate{PID: pid, Last: recording.LatestTime, Maps: rec.FileMapsOf(pid, recording.LatestTime)})
 	}
 	own := uint32(max(f.Memory().PID(), 0))
 	if rec.Processes[own] != nil {

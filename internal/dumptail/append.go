@@ -25,7 +25,7 @@ func (d *Dump) Append() (int, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && info.Size() != size {
-		err = ErrBusy
+		err = errBusy
 	}
 	n := 0
 	if err == nil {

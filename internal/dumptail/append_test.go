@@ -112,8 +112,8 @@ func TestCopy_WithoutTail(t *testing.T) {
 	}
 	copied, err := w.dump().Copy(path)
 	want := w.read()
-	if err != nil || copied.Missing != ErrNoBuffer || copied.Tail != 0 || copied.Disk != int64(len(want)) {
-		t.Errorf("got %+v, %v; want %d bytes, and %v", copied, err, len(want), ErrNoBuffer)
+	if err != nil || copied.Missing != errNoBuffer || copied.Tail != 0 || copied.Disk != int64(len(want)) {
+		t.Errorf("got %+v, %v; want %d bytes, and %v", copied, err, len(want), errNoBuffer)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
 		t.Errorf("got %d bytes, %v; want the %d of the dump", len(got), err, len(want))

@@ -24,6 +24,6 @@
 // appended to the dump itself.
 //
 // The layouts are those of 64-bit little-endian programs on x86-64 and arm64. For other processes, Tail
-// fails with [ErrMachine] if something is missing. glibc and musl have one declaration of FILE for all machines;
+// fails with [errMachine] if something is missing. glibc and musl have one declaration of FILE for all machines;
 // only x86-64 was tried.
 package dumptail

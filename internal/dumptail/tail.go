@@ -10,16 +10,16 @@ import (
 )
 
 var (
-	// ErrNoBuffer says that the dump ends inside a record, and that no FILE for it is in the memory
+	// errNoBuffer says that the dump ends inside a record, and that no FILE for it is in the memory
 	// of the process: it writes without stdio, or with an unknown C library.
-	ErrNoBuffer = errors.New("the dump ends inside a record, and the process has no stdio buffer of glibc or musl for it")
+	errNoBuffer = errors.New("the dump ends inside a record, and the process has no stdio buffer of glibc or musl for it")
 
-	// ErrBusy says that the process wrote to the dump at each try.
-	ErrBusy = errors.New("the process wrote to its dump at each try to read the rest")
+	// errBusy says that the process wrote to the dump at each try.
+	errBusy = errors.New("the process wrote to its dump at each try to read the rest")
 
-	// ErrMachine says that the dump ends inside a record, and that the layout of stdio buffers in the
+	// errMachine says that the dump ends inside a record, and that the layout of stdio buffers in the
 	// process is not known.
-	ErrMachine = errors.New("the dump ends inside a record, and only 64-bit processes on x86-64 and arm64 are searched for the rest")
+	errMachine = errors.New("the dump ends inside a record, and only 64-bit processes on x86-64 and arm64 are searched for the rest")
 )
 
 const (
@@ -38,7 +38,7 @@ const (
 // process has not written yet. tail is empty if nothing is missing.
 //
 // If the error is not nil, there is no tail, and size is valid all the same if the dump could be opened.
-// The error is ErrNoBuffer, ErrBusy or ErrMachine, one of procmem.Open, procmem.ErrEnded if the process
+// The error is errNoBuffer, errBusy or errMachine, one of procmem.Open, procmem.ErrEnded if the process
 // has ended, closed the dump or replaced its program, or that of reading the dump. The process goes on.
 // Tail reads up to 256 MB of its memory, and, if it has no FILE, the dump.
 func (d *Dump) Tail() (size int64, tail []byte, err error) {
@@ -63,7 +63,7 @@ func (d *Dump) tail(file *sys.File) (size int64, tail []byte, err error) {
 	defer p.Close()
 	if !isSupported(p) {
 		if endingOf(file, size) == endsCut {
-			err = ErrMachine
+			err = errMachine
 		}
 		return size, nil, err
 	}
@@ -104,9 +104,9 @@ func (r *reader) searchAll() (found bool, err error) {
 		return false, err
 	}
 	if r.busy {
-		return false, ErrBusy
+		return false, errBusy
 	}
-	return false, ErrNoBuffer
+	return false, errNoBuffer
 }
 
 // A reader reads a consistent state of a dump and of its buffer.

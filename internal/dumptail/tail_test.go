@@ -68,8 +68,8 @@ func TestTail_NoBuffer(t *testing.T) {
 		t.Errorf("got size %d, %d bytes, error %v; want nothing missing", size, len(tail), err)
 	}
 	w.do("p8")
-	if size, tail, err := w.dump().Tail(); size != int64(len(w.read())) || len(tail) > 0 || !errors.Is(err, ErrNoBuffer) {
-		t.Errorf("got size %d, %d bytes, error %v; want %v", size, len(tail), err, ErrNoBuffer)
+	if size, tail, err := w.dump().Tail(); size != int64(len(w.read())) || len(tail) > 0 || !errors.Is(err, errNoBuffer) {
+		t.Errorf("got size %d, %d bytes, error %v; want %v", size, len(tail), err, errNoBuffer)
 	}
 }
 
@@ -113,7 +113,7 @@ func readWhileWriting(t *testing.T, program string) {
 			for range 20 {
 				size, tail, err := dump.Tail()
 				switch {
-				case errors.Is(err, ErrBusy), mode == "write" && errors.Is(err, ErrNoBuffer):
+				case errors.Is(err, errBusy), mode == "write" && errors.Is(err, errNoBuffer):
 				case err != nil:
 					t.Fatal(err)
 				default:

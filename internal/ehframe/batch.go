@@ -3,10 +3,11 @@ package ehframe
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // A Batch is an .eh_frame of several functions at a known address. LLVM's ORC writes one for each
@@ -39,7 +40,7 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 	if err != nil || len(frames) == 0 {
 		return nil, false
 	}
-	addr, ok := FramesAddress(order, addrSize, header)
+	addr, ok := callframe.FramesAddress(order, addrSize, header)
 	if !ok {
 		return nil, false
 	}
@@ -56,49 +57,23 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 // fails if an entry is unreadable. Relocated tables of an ELF object are such a batch.
 func NewBatch(order binary.ByteOrder, addrSize int, frames []byte, addr, text uint64) (*Batch, error) {
 	b := &Batch{Addr: addr, Text: text, Size: len(frames)}
-	r := reader{
-		place: Place{Order: order, AddrSize: addrSize, Frames: addr, Text: text},
-		c:     wire.NewCursor(".eh_frame", "", frames, order, 0), at: make(map[int]int),
-	}
-	for r.c.Len() >= 4 {
-		start := r.c.Pos()
-		length := entryLength(&r.c)
-		if r.c.Err() == nil && length == 0 {
+	r := callframe.NewReader(callframe.Place{Order: order, AddrSize: addrSize, Addr: addr, Text: text}, frames)
+	for {
+		e, ok := r.Next()
+		if !ok || e.Kind == callframe.KindEnd {
 			break
 		}
-		idAt := r.c.Pos()
-		body := r.c.Bytes("entry", length)
-		if r.c.Err() == nil && len(body) < 4 {
-			r.c.Bad("length", "%d bytes have no CIE id", length)
+		switch {
+		case e.Err != nil:
+			return nil, e.Err
+		case e.Kind == callframe.KindCIE && e.Length > maxCIE:
+			return nil, fmt.Errorf(".eh_frame: CIE at offset %#x: %d bytes", e.At, e.Length)
+		case e.Kind == callframe.KindFDE && e.Size > 0:
+			b.fdes = append(b.fdes, batchFDE{low: e.Low, high: e.Low + e.Size, at: e.At, cie: r.CIEs[e.CIE].At})
 		}
-		if r.c.Err() != nil {
-			return nil, r.c.Err()
-		}
-		id := order.Uint32(body)
-		if id == 0 {
-			if length > maxCIE {
-				r.c.Bad("length", "%d bytes of a CIE", length)
-				return nil, r.c.Err()
-			}
-			if !r.again(frames, start) {
-				return nil, r.c.Err()
-			}
-			continue
-		}
-		f := batchFDE{at: start, cie: idAt - int(id)}
-		c := wire.NewCursor(".eh_frame", "FDE", body[4:], order, int64(idAt+4))
-		cie, known := r.at[f.cie]
-		if !known {
-			c.Fail("CIE pointer", "no CIE begins at offset %#x", f.cie)
-			return nil, c.Err()
-		}
-		f.low, f.high = r.about(&c, r.more[cie].encoding, uint64(idAt+4))
-		if c.Err() != nil {
-			return nil, c.Err()
-		}
-		if f.low < f.high {
-			b.fdes = append(b.fdes, f)
-		}
+	}
+	if r.Err() != nil {
+		return nil, r.Err()
 	}
 	slices.SortStableFunc(b.fdes, func(a, b batchFDE) int { return cmp.Compare(a.low, b.low) })
 	n := len(b.fdes)
@@ -116,60 +91,6 @@ func NewBatch(order binary.ByteOrder, addrSize int, frames []byte, addr, text ui
 // maxCIE bounds the size of a CIE in a batch, in bytes: it is read again for each function.
 // Compilers' CIEs have less than 64.
 const maxCIE = 4096
-
-// FramesAddress returns the address of .eh_frame in the process. ok is false unless an
-// .eh_frame_hdr has it as an absolute address.
-func FramesAddress(order binary.ByteOrder, addrSize int, header []byte) (addr uint64, ok bool) {
-	if len(header) < 4 {
-		return 0, false
-	}
-	switch rest := header[4:]; header[1] {
-	case peAbsolute, peSigned, peUdata8, peSdata8:
-		if addrSize == 8 && len(rest) >= 8 {
-			addr = order.Uint64(rest)
-			break
-		}
-		if addrSize != 4 || header[1]&7 == peUdata8 {
-			return 0, false
-		}
-		fallthrough
-	case peUdata4, peSdata4:
-		if addrSize != 4 || len(rest) < 4 {
-			return 0, false
-		}
-		addr = uint64(order.Uint32(rest))
-	}
-	return addr, addr != 0
-}
-
-// again reads the entry at an offset of frames, then returns to the current position.
-func (r *reader) again(frames []byte, at int) bool {
-	behind := r.c
-	r.c = wire.NewCursor(".eh_frame", "", frames, r.place.Order, 0)
-	r.c.Bytes("entry", uint64(at))
-	r.entry()
-	if r.c.Err() != nil {
-		return false
-	}
-	r.c = behind
-	return true
-}
-
-// about returns the code range of an FDE. c is after its CIE pointer, at an offset of .eh_frame.
-func (r *reader) about(c *wire.Cursor, encoding uint8, at uint64) (low, high uint64) {
-	low = r.pointer(c, "pc begin", encoding&0x0f)
-	if encoding&pePCRel != 0 {
-		low += r.place.Frames + at
-	} else if encoding&peTextRel != 0 {
-		low += r.place.Text
-	}
-	low = r.mask(low)
-	size := r.pointer(c, "pc range", encoding&0x07)
-	if size > ^low {
-		c.Bad("pc range", "%d bytes at %#x", size, low)
-	}
-	return low, low + size
-}
 
 // maxUses bounds how many functions have an FDE of a batch, on average: those at addresses that are
 // used again.
@@ -218,18 +139,26 @@ func (b *Batch) of(code, size uint64) (from, to int) {
 // the .eh_frame. The result is that of the function [Check].
 func (b *Batch) Check(place Place, frames []byte) (jitcode.FrameTable, error) {
 	place.Frames, place.Text = b.Addr, b.Text
-	r := reader{place: place, c: wire.NewCursor(".eh_frame", "", frames, place.Order, 0), at: make(map[int]int)}
+	k := checker{place: place, r: callframe.NewReader(place.format(), frames)}
 	from, to := b.of(place.Code, place.CodeSize)
 	for _, f := range b.fdes[from:to] {
 		if f.high > place.Code+place.CodeSize {
 			continue
 		}
-		if _, known := r.at[f.cie]; !known && !r.again(frames, f.cie) || !r.again(frames, f.at) {
-			return jitcode.FrameTable{}, r.c.Err()
+		ats := []int{f.cie, f.at}
+		if _, known := k.r.Find(f.cie); known {
+			ats = ats[1:]
+		}
+		for _, at := range ats {
+			k.r.Seek(frames, at)
+			e, ok := k.r.Next()
+			if !ok {
+				return jitcode.FrameTable{}, k.r.Err()
+			}
+			if err := k.add(&e); err != nil {
+				return jitcode.FrameTable{}, err
+			}
 		}
 	}
-	if r.finish(); r.c.Err() == nil {
-		r.apart()
-	}
-	return r.table, r.c.Err()
+	return k.finish()
 }

@@ -19,7 +19,7 @@ type Proof struct {
 // the bytes that can be compared, they replace the whole table. rows are derived from the code, and
 // known where there is a proof. Correct reports whether the table contradicts the code.
 func Correct(place Place, u *jitcode.Unwind, proofs []Proof, rows []jitcode.FrameRow) bool {
-	wrong, compared := contradictions(&place, Rules(place, u.Sent), proofs)
+	wrong, compared := contradictions(&place, rulesOf(place, u.Sent), proofs)
 	if len(wrong) == 0 {
 		return false
 	}
@@ -38,8 +38,9 @@ func Correct(place Place, u *jitcode.Unwind, proofs []Proof, rows []jitcode.Fram
 
 // contradictions returns the spans in which proofs contradict rules, in order and disjoint. compared
 // is the number of bytes for which there are both.
-func contradictions(place *Place, rules []Rule, proofs []Proof) (wrong []Span, compared uint64) {
-	slices.SortFunc(rules, func(a, b Rule) int { return cmp.Compare(a.From, b.From) })
+func contradictions(place *Place, rules []rule, proofs []Proof) (wrong []Span, compared uint64) {
+	slices.SortFunc(rules, func(a, b rule) int { return cmp.Compare(a.From, b.From) })
+	format := place.format()
 	at := 0
 	for i := range proofs {
 		p := &proofs[i]
@@ -54,7 +55,7 @@ func contradictions(place *Place, rules []Rule, proofs []Proof) (wrong []Span, c
 			}
 			span := Span{max(p.From, r.From), min(p.To, r.To)}
 			compared += span.To - span.From
-			returns := !r.Stored || !place.pushes() || r.Return == -int64(place.AddrSize)
+			returns := !r.Stored || !format.Pushes() || r.Return == -int64(place.AddrSize)
 			if returns && p.CFAs[proved].Offset == r.Offset {
 				continue
 			}

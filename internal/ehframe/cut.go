@@ -43,25 +43,24 @@ func Cut(place Place, table jitcode.FrameTable, spans []Span) (cut jitcode.Frame
 // partOf returns the part of an FDE between two offsets in it.
 func partOf(place *Place, cie *jitcode.FrameCIE, f *jitcode.FrameFDE, from, to uint64) (part jitcode.FrameFDE, ok bool) {
 	part = jitcode.FrameFDE{CIE: f.CIE, Offset: f.Offset + from, Size: to - from}
+	format, common := place.format(), commonPart(cie)
 	c := wire.NewCursor(".eh_frame", "FDE", f.Instructions, place.Order, 0)
-	p := program{place: place, cie: cie, size: f.Size}
-	p.now.cfa, p.now.ra = true, true // Check has found sound rows
-	at := from                       // offset of part's instructions
-	for c.Err() == nil && c.Len() > 0 {
-		begin, before := c.Pos(), p.at
-		p.instruction(&c, c.U8("instruction"))
-		if p.at >= to {
+	begin, pos := 0, uint64(0) // of an instruction, and of the row it is about
+	at := from                 // offset of part's instructions
+	for i := range format.Instructions(&common, &c) {
+		if pos += i.Delta; pos >= to {
 			break
 		}
-		if p.at == before {
+		if i.Delta == 0 {
 			part.Instructions = append(part.Instructions, f.Instructions[begin:c.Pos()]...)
-		} else if p.at > at {
-			if (p.at-at)%cie.CodeAlign != 0 {
+		} else if pos > at {
+			if (pos-at)%cie.CodeAlign != 0 {
 				return part, false
 			}
-			part.Instructions = appendAdvance(part.Instructions, place.Order, (p.at-at)/cie.CodeAlign)
-			at = p.at
+			part.Instructions = appendAdvance(part.Instructions, place.Order, (pos-at)/cie.CodeAlign)
+			at = pos
 		}
+		begin = c.Pos()
 	}
 	return part, c.Err() == nil
 }

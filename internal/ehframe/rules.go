@@ -1,12 +1,12 @@
 package ehframe
 
 import (
+	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A Rule is what a table says about a span of code. The CFA is a register plus an offset.
-type Rule struct {
+// A rule is what a table says about a span of code. The CFA is a register plus an offset.
+type rule struct {
 	Span
 	Reg    uint64 // DWARF number
 	Offset int64  // in bytes
@@ -16,35 +16,30 @@ type Rule struct {
 	Stored bool
 }
 
-// Rules returns the rules of a table, as [Check] returns it, in the order of its FDEs. It omits
+// rulesOf returns the rules of a table, as [Check] returns it, in the order of its FDEs. It omits
 // spans in which the CFA is an expression.
-func Rules(place Place, table jitcode.FrameTable) (all []Rule) {
+func rulesOf(place Place, table jitcode.FrameTable) (all []rule) {
+	format := place.format()
 	for i := range table.FDEs {
 		f := &table.FDEs[i]
-		cie := &table.CIEs[f.CIE]
-		p := program{place: &place, cie: cie}
-		c := wire.NewCursor(".eh_frame", "CIE", cie.Instructions, place.Order, 0)
-		p.run(&c)
-		p.initial, p.size = p.now, f.Size
-		add := func(from, to uint64, now *rules) {
-			if from < to && now.cfa && !now.computed {
-				all = append(all, Rule{
-					Span: Span{f.Offset + from, f.Offset + to}, Reg: now.cfaReg, Offset: now.cfaOffset,
-					Return: now.raCFAOffset, Stored: now.raInMemory,
+		cie := commonPart(&table.CIEs[f.CIE])
+		if format.Prepare(&cie) != nil {
+			continue
+		}
+		format.Rows(&cie, f.Instructions, 0, f.Size, func(from, to uint64, row *callframe.Row) string {
+			if from < to && row.Defined && !row.Computed {
+				all = append(all, rule{
+					Span: Span{f.Offset + from, f.Offset + to}, Reg: row.Reg, Offset: row.Offset,
+					Return: row.Return.Offset, Stored: row.Return.Kind == callframe.AtCFA,
 				})
 			}
-		}
-		c = wire.NewCursor(".eh_frame", "FDE", f.Instructions, place.Order, 0)
-		from := uint64(0)
-		for c.Err() == nil && c.Len() > 0 {
-			was := p.now
-			p.instruction(&c, c.U8("instruction"))
-			if p.at > from {
-				add(from, p.at, &was)
-				from = p.at
-			}
-		}
-		add(from, f.Size, &p.now)
+			return ""
+		})
 	}
 	return all
+}
+
+// commonPart returns a CIE as the reader of tables has it.
+func commonPart(cie *jitcode.FrameCIE) callframe.CIE {
+	return callframe.CIE{CodeAlign: cie.CodeAlign, DataAlign: cie.DataAlign, ReturnReg: cie.ReturnReg, Instructions: cie.Instructions}
 }

@@ -23,9 +23,9 @@ type Options struct {
 	Program string // that writes the file, such as "jitinject 1.2.3"; "" for none
 }
 
-// ErrNoSamples is returned for a profile without samples: some viewers refuse such a file, others
+// errNoSamples is returned for a profile without samples: some viewers refuse such a file, others
 // show an empty window.
-var ErrNoSamples = errors.New("the recording has no samples")
+var errNoSamples = errors.New("the recording has no samples")
 
 // formats are all formats, in the order of [Formats].
 var formats = []Format{
@@ -44,7 +44,7 @@ func Formats() []Format {
 // The file is a stream, pprof's excepted: memory depends on the number of distinct stacks, with less
 // for a sample than the profile has.
 //
-// Write returns [ErrNoSamples] for a profile without samples, and an error for an unknown format,
+// Write returns [errNoSamples] for a profile without samples, and an error for an unknown format,
 // for indices that lead nowhere, and for those of w. Then a part of the file may be written.
 func Write(w io.Writer, format string, p *profile.Profile, options Options) error {
 	for _, f := range formats {
@@ -67,7 +67,7 @@ func Write(w io.Writer, format string, p *profile.Profile, options Options) erro
 // that they call, so there are no circles.
 func check(p *profile.Profile) error {
 	if len(p.Samples) == 0 {
-		return ErrNoSamples
+		return errNoSamples
 	}
 	for i, s := range p.Samples {
 		switch {

@@ -99,7 +99,7 @@ func TestWrite_NoSamples(t *testing.T) {
 	p := recorded()
 	p.Samples = nil
 	for _, f := range Formats() {
-		if err := Write(&bytes.Buffer{}, f.Name, p, Options{}); !errors.Is(err, ErrNoSamples) {
+		if err := Write(&bytes.Buffer{}, f.Name, p, Options{}); !errors.Is(err, errNoSamples) {
 			t.Errorf("%s: got %v; want ErrNoSamples", f.Name, err)
 		}
 	}

@@ -39,9 +39,6 @@ func (s *packedSink) Write(b []byte) (int, error) { return s.packer.Write(b) }
 // Raw writes data that is no record.
 func (s *packedSink) Raw(b []byte) { s.packer.Raw(b) }
 
-// Flush writes the records that are held back.
-func (s *packedSink) Flush() { s.packer.Flush() }
-
 // Finish writes what is left of the records, and finishes the other sink.
 func (s *packedSink) Finish(buildIDs Extend, aux func([]byte) []byte) error {
 	if err := s.packer.Flush(); err != nil {

@@ -28,10 +28,8 @@ type Sink interface {
 	// moves the offsets in an index of AUXTRACE records.
 	Finish(buildIDs Extend, aux func(index []byte) []byte) error
 
-	// From sets which file of a directory the next records are from. Flush writes all records
-	// that are held back.
+	// From sets which file of a directory the next records are from.
 	From(file int)
-	Flush()
 
 	Offset() int64 // offset in the output at which the next record begins
 	// Err returns the first error of writing.
@@ -88,9 +86,6 @@ func (s *pipeSink) Raw(p []byte) { s.Write(p) }
 // From does nothing: the result has one file.
 func (s *pipeSink) From(int) {}
 
-// Flush does nothing: no record is held back.
-func (s *pipeSink) Flush() {}
-
 // Finish returns the first error of writing. The build ids of mappings suffice in a pipe.
 func (s *pipeSink) Finish(Extend, func([]byte) []byte) error {
 	return s.Err()
@@ -116,9 +111,6 @@ func (s *fileSink) Raw(p []byte) { s.Write(p) }
 
 // From does nothing: the result has one file.
 func (s *fileSink) From(int) {}
-
-// Flush does nothing: the file is of no use before Finish.
-func (s *fileSink) Flush() {}
 
 // Finish writes the features and the header.
 func (s *fileSink) Finish(buildIDs Extend, aux func([]byte) []byte) error {

@@ -24,7 +24,7 @@ func PerfOptions(typed []Option, command []string, quiet bool) (words []string) 
 func stackOptions(typed []Option, command []string) []string {
 	stacks := ""
 	if len(command) > 0 {
-		stacks = Stacks(command)
+		stacks = commandStacks(command)
 	}
 	if stacks == "" {
 		return []string{"-g"}

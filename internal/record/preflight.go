@@ -150,8 +150,8 @@ func frequency(stacks string) string {
 	return "999"
 }
 
-// Stacks returns the value of --call-graph that a command needs, or "" for frame pointers.
-func Stacks(command []string) string {
+// commandStacks returns the value of --call-graph that a command needs, or "" for frame pointers.
+func commandStacks(command []string) string {
 	path, err := exec.LookPath(command[0])
 	if err != nil {
 		return ""

@@ -178,7 +178,7 @@ func TestStacks_Programs(t *testing.T) {
 		"php": phpStacks, "php8.2": phpStacks, "php-fpm8.4": phpStacks, "php-cgi": phpStacks, "composer": phpStacks, "tool": phpStacks, "with": phpStacks, "space": phpStacks, "crlf": phpStacks,
 	} {
 		for _, word := range []string{command, filepath.Join(dir, command)} {
-			if got := Stacks([]string{word, "app"}); got != want {
+			if got := commandStacks([]string{word, "app"}); got != want {
 				t.Errorf("%s: got %q; want %q", word, got, want)
 			}
 		}

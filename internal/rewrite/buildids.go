@@ -8,9 +8,9 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// ExtendBuildIDs adds the objects to a build-id table. A recording without one gets none: the
+// extendBuildIDs adds the objects to a build-id table. A recording without one gets none: the
 // mappings carry the ids.
-func (r *Copier) ExtendBuildIDs(table *io.SectionReader) *io.SectionReader {
+func (r *copier) extendBuildIDs(table *io.SectionReader) *io.SectionReader {
 	t := &buildIDs{order: r.order(), old: table, objects: r.Plan.Objects}
 	size := table.Size()
 	for t.fill() {

@@ -27,8 +27,8 @@ func TestExtendBuildIDs_AnyRead(t *testing.T) {
 			want = perfdata.AppendBuildID(want, binary.LittleEndian, fmt.Appendf(nil, "/tmp/objects/%s", o.AppendName(nil)), o.BuildID[:])
 		}
 	}
-	r := &Copier{Plan: &plan, Rec: testRecording()}
-	table := r.ExtendBuildIDs(io.NewSectionReader(bytes.NewReader(old), 0, int64(len(old))))
+	r := &copier{Plan: &plan, Rec: testRecording()}
+	table := r.extendBuildIDs(io.NewSectionReader(bytes.NewReader(old), 0, int64(len(old))))
 	if err := iotest.TestReader(table, want); err != nil {
 		t.Error(err)
 	}
@@ -47,8 +47,8 @@ func TestExtendBuildIDs_AnyRead(t *testing.T) {
 func TestExtendBuildIDs_ShorterTable(t *testing.T) {
 	old := bytes.Repeat([]byte{1}, 1000)
 	plan := model.Plan{Objects: []model.Object{{Dump: &model.Dump{Objects: "/tmp"}, Made: true}}}
-	r := &Copier{Plan: &plan, Rec: testRecording()}
-	table := r.ExtendBuildIDs(io.NewSectionReader(bytes.NewReader(old[:500]), 0, int64(len(old))))
+	r := &copier{Plan: &plan, Rec: testRecording()}
+	table := r.extendBuildIDs(io.NewSectionReader(bytes.NewReader(old[:500]), 0, int64(len(old))))
 	if got, err := io.ReadAll(table); !errors.Is(err, io.ErrUnexpectedEOF) || len(got) > 500 {
 		t.Errorf("got %d bytes, %v; want 500 and an unexpected end", len(got), err)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A Copier copies a recording and inserts the mappings of a plan.
-type Copier struct {
+// A copier copies a recording and inserts the mappings of a plan.
+type copier struct {
 	Rec  *recording.Recording
 	Plan *model.Plan
 	// Done counts what has been done.
@@ -47,12 +47,12 @@ type Result struct {
 // Copy writes the result: the recording with the mappings of a plan and the calls of traces
 // inserted, and without markers. level is that of compression, 0 for none.
 func Copy(ctx context.Context, rec *recording.Recording, p *model.Plan, markers []recording.Marker, traces *calltrace.Traces, out *output.Output, level int) (Result, error) {
-	r := &Copier{Rec: rec, Plan: p, Markers: make(map[int64]bool), Jit: rec.ProcessTree.JitSpans(markers), Aux: make(map[uint64]uint64)}
+	r := &copier{Rec: rec, Plan: p, Markers: make(map[int64]bool), Jit: rec.ProcessTree.JitSpans(markers), Aux: make(map[uint64]uint64)}
 	err := r.copy(ctx, markers, traces, out, level)
 	return r.Done, err
 }
 
-func (r *Copier) copy(ctx context.Context, markers []recording.Marker, traces *calltrace.Traces, out *output.Output, level int) error {
+func (r *copier) copy(ctx context.Context, markers []recording.Marker, traces *calltrace.Traces, out *output.Output, level int) error {
 	rec := r.Rec
 	var dst output.Sink
 	var err error
@@ -98,17 +98,17 @@ func (r *Copier) copy(ctx context.Context, markers []recording.Marker, traces *c
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r.MappingsUpTo(math.MaxUint64)
-	err = recording.WithoutData(r.Rec.In.Path, dst.Finish(r.ExtendBuildIDs, r.MoveAuxIndex))
+	r.mappingsUpTo(math.MaxUint64)
+	err = recording.WithoutData(r.Rec.In.Path, dst.Finish(r.extendBuildIDs, r.moveAuxIndex))
 	r.Done.Bytes = dst.Offset()
 	return err
 }
 
-func (r *Copier) order() binary.ByteOrder { return r.Rec.In.Order }
+func (r *copier) order() binary.ByteOrder { return r.Rec.In.Order }
 
 // Block copies one block. Runs of unchanged records are copied as a whole. Errors of writing are
 // kept until the end of the copy.
-func (r *Copier) Block(b *perfdata.Block) error {
+func (r *copier) Block(b *perfdata.Block) error {
 	r.Out.From(b.File)
 	if b.Opaque {
 		if !r.Out.Payload(b.Data) {
@@ -123,7 +123,7 @@ func (r *Copier) Block(b *perfdata.Block) error {
 		if timed && r.Next < len(r.Plan.Mappings) && r.Plan.Mappings[r.Next].Time <= time {
 			r.Out.Write(b.Data[run:at])
 			run = at
-			r.MappingsUpTo(time)
+			r.mappingsUpTo(time)
 		}
 		drop := false
 		switch rec.Type {
@@ -148,7 +148,7 @@ func (r *Copier) Block(b *perfdata.Block) error {
 			r.Out.Write(b.Data[run:at])
 			run = at + len(rec.Data)
 			if !r.Rec.Timed && r.Markers[pos] {
-				r.MappingsUpTo(math.MaxUint64)
+				r.mappingsUpTo(math.MaxUint64)
 			}
 		}
 	}
@@ -156,8 +156,8 @@ func (r *Copier) Block(b *perfdata.Block) error {
 	return nil
 }
 
-// MappingsUpTo inserts the mappings up to a time.
-func (r *Copier) MappingsUpTo(time uint64) {
+// mappingsUpTo inserts the mappings up to a time.
+func (r *copier) mappingsUpTo(time uint64) {
 	r.buf = r.buf[:0]
 	for ; r.Next < len(r.Plan.Mappings) && r.Plan.Mappings[r.Next].Time <= time; r.Next++ {
 		m := &r.Plan.Mappings[r.Next]
@@ -191,7 +191,7 @@ func (r *Copier) MappingsUpTo(time uint64) {
 
 // drops reports whether a mapping is dropped: a marker of a used dump, or anonymous memory of a
 // process that makes code in it.
-func (r *Copier) drops(rec perfdata.Record, time uint64, pos int64) bool {
+func (r *copier) drops(rec perfdata.Record, time uint64, pos int64) bool {
 	if r.Markers[pos] {
 		return true
 	}
@@ -202,8 +202,8 @@ func (r *Copier) drops(rec perfdata.Record, time uint64, pos int64) bool {
 	return r.Jit[m.PID].Hold(time, pos)
 }
 
-// MoveAuxIndex returns the index of AUXTRACE records with their new offsets.
-func (r *Copier) MoveAuxIndex(index []byte) []byte {
+// moveAuxIndex returns the index of AUXTRACE records with their new offsets.
+func (r *copier) moveAuxIndex(index []byte) []byte {
 	return perfdata.MapAuxtraceIndex(r.order(), index, func(offset uint64) uint64 {
 		if moved, ok := r.Aux[offset]; ok {
 			return moved

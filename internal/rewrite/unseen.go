@@ -14,7 +14,7 @@ type unseenCopier interface {
 
 // copyUnseen copies the next records that need not be read, if they have at least
 // recording.MinRun bytes.
-func (r *Copier) copyUnseen(blocks perfdata.Stream) error {
+func (r *copier) copyUnseen(blocks perfdata.Stream) error {
 	dst, ok := r.Out.(unseenCopier)
 	reader, isFile := blocks.(*perfdata.BlockReader)
 	if !ok || !isFile || r.Rec.Runs.List == nil {

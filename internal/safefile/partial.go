@@ -208,7 +208,7 @@ func (p *Partial) remove() error {
 	case p.Name == "":
 		return nil
 	case p.kind == unix.S_IFDIR:
-		return RemoveDir(p.dir, p.Name)
+		return removeDir(p.dir, p.Name)
 	}
 	return Remove(p.dir, p.Name)
 }

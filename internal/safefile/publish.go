@@ -169,7 +169,7 @@ func replaceOld(dir int, side, old, trash string) error {
 		}
 		return fmt.Errorf("the directory that had this name is %s now%s: it could not become %s: %w", quote.Printable(side), text, quote.Printable(old), err)
 	}
-	if err := RemoveDir(dir, trash); err != nil {
+	if err := removeDir(dir, trash); err != nil {
 		return fmt.Errorf("the former %s is %s now, as it could not be removed: %w", quote.Printable(old), quote.Printable(trash), err)
 	}
 	return nil

@@ -72,7 +72,7 @@ func RemoveStale(dir int, temp string, kind uint32) error {
 	case kind == unix.S_IFREG:
 		return Remove(dir, temp)
 	case isRecordingBegun(fd):
-		return RemoveDir(dir, temp)
+		return removeDir(dir, temp)
 	}
 	return nil
 }
@@ -116,8 +116,8 @@ func isRecordingBegun(fd int) bool {
 	return n == 0 && err == io.EOF || n == len(magic) && (magic == [8]byte{} || perfdata.HasMagic(magic[:]))
 }
 
-// RemoveDir removes a partial directory, without following links.
-func RemoveDir(dir int, temp string) error {
+// removeDir removes a partial directory, without following links.
+func removeDir(dir int, temp string) error {
 	return again(func() error {
 		root, err := sys.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir))
 		if err != nil {

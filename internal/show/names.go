@@ -52,8 +52,8 @@ func BitNames(v uint64, names []string) (list []string) {
 	return list
 }
 
-// NameOf is the i-th name, or "".
-func NameOf(names []string, i uint64) string {
+// nameOf is the i-th name, or "".
+func nameOf(names []string, i uint64) string {
 	if i < uint64(len(names)) {
 		return names[i]
 	}

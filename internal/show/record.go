@@ -195,7 +195,7 @@ func (v *Viewer) number(o Form, f *field, x, of reflect.Value) {
 	case "time":
 		o.Time(f.key, n)
 	case "names":
-		o.Named(f.key, n, NameOf(f.names, n))
+		o.Named(f.key, n, nameOf(f.names, n))
 	case "set":
 		var names []string
 		if n != 0 {

@@ -56,7 +56,7 @@ func (m *Map) Names(r io.ReaderAt) ([]Symbol, error) {
 		}
 	}
 	for i := range names {
-		names[i].Name = Demangle(names[i].Link)
+		names[i].Name = demangled(names[i].Link)
 	}
 	return names, nil
 }
@@ -88,9 +88,9 @@ func symbolsOf(f *elf.File, table elf.SectionType) (symbols []elf.Symbol) {
 	return symbols
 }
 
-// Demangle returns the name as a person would write it, if it is a mangled one that is not
+// demangled returns the name as a person would write it, if it is a mangled one that is not
 // too long.
-func Demangle(name string) string {
+func demangled(name string) string {
 	if len(name) > maxMangled {
 		return name
 	}

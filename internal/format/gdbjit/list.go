@@ -18,7 +18,7 @@ const Version = 1
 
 // Actions of a descriptor.
 const (
-	NoAction   = 0
+	noAction   = 0
 	Register   = 1
 	Unregister = 2
 )

@@ -50,20 +50,20 @@ type span struct{ first, count int32 }
 
 // Limits of maps. A larger one is refused.
 const (
-	MaxSize     = 128 << 20 // bytes
+	maxSize     = 128 << 20 // bytes
 	maxSources  = 1 << 20
 	maxNames    = 4 << 20
 	maxSections = 1 << 16
 )
 
-// ErrLarge is the error for a map with more than MaxSize bytes.
-var ErrLarge = fmt.Errorf("source map: it has more than %d MiB", MaxSize>>20)
+// errLarge is the error for a map with more than maxSize bytes.
+var errLarge = fmt.Errorf("source map: it has more than %d MiB", maxSize>>20)
 
 // Read reads a map of size bytes. It fails if the map is damaged, or is no map. The map reads texts
 // of sources from src when they are asked for.
 func Read(src io.ReaderAt, size int64) (*Map, error) {
-	if size > MaxSize {
-		return nil, ErrLarge
+	if size > maxSize {
+		return nil, errLarge
 	}
 	p, err := newParser(src, size)
 	if err != nil {

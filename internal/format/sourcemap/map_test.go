@@ -150,8 +150,8 @@ func TestRead_Damage(t *testing.T) {
 			t.Errorf("%s: got %v; want %s", text, err, want)
 		}
 	}
-	if _, err := Read(strings.NewReader(""), MaxSize+1); err != ErrLarge {
-		t.Errorf("a map of %d bytes: got %v; want %v", MaxSize+1, err, ErrLarge)
+	if _, err := Read(strings.NewReader(""), maxSize+1); err != errLarge {
+		t.Errorf("a map of %d bytes: got %v; want %v", maxSize+1, err, errLarge)
 	}
 }
 

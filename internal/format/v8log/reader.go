@@ -12,8 +12,8 @@ import (
 // FormatName is the name of the format in errors.
 const FormatName = "V8 log"
 
-// ErrNotLog is the error for a file that does not begin as a log of V8.
-var ErrNotLog = errors.New("this is not a log of V8 (it does not begin with v8-version)")
+// errNotLog is the error for a file that does not begin as a log of V8.
+var errNotLog = errors.New("this is not a log of V8 (it does not begin with v8-version)")
 
 // An Error describes a damaged line.
 type Error = wire.Error
@@ -61,7 +61,7 @@ const (
 	MaxName    = 1<<16 - 1 // of code or a URL; longer ones are damage
 )
 
-// NewReader returns a reader of the log in src. It fails with ErrNotLog for other files, and if src
+// NewReader returns a reader of the log in src. It fails with errNotLog for other files, and if src
 // cannot be read.
 func NewReader(src io.ReaderAt) (*Reader, error) {
 	var head [len(firstKind) + 1]byte
@@ -69,7 +69,7 @@ func NewReader(src io.ReaderAt) (*Reader, error) {
 		return nil, fmt.Errorf("offset 0: %w", err)
 	}
 	if string(head[:]) != firstKind+"," {
-		return nil, ErrNotLog
+		return nil, errNotLog
 	}
 	return &Reader{src: src, buf: make([]byte, bufferSize), Cut: -1}, nil
 }

@@ -134,8 +134,8 @@ func TestReader_DamagedLines(t *testing.T) {
 
 func TestNewReader_OtherFile(t *testing.T) {
 	for _, text := range []string{"", "v8-version", "JiTD", "v8-versions,1"} {
-		if _, err := NewReader(strings.NewReader(text)); err != ErrNotLog {
-			t.Errorf("%q: got %v; want %v", text, err, ErrNotLog)
+		if _, err := NewReader(strings.NewReader(text)); err != errNotLog {
+			t.Errorf("%q: got %v; want %v", text, err, errNotLog)
 		}
 	}
 }

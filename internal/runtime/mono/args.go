@@ -18,8 +18,8 @@ import (
 //	|PROGRAM  a program that reads the log
 //	#N        a file descriptor for the log
 
-// An Output is the log file that an option names.
-type Output struct {
+// An output is the log file that an option names.
+type output struct {
 	Pattern string // for filepath.Match
 	Option  string // option that names it
 	Gone    bool   // the log went to a program or a descriptor
@@ -28,9 +28,9 @@ type Output struct {
 // defaultOutput is Mono's default name of a log.
 const defaultOutput = "output.mlpd"
 
-// Outputs returns the log files in the options on perf record's command line.
-func Outputs(rec *recording.Recording) (outputs []Output) {
-	add := func(o Output) {
+// outputs returns the log files in the options on perf record's command line.
+func outputs(rec *recording.Recording) (outputs []output) {
+	add := func(o output) {
 		if !slices.Contains(outputs, o) {
 			outputs = append(outputs, o)
 		}
@@ -45,7 +45,7 @@ func Outputs(rec *recording.Recording) (outputs []Output) {
 
 // outputsOf returns the log files that one argument names. The argument may be a shell command, or
 // an environment variable, with several options in it.
-func outputsOf(arg string) (outputs []Output) {
+func outputsOf(arg string) (outputs []output) {
 	const option = "--profile"
 	rest := arg
 	for range maxOutputs {
@@ -114,8 +114,8 @@ func restOfWord(command string, at int) string {
 }
 
 // outputOf returns the log file that the options of the log profiler name.
-func outputOf(option, args string) Output {
-	o := Output{Pattern: defaultOutput, Option: option}
+func outputOf(option, args string) output {
+	o := output{Pattern: defaultOutput, Option: option}
 	for _, arg := range splitArgs(args) {
 		name, value, has := strings.Cut(arg, "=")
 		switch {

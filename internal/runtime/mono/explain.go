@@ -21,8 +21,8 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 	if !how.IsMono() {
 		return false
 	}
-	outputs := Outputs(rec)
-	_, loaded := ProfilerLoaded(rec, pid, 0)
+	outputs := outputs(rec)
+	_, loaded := profilerLoaded(rec, pid, 0)
 	refused, ok := refusedLogOf(f.Left.Logs, pid, loaded, outputs)
 	began := who
 	if len(outputs) > 0 {
@@ -55,14 +55,14 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 
 // refusedLogOf returns a log that was not used, but belongs to a process. Its header says so, or,
 // if the process wrote a log, its name.
-func refusedLogOf(logs []locate.RefusedLog, pid uint32, wrote bool, outputs []Output) (l locate.RefusedLog, ok bool) {
+func refusedLogOf(logs []locate.RefusedLog, pid uint32, wrote bool, outputs []output) (l locate.RefusedLog, ok bool) {
 	for _, l := range logs {
 		if l.PID == pid {
 			return l, true
 		}
 	}
 	for _, l := range logs {
-		if wrote && slices.ContainsFunc(outputs, func(o Output) bool {
+		if wrote && slices.ContainsFunc(outputs, func(o output) bool {
 			ok, _ := filepath.Match(filepath.Base(o.Pattern), filepath.Base(l.Path))
 			return ok && !o.Gone
 		}) {
@@ -75,7 +75,7 @@ func refusedLogOf(logs []locate.RefusedLog, pid uint32, wrote bool, outputs []Ou
 // anyProfiler returns a process that has loaded Mono's log profiler, or 0.
 func anyProfiler(rec *recording.Recording) uint32 {
 	for _, pid := range rec.PIDs() {
-		if _, ok := ProfilerLoaded(rec, pid, 0); ok {
+		if _, ok := profilerLoaded(rec, pid, 0); ok {
 			return pid
 		}
 	}
@@ -85,7 +85,7 @@ func anyProfiler(rec *recording.Recording) uint32 {
 // logPlaces returns the directories that were searched for logs, in words.
 func logPlaces(f *locate.Finder) string {
 	var dirs []string
-	for _, dir := range Dirs(f) {
+	for _, dir := range logDirs(f) {
 		if dir = filepath.Clean(dir); dir == "." {
 			dir = "the current directory"
 		}

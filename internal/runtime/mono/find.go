@@ -133,14 +133,14 @@ func markLog(f *locate.Finder, pid uint32, s *locate.SideFile, log *Log, place s
 		began = log.Began()
 	}
 	m := recording.Marker{PID: pid, Number: log.PID(), Time: rec.ProgramStart(pid, began), Path: s.Path, Pos: -1, Place: place}
-	loaded, _ := ProfilerLoaded(rec, pid, began)
+	loaded, _ := profilerLoaded(rec, pid, began)
 	m.Began = max(m.Time, loaded)
 	f.Mark(m, s)
 }
 
-// ProfilerLoaded reports whether a process has loaded Mono's log profiler up to upTo; 0 means at
+// profilerLoaded reports whether a process has loaded Mono's log profiler up to upTo; 0 means at
 // any time. time is the last load. It is 0 for a load before the recording.
-func ProfilerLoaded(rec *recording.Recording, pid uint32, upTo uint64) (time uint64, ok bool) {
+func profilerLoaded(rec *recording.Recording, pid uint32, upTo uint64) (time uint64, ok bool) {
 	p := rec.Processes[pid]
 	if p == nil {
 		return 0, false
@@ -156,8 +156,8 @@ func ProfilerLoaded(rec *recording.Recording, pid uint32, upTo uint64) (time uin
 // Profiler is part of the file name of the log profiler's library.
 const Profiler = "libmono-profiler-log"
 
-// Dirs returns the directories that may contain a log with a relative path.
-func Dirs(f *locate.Finder) []string {
+// logDirs returns the directories that may contain a log with a relative path.
+func logDirs(f *locate.Finder) []string {
 	dirs := []string{".", f.Rec.In.Dir}
 	for i, dir := range f.Opts.DumpDirs {
 		dirs = append(dirs, dir)
@@ -173,7 +173,7 @@ func Dirs(f *locate.Finder) []string {
 
 // monoPaths returns the paths of logs that options of processes name, the best ones first.
 func monoPaths(f *locate.Finder) (paths []string) {
-	outputs := Outputs(f.Rec)
+	outputs := outputs(f.Rec)
 	for _, o := range outputs {
 		if o.Gone {
 			continue
@@ -182,7 +182,7 @@ func monoPaths(f *locate.Finder) (paths []string) {
 		if filepath.IsAbs(o.Pattern) {
 			found = append(found, f.GlobPath(o.Pattern))
 		}
-		for _, dir := range Dirs(f) {
+		for _, dir := range logDirs(f) {
 			if !filepath.IsAbs(o.Pattern) {
 				found = append(found, f.GlobPath(filepath.Join(quote.Literal(dir), o.Pattern)))
 			}

@@ -79,7 +79,7 @@ func mayOwn(rec *recording.Recording, pid uint32, log *Log) (o owner, ok bool) {
 			if apart(rec, pid, first, last) {
 				return o, false
 			}
-			loaded, _ := ProfilerLoaded(rec, pid, first)
+			loaded, _ := profilerLoaded(rec, pid, first)
 			o.begins = loaded > 0 && log.Began()-loaded < beginning
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // so far. Of other logs, it reads only the header.
 func unnamedLogs(ctx context.Context, f *locate.Finder) error {
 	var paths []string
-	for _, dir := range Dirs(f) {
+	for _, dir := range logDirs(f) {
 		found := f.Glob(dir, "*.mlpd*")
 		for _, path := range found[:min(len(found), locate.MaxSubdirs)] {
 			if path = filepath.Clean(path); !slices.Contains(paths, path) {
@@ -31,7 +31,7 @@ func unnamedLogs(ctx context.Context, f *locate.Finder) error {
 	}
 	var pids []uint32
 	for _, pid := range f.Rec.PIDs() {
-		_, loaded := ProfilerLoaded(f.Rec, pid, 0)
+		_, loaded := profilerLoaded(f.Rec, pid, 0)
 		if (loaded || known.Of(f.Rec.Processes[pid]).IsMono()) && !f.Rec.HasDump(pid) {
 			pids = append(pids, pid)
 		}
@@ -85,7 +85,7 @@ func probe(f *locate.Finder, path string, pids []uint32) (said, likely bool) {
 	}
 	began := log.Header().StartupTime
 	return false, log.PID() == 0 || began > 0 && f.Rec.ClockError() == "" && slices.ContainsFunc(pids, func(pid uint32) bool {
-		loaded, _ := ProfilerLoaded(f.Rec, pid, began)
+		loaded, _ := profilerLoaded(f.Rec, pid, began)
 		return loaded > 0 && began-loaded < beginning
 	})
 }

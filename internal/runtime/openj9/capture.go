@@ -19,20 +19,20 @@ import (
 // Kind is the kind of captures of OpenJ9's metadata in the summary and in options.
 const Kind = "openj9-captures"
 
-// ErrNotCapture says that a file is no capture of OpenJ9's metadata.
-var ErrNotCapture = j9meta.ErrNotCapture
+// errNotCapture says that a file is no capture of OpenJ9's metadata.
+var errNotCapture = j9meta.ErrNotCapture
 
-// ErrOtherMachine says that a capture is of another machine than the recording.
-var ErrOtherMachine = errors.New("it is of another machine than the recording")
+// errOtherMachine says that a capture is of another machine than the recording.
+var errOtherMachine = errors.New("it is of another machine than the recording")
 
-// An otherMachine is ErrOtherMachine, with the difference in its text.
+// An otherMachine is errOtherMachine, with the difference in its text.
 type otherMachine struct{ text string }
 
 // Error returns the difference.
 func (e otherMachine) Error() string { return e.text }
 
-// Is reports whether target is ErrOtherMachine.
-func (e otherMachine) Is(target error) bool { return target == ErrOtherMachine }
+// Is reports whether target is errOtherMachine.
+func (e otherMachine) Is(target error) bool { return target == errOtherMachine }
 
 // A Capture is one capture of OpenJ9's metadata. Between probing and reading, only the places and
 // times of its code are kept.

@@ -26,7 +26,7 @@ type Captures struct {
 
 	// Clashes are captures without times that overlap code of others. They are dropped, and the
 	// other captures too if they have no times either.
-	Clashes []Clash
+	Clashes []clash
 
 	machine  string
 	captures []*Capture
@@ -38,8 +38,8 @@ type Captures struct {
 	derive   bool
 }
 
-// A Clash is a capture that is dropped because its code overlaps that of another.
-type Clash struct{ Capture, Other *Capture }
+// A clash is a capture that is dropped because its code overlaps that of another.
+type clash struct{ Capture, Other *Capture }
 
 // A bodyPart is a function of the dump.
 type bodyPart struct{ capture, part int }
@@ -120,7 +120,7 @@ func (d *Captures) findClashes(captures []*Capture) {
 	clash := func(c, other *Capture) {
 		if c != other && !told[c] {
 			told[c] = true
-			d.Clashes = append(d.Clashes, Clash{c, other})
+			d.Clashes = append(d.Clashes, clash{c, other})
 		}
 	}
 	furthest := 0

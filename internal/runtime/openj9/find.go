@@ -104,13 +104,13 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen
 		}
 		c, err := OpenCapture(path, f.Rec.Machine, f.Rec.In.Order)
 		switch {
-		case errors.Is(err, ErrNotCapture): // a named file
-			return nil, fmt.Errorf("%s: %w", option, ErrNotCapture)
+		case errors.Is(err, errNotCapture): // a named file
+			return nil, fmt.Errorf("%s: %w", option, errNotCapture)
 		case err != nil && !st.IsDir():
 			return nil, fmt.Errorf("%s: %w", option, err)
 		case err != nil:
 			advice := report.AdviceDamage(path)
-			if errors.Is(err, ErrOtherMachine) {
+			if errors.Is(err, errOtherMachine) {
 				advice = report.AdviceOtherRun
 			}
 			f.Left.Captures++

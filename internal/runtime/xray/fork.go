@@ -18,30 +18,30 @@ import (
 // with later buffers that name the child is the child's. Without such buffers, the end times of the
 // processes decide.
 
-// A Fork is the start of a process with the memory of another one.
-type Fork struct {
+// A fork is the start of a process with the memory of another one.
+type fork struct {
 	PID  uint32
 	Time uint64 // in the recording
 }
 
-// A World has the recorded data about the processes of traces.
-type World struct {
-	Forks func(pid uint32) []Fork // from a process, in the order of time
+// A world has the recorded data about the processes of traces.
+type world struct {
+	Forks func(pid uint32) []fork // from a process, in the order of time
 	Exit  func(pid uint32) uint64 // end of a process; math.MaxUint64 if unknown
 
 	// Time converts a count of a trace to a time in the recording.
 	Time func(x *Log, count uint64) uint64
 }
 
-// A Problem is a fault in one of several traces.
-type Problem struct {
+// A problem is a fault in one of several traces.
+type problem struct {
 	X *Log
 	calls.Problem
 	Note bool // nothing is known to be missing
 }
 
 // Share assigns the contents of traces to the processes that wrote them. It must be called once.
-func Share(traces []*Log, w *World) (problems []Problem, err error) {
+func Share(traces []*Log, w *world) (problems []problem, err error) {
 	s := &sharing{world: w, traces: slices.Clone(traces), owner: make(map[*Log]uint32), torn: make(map[*Log]bool), copyOf: make(map[*Log]*Log)}
 	// The result must not depend on the order in which the traces were named.
 	slices.SortStableFunc(s.traces, func(a, b *Log) int {
@@ -63,12 +63,12 @@ func Share(traces []*Log, w *World) (problems []Problem, err error) {
 }
 
 type sharing struct {
-	world    *World
+	world    *world
 	traces   []*Log
 	copyOf   map[*Log]*Log   // first file with the same contents
 	owner    map[*Log]uint32 // process that wrote the trace
 	torn     map[*Log]bool   // traces with an unknown writer
-	problems []Problem
+	problems []problem
 }
 
 // A bufferKey identifies a buffer. Its copies have the same key.
@@ -238,7 +238,7 @@ func (s *sharing) decide(pid uint32, files []*Log) error {
 	}
 	if len(files) == 1 {
 		if len(may[0]) > 1 {
-			s.problems = append(s.problems, Problem{X: files[0], Note: true, Problem: calls.Problem{
+			s.problems = append(s.problems, problem{X: files[0], Note: true, Problem: calls.Problem{
 				Offset: -1, Text: fmt.Sprintf("process %d forked while it logged; this trace may be its own or its child's, and is used as its own", pid),
 				Advice: "name the traces of both with " + report.MentionedFile(Kind, "", ""),
 			}})
@@ -248,7 +248,7 @@ func (s *sharing) decide(pid uint32, files []*Log) error {
 	for _, x := range files {
 		s.torn[x] = true
 	}
-	s.problems = append(s.problems, Problem{X: files[0], Problem: calls.Problem{
+	s.problems = append(s.problems, problem{X: files[0], Problem: calls.Problem{
 		Offset: -1, Text: fmt.Sprintf("it and %d more traces share buffers of process %d, which forked while it logged; the trace of each process is unknown, so the calls after the fork are left out", len(files)-1, pid),
 		Advice: "record a run in which the processes end one after the other",
 	}})
@@ -378,7 +378,7 @@ func (s *sharing) share() error {
 func (s *sharing) shareBuffer(key bufferKey, same []*piece, dropped map[*piece]bool) error {
 	forks := s.world.Forks(key.pid)
 	born := func(pid uint32) uint64 {
-		i := slices.IndexFunc(forks, func(f Fork) bool { return f.PID == pid })
+		i := slices.IndexFunc(forks, func(f fork) bool { return f.PID == pid })
 		switch {
 		case pid == key.pid:
 			return 0

@@ -14,9 +14,9 @@ import (
 )
 
 // noForks is a recording that tells of no process.
-func noForks() *World {
-	return &World{
-		Forks: func(uint32) []Fork { return nil },
+func noForks() *world {
+	return &world{
+		Forks: func(uint32) []fork { return nil },
 		Exit:  func(uint32) uint64 { return math.MaxUint64 },
 		Time:  func(_ *Log, count uint64) uint64 { return count },
 	}
@@ -38,32 +38,32 @@ func TestShareXRay_ForkedBuffers(t *testing.T) {
 		name   string
 		traces [][]buffer
 		ends   map[uint32]uint64
-		forks  []Fork
+		forks  []fork
 		want   string
 		say    string
 	}{
 		{name: "no fork", traces: [][]buffer{{open(2000)}}, want: "7: 1000 1010 2000"},
 		{name: "the same twice", traces: [][]buffer{{open(2000)}, {open(2000)}}, want: "7: 1000 1010 2000"},
 		{name: "the child ends first", traces: [][]buffer{{open(3000, 3010)}, {open(2000, 2010, 2020)}}, ends: map[uint32]uint64{8: 2500, 7: 4000},
-			forks: []Fork{{8, 1500}}, want: "7: 1000 1010 3000 3010, 8: 2000 2010 2020"},
+			forks: []fork{{8, 1500}}, want: "7: 1000 1010 3000 3010, 8: 2000 2010 2020"},
 		{name: "the parent ends first", traces: [][]buffer{{open(2000)}, {open(2000, 3000)}}, ends: map[uint32]uint64{8: 4000, 7: 2500},
-			forks: []Fork{{8, 1500}}, want: "7: 1000 1010 2000, 8: 3000"},
+			forks: []fork{{8, 1500}}, want: "7: 1000 1010 2000, 8: 3000"},
 		{name: "side by side", traces: [][]buffer{{open(2000, 2010)}, {open(2001)}}, ends: map[uint32]uint64{8: 4000, 7: 4000},
-			forks: []Fork{{8, 1500}}, want: "7: 1000 1010", say: "the trace of each process is unknown"},
+			forks: []fork{{8, 1500}}, want: "7: 1000 1010", say: "the trace of each process is unknown"},
 		{name: "side by side, with later buffers", traces: [][]buffer{{open(2000, 2010)}, {open(2001), {8, 3000, []uint64{3000}}}}, ends: map[uint32]uint64{8: 4000, 7: 4000},
-			forks: []Fork{{8, 1500}}, want: "7: 1000 1010 2000 2010, 8: 2001 3000"},
+			forks: []fork{{8, 1500}}, want: "7: 1000 1010 2000 2010, 8: 2001 3000"},
 		{name: "two children", traces: [][]buffer{{open(1550, 3900)}, {open(1510)}, {open(1550, 2500)}}, ends: map[uint32]uint64{8: 1520, 9: 2600, 7: 4000},
-			forks: []Fork{{8, 1500}, {9, 1600}}, want: "7: 1000 1010 1550 3900, 8: 1510, 9: 2500"},
+			forks: []fork{{8, 1500}, {9, 1600}}, want: "7: 1000 1010 1550 3900, 8: 1510, 9: 2500"},
 		{name: "the parent did nothing later", traces: [][]buffer{{open()}, {open(2000), {8, 3000, []uint64{3000}}}},
-			forks: []Fork{{8, 1500}}, want: "7: 1000 1010, 8: 2000 3000"},
+			forks: []fork{{8, 1500}}, want: "7: 1000 1010, 8: 2000 3000"},
 		{name: "only the child's", traces: [][]buffer{{open(2000), {8, 3000, []uint64{3000}}}},
-			forks: []Fork{{8, 1500}}, want: "7: 1000 1010, 8: 2000 3000"},
+			forks: []fork{{8, 1500}}, want: "7: 1000 1010, 8: 2000 3000"},
 		{name: "only the child's, which survived", traces: [][]buffer{{open(2000)}}, ends: map[uint32]uint64{7: 1800},
-			forks: []Fork{{8, 1500}}, want: "7: 1000 1010, 8: 2000"},
+			forks: []fork{{8, 1500}}, want: "7: 1000 1010, 8: 2000"},
 		{name: "only the parent's, which survived", traces: [][]buffer{{open(2000)}}, ends: map[uint32]uint64{8: 1800},
-			forks: []Fork{{8, 1500}}, want: "7: 1000 1010 2000"},
-		{name: "only one", traces: [][]buffer{{open(2000)}}, forks: []Fork{{8, 1500}}, want: "7: 1000 1010 2000", say: "this trace may be its own or its child's"},
-		{name: "before the fork", traces: [][]buffer{{open(1400)}}, forks: []Fork{{8, 1500}}, want: "7: 1000 1010 1400"},
+			forks: []fork{{8, 1500}}, want: "7: 1000 1010 2000"},
+		{name: "only one", traces: [][]buffer{{open(2000)}}, forks: []fork{{8, 1500}}, want: "7: 1000 1010 2000", say: "this trace may be its own or its child's"},
+		{name: "before the fork", traces: [][]buffer{{open(1400)}}, forks: []fork{{8, 1500}}, want: "7: 1000 1010 1400"},
 	} {
 		for _, reverse := range []bool{false, true} {
 			var traces []*Log
@@ -82,7 +82,7 @@ func TestShareXRay_ForkedBuffers(t *testing.T) {
 				slices.Reverse(traces)
 			}
 			world := noForks()
-			world.Forks = func(pid uint32) []Fork {
+			world.Forks = func(pid uint32) []fork {
 				if pid == 7 {
 					return test.forks
 				}

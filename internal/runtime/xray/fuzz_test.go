@@ -40,7 +40,7 @@ func FuzzXRay(f *testing.F) {
 			return
 		}
 		world := noForks()
-		world.Forks = func(pid uint32) []Fork { return []Fork{{pid + 1, 100_000_001_000}} }
+		world.Forks = func(pid uint32) []fork { return []fork{{pid + 1, 100_000_001_000}} }
 		if _, err := Share([]*Log{x}, world); err != nil {
 			t.Fatal(err)
 		}

@@ -49,8 +49,8 @@ type Thread struct {
 	pieces []piece
 }
 
-// ErrNotLog is the error for a file that is not a trace of XRay.
-var ErrNotLog = xrayfdr.ErrNotXRay
+// errNotLog is the error for a file that is not a trace of XRay.
+var errNotLog = xrayfdr.ErrNotXRay
 
 // ErrNoBuffers is the error for a trace without buffers.
 var ErrNoBuffers = errors.New("there is no buffer in it: the program was not patched while it was recorded, or did nothing that is instrumented, or all was too short (func_duration_threshold_us)")

@@ -89,7 +89,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 		f := &traceFile{path: path, file: file, users: 1}
 		files = append(files, f)
 		f.traces, err = read(file)
-		if errors.Is(err, ErrNotLog) && !isEmpty(file) { // an empty file is a trace without records
+		if errors.Is(err, errNotLog) && !isEmpty(file) { // an empty file is a trace without records
 			return nil, fmt.Errorf("%s: %w", n, err)
 		}
 		if err != nil {
@@ -191,11 +191,11 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 	if len(traces) == 0 {
 		return
 	}
-	world := &World{
-		Forks: func(pid uint32) (forks []Fork) {
+	world := &world{
+		Forks: func(pid uint32) (forks []fork) {
 			for _, b := range s.ProcessTree.ForksBy(pid) {
 				if b.Clones {
-					forks = append(forks, Fork{PID: b.PID, Time: b.Time})
+					forks = append(forks, fork{PID: b.PID, Time: b.Time})
 				}
 			}
 			return forks

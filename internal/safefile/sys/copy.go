@@ -12,7 +12,7 @@ import (
 // CopyTree copies the directory from to the new directory to: its directories, regular files and
 // links. It fails for other files.
 func CopyTree(to, from string) error {
-	if err := Mkdir(to, 0o777); err != nil {
+	if err := mkdir(to, 0o777); err != nil {
 		return err
 	}
 	entries, err := ReadDir(from)

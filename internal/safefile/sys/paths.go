@@ -72,30 +72,9 @@ func Remove(path string) error {
 	return onPath("remove", "unlinkat", path, func() error { return os.Remove(path) })
 }
 
-// Mkdir makes a directory.
-func Mkdir(path string, mode fs.FileMode) error {
+// mkdir makes a directory.
+func mkdir(path string, mode fs.FileMode) error {
 	return onPath("mkdir", "mkdirat", path, func() error { return os.Mkdir(path, mode) })
-}
-
-// MkdirAll makes a directory and its parents, unless they exist.
-func MkdirAll(path string, mode fs.FileMode) error {
-	if st, err := Stat(path); err == nil && st.IsDir() {
-		return nil
-	} else if err == nil {
-		return named("mkdir", path, unix.ENOTDIR)
-	}
-	if parent := filepath.Dir(path); parent != path {
-		if err := MkdirAll(parent, mode); err != nil {
-			return err
-		}
-	}
-	err := Mkdir(path, mode)
-	if err != nil {
-		if st, serr := Lstat(path); serr == nil && st.IsDir() { // another program made it
-			return nil
-		}
-	}
-	return err
 }
 
 // CreateTemp makes a file with a new name in the directory for temporary files.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -52,7 +53,7 @@ func TestFramesLikeReadelf(t *testing.T) {
 	o := show.NewTextForm(&out, false)
 	o.Begin(show.Item{Type: "unwind", Size: -1})
 	o.List("frames")
-	table := Table{Out: o, Order: f.ByteOrder, Machine: uint32(f.Machine), AddrSize: 8, Address: s.Addr}
+	table := Table{Out: o, Place: callframe.Place{Order: f.ByteOrder, Machine: f.Machine, AddrSize: 8, Addr: s.Addr}}
 	table.Show(data)
 	o.EndList()
 	o.End()

@@ -1,10 +1,12 @@
 package showjitdump
 
 import (
+	"debug/elf"
 	"fmt"
 	"math"
 
 	"github.com/jitinject/jitinject/internal/ehframe"
+	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/frames"
 	"github.com/jitinject/jitinject/jitdump"
@@ -82,14 +84,15 @@ func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	o.List("frames")
 	defer o.EndList()
 	at := func(part []byte) int64 { return raw.Offset + prefix + 3*8 + int64(cap(u.Data)-cap(part)) }
-	f := frames.Table{Out: o, Order: raw.Order, Machine: d.reader.Header().Machine, AddrSize: frames.AddrSize(d.reader.Header().Machine), Label: "frames"}
-	if addr, ok := ehframe.FramesAddress(raw.Order, f.AddrSize, header); ok {
-		f.Address, f.Label = addr, ""
+	machine := elf.Machine(d.reader.Header().Machine)
+	place := callframe.Place{Order: raw.Order, Machine: machine, AddrSize: callframe.AddrSize(machine, math.MaxUint64), File: at(table)}
+	f := frames.Table{Out: o, Place: place, Label: "frames"}
+	if addr, ok := callframe.FramesAddress(raw.Order, place.AddrSize, header); ok {
+		f.Place.Addr, f.Label = addr, ""
 	}
 	if len(header) > 0 {
 		f.Header(header)
 	}
-	f.FileOffset = at(table)
 	f.Show(table)
 }
 

@@ -1,6 +1,7 @@
 package checkdump
 
 import (
+	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/ehframe"
 	"github.com/jitinject/jitinject/jitdump"
@@ -45,29 +46,30 @@ func (c *checker) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 		return
 	}
 	n := uint64(len(u.data))
-	format := ehframe.Format{Order: raw.Order, AddrSize: ehframe.AddressSize(c.machine, l.CodeAddr), Machine: c.machine}
-	// Where perf has the frames and the header.
-	framesAt := (l.CodeAddr + l.CodeSize + 7) &^ 7
+	place := callframe.Place{
+		Order: raw.Order, AddrSize: callframe.AddrSize(c.machine, l.CodeAddr), Machine: c.machine,
+		Addr: (l.CodeAddr + l.CodeSize + 7) &^ 7, // where perf has them
+	}
 	frames, header := u.data[:n-u.headerSize], u.data[n-u.headerSize:]
-	table, err := ehframe.Read(format, frames, framesAt)
-	if err != nil || u.headerSize > 0 && !ehframe.IsHeader(header) {
+	table, err := ehframe.Read(place, frames)
+	if err != nil || u.headerSize > 0 && !callframe.IsHeader(header) {
 		swapped, other := u.data[u.headerSize:], u.data[:u.headerSize]
-		if addr, ok := ehframe.TableAddress(format, other); ok {
-			framesAt = addr
+		if addr, ok := callframe.FramesAddress(raw.Order, place.AddrSize, other); ok {
+			place.Addr = addr
 		}
-		if table, serr := ehframe.Read(format, swapped, framesAt); serr == nil && u.headerSize > 0 && ehframe.IsHeader(other) {
+		if table, serr := ehframe.Read(place, swapped); serr == nil && u.headerSize > 0 && callframe.IsHeader(other) {
 			c.Violation("dump/unwind-order", u.offset, "the tables of %s begin with .eh_frame_hdr", verify.Quoted(l.Name))
 			c.shared(u, table, l)
 			c.compareFrames(u, table, l)
 			return
-		} else if u.headerSize > 0 && ehframe.IsHeader(other) && !ehframe.IsHeader(header) {
+		} else if u.headerSize > 0 && callframe.IsHeader(other) && !callframe.IsHeader(header) {
 			err = serr
 		}
 		if err == nil {
 			c.Violation("dump/unwind-frames", u.offset, "%s: the last %d bytes are no .eh_frame_hdr", verify.Quoted(l.Name), u.headerSize)
 			return
 		}
-		c.Violation("dump/unwind-frames", u.offset, "%s: .eh_frame: %v", verify.Quoted(l.Name), err)
+		c.Violation("dump/unwind-frames", u.offset, "%s: %v", verify.Quoted(l.Name), err)
 		return
 	}
 	if len(table) == 0 {
@@ -87,7 +89,7 @@ func (c *checker) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 		c.Violation("dump/unwind-header", u.offset, "%s has FDEs and no .eh_frame_hdr", verify.Quoted(l.Name))
 		return
 	}
-	if err := ehframe.CheckHeader(format, header, framesAt+uint64(len(frames)), framesAt, table); err != nil {
+	if err := ehframe.CheckHeader(place, header, place.Addr+uint64(len(frames)), table); err != nil {
 		c.Violation("dump/unwind-header", u.offset, "%s: %v", verify.Quoted(l.Name), err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/ehframe"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
@@ -293,11 +294,11 @@ func (o *Object) frames() {
 		o.Violation("object/frames", offset(frames), "%v", err)
 		return
 	}
-	format := ehframe.Format{Order: o.ELF.ByteOrder, AddrSize: 8, Machine: o.ELF.Machine}
+	place := callframe.Place{Order: o.ELF.ByteOrder, AddrSize: 8, Machine: o.ELF.Machine, Addr: frames.Addr}
 	if o.ELF.Class == elf.ELFCLASS32 {
-		format.AddrSize = 4
+		place.AddrSize = 4
 	}
-	table, err := ehframe.Read(format, data, frames.Addr)
+	table, err := ehframe.Read(place, data)
 	if err != nil {
 		o.Violation("object/frames", offset(frames), "%v", err)
 		return
@@ -311,7 +312,7 @@ func (o *Object) frames() {
 	}
 	data, err = header.Data()
 	if err == nil {
-		err = ehframe.CheckHeader(format, data, header.Addr, frames.Addr, table)
+		err = ehframe.CheckHeader(place, data, header.Addr, table)
 	}
 	if err != nil {
 		o.Violation("object/frame-header", offset(header), "%v", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 
+	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -28,8 +29,8 @@ func TestFramesOfCompiler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	format := Format{Order: binary.LittleEndian, AddrSize: 8, Machine: elf.EM_X86_64}
-	table, err := Read(format, data, section.Addr)
+	place := callframe.Place{Order: binary.LittleEndian, AddrSize: 8, Machine: elf.EM_X86_64, Addr: section.Addr}
+	table, err := Read(place, data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestFramesOfCompiler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := CheckHeader(format, hdr, header.Addr, section.Addr, table); err != nil {
+	if err := CheckHeader(place, hdr, header.Addr, table); err != nil {
 		t.Error(err)
 	}
 }
