@@ -135,8 +135,6 @@ var allowed = map[string][]string{
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format
 	"internal/verify/jitted":         {},
 	"internal/verify/printed":        {"internal/engine", "internal/quote", "internal/safefile/sys", "internal/terminal", "internal/verify", "internal/words"},
-	"internal/verify/ehframe":        {"internal/verify", "internal/wire"},
-	"internal/verify/printed":        {"inject", "internal/quote", "internal/safefile/sys", "internal/terminal", "internal/verify", "internal/words"},
 	"internal/verify/ehframe":        {"internal/format/callframe"},
 	"internal/verify/recorded":       {"internal/safefile/sys", "internal/verify", "internal/verify/jitted", "perfdata"},
 	"internal/verify/checkobject":    {"internal/dwarfline", "internal/format/callframe", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted"},
