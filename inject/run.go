@@ -1,38 +1,12 @@
 package inject
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"runtime"
-	"slices"
-	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/jitinject/jitinject/internal/build"
-	"github.com/jitinject/jitinject/internal/calls"
-	"github.com/jitinject/jitinject/internal/calltrace"
-	"github.com/jitinject/jitinject/internal/clock"
-	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/count"
-	"github.com/jitinject/jitinject/internal/diagnose"
-	"github.com/jitinject/jitinject/internal/formats"
-	"github.com/jitinject/jitinject/internal/locate"
-	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/objstore"
-	"github.com/jitinject/jitinject/internal/output"
-	"github.com/jitinject/jitinject/internal/plan"
-	"github.com/jitinject/jitinject/internal/quote"
-	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/rewrite"
-	"github.com/jitinject/jitinject/internal/runtime/gdbjit"
-	"github.com/jitinject/jitinject/internal/runtime/perfmap"
-	"github.com/jitinject/jitinject/internal/runtime/v8"
-	"github.com/jitinject/jitinject/perfdata"
 )
 
 // Run reads opts.Input, writes opts.Output, and returns a summary of what it did. The summary
@@ -40,301 +14,56 @@ import (
 //
 // If Run fails, it writes no output and leaves an existing output as it was. Existing objects
 // with the same contents are left as they were, too. But others may have been replaced
-// already.
+// already. The error of files wraps that of package io/fs, and the error of a cancelled run that of
+// the context. See also [ErrNothing], [ErrStrict] and [LeftError].
 //
 // When ctx is cancelled, Run stops soon and leaves no new file.
 func Run(ctx context.Context, opts Options) (*Summary, error) {
-	if opts.Producer == "" {
-		opts.Producer = "jitinject"
-	}
-	if _, _, err := clock.GivenOffset(opts.Clock); err != nil {
-		return nil, err
-	}
-	if err := checkSideFiles(&opts); err != nil {
-		return nil, err
-	}
-	in, err := recording.Open(&opts)
+	sum, err := engine.Run(ctx, opts.settings())
 	if err != nil {
-		return nil, err
+		return nil, withLeft(err)
 	}
-	defer in.Close()
-	began := time.Now()
-	sum := newSummary(&opts)
-	err = run(ctx, in, &opts, sum)
-	if err != nil && ctx.Err() != nil {
-		// an effect of the cancellation
-		return nil, objstore.WithLeft(ctx.Err(), objstore.Left(err))
-	}
-	if err != nil {
-		return nil, err
-	}
-	sum.Elapsed = time.Since(began)
-	return sum, nil
+	public := new(Summary)
+	convert(public, sum)
+	return public, nil
 }
 
-// syntheticTraces are traces without a file. Only tests set them.
-var syntheticTraces []calls.Trace
-
-// run injects an input. All is known before the first byte is written.
-func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) (err error) {
-	out := new(output.Output)
-	if !opts.Preview {
-		if out, err = output.Open(opts, in); err != nil {
-			return err
-		}
-		defer func() { err = objstore.WithLeft(err, out.Abandon()) }()
+// settings returns the options as the engine has them.
+func (o Options) settings() config.Options {
+	progress := o.Progress
+	o.Progress = nil
+	var settings config.Options
+	convert(&settings, &o)
+	if progress != nil {
+		settings.Progress = &progress.engine
 	}
-	var held locate.Held
-	defer held.Close()
-	if err := spool(ctx, in, &held, out, opts); err != nil {
-		return err
-	}
-	addInput(sum, in)
-	rec, err := survey(ctx, in, opts)
-	if err != nil {
-		return err
-	}
-	addSurvey(sum, rec)
-	opts.Logf(2, "surveyed: %d markers", len(rec.Markers))
-
-	var opened report.Findings
-	code, err := codebytes.Open(rec, opts, &opened)
-	if err != nil {
-		return err
-	}
-	defer code.Close()
-	located, err := locate.Resolve(ctx, rec, &held, formats.Dumps(), code, opts)
-	if err != nil {
-		return err
-	}
-	dumps := located.Dumps
-	defer locate.CloseDumps(located.Dumps)
-	sum.Markers = len(rec.Markers)
-	sum.Add(located.Found)
-	opts.Logf(2, "scanned: %d dumps", len(dumps))
-
-	dumps, found, err := gdbjit.Attach(ctx, dumps)
-	if err != nil {
-		return err
-	}
-	sum.Add(found)
-
-	described, err := v8.Attach(ctx, rec, dumps, opts)
-	if err != nil {
-		return err
-	}
-	defer described.Close()
-	sum.Add(described.Found)
-	opts.Logf(2, "described: %d logs", described.Len())
-
-	if len(opts.CodeFrom) > 0 || len(opts.Live) > 0 {
-		opts.Progress.Begin(report.PhaseCode, 0)
-	}
-	sum.Add(opened)
-	sum.Add(code.ProvideAll(dumps, opts))
-
-	traces, err := calltrace.Open(ctx, rec, dumps, code, syntheticTraces, formats.Calls(), opts)
-	if err != nil {
-		return err
-	}
-	defer traces.Close()
-	sum.Add(traces.Found)
-	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && traces.Len() == 0 && !traces.Again {
-		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), perfmap.Refused(&located.Left), report.ErrStrict))
-	}
-
-	if opts.Preview {
-		r := &result{rec: rec, left: located.Left, code: code, dumps: dumps, traces: traces, dirs: new(dirs), opts: opts, sum: sum}
-		return r.preview(ctx)
-	}
-	if err := out.Spares(dumps); err != nil {
-		return err
-	}
-	opts.Progress.Write()
-	defer out.GiveUp(ctx)()
-	dirs, usable, found, err := openDirs(ctx, dumps, opts)
-	defer func() { err = dirs.end(sum, err) }()
-	sum.Add(found)
-	isCopy := in.IsPipe() && opts.Clock != "strict" // or else the recording would be lost
-	if err == nil && len(rec.Markers) > 0 && len(dumps) == 0 && traces.Len() == 0 && !isCopy {
-		err = report.NothingToInject(sum.Problems)
-	}
-	if err == nil {
-		r := &result{rec: rec, left: located.Left, code: code, dumps: usable, traces: traces, dirs: dirs, out: out, opts: opts, sum: sum}
-		err = r.produce(ctx)
-	}
-	if err != nil && in.IsPipe() && out.Temp == nil && sum.Mappings > 0 { // the recording is gone: what went into a pipe may be of use, and needs its objects
-		return err
-	}
-	if err != nil {
-		return dirs.undo(err)
-	}
-	sum.Add(dirs.stores.Mark())
-	sum.Cached, found = objstore.CacheObjects(ctx, dirs.plan, dirs.stores, opts)
-	sum.Add(found)
-	sum.BytesRead = in.Size()
-	addDumps(sum, rec, usable)
-	for i, d := range usable {
-		sum.Dumps[i].Logs, sum.Dumps[i].Unlogged = described.Of(d), described.Unlogged(d)
-	}
-	described.EachFailed(func(path string, err error) { addFailed(sum, path, err) })
-	return nil
+	return settings
 }
 
-// survey walks the recording for the first time.
-func survey(ctx context.Context, in *recording.Input, opts *config.Options) (*recording.Recording, error) {
-	rec, err := recording.Survey(ctx, in, !opts.NoCount)
-	if err != nil {
-		return nil, in.Error(err)
-	}
-	if err := locate.NameDumps(rec, opts.Named(config.AnyDump)); err != nil {
-		return nil, err
-	}
-	if in.File == nil && len(rec.Attrs) == 0 {
-		return nil, recording.Error(in.Path, perfdata.ErrNoData)
-	}
-	return rec, nil
+// These errors of [Run] have values that callers can compare.
+var (
+	// ErrNothing says that there are side files, but none of their functions could be injected.
+	ErrNothing = report.ErrNothing
+	// ErrStrict says that a result would be incomplete, and was not written because of Options.Strict.
+	ErrStrict = report.ErrStrict
+)
+
+// A LeftError is the error of a failed run that could not remove all of its files.
+type LeftError struct {
+	Err  error  // why it failed
+	Left string // the remaining files, in words
 }
 
-// A result is the state of a run that its stages share.
-type result struct {
-	rec    *recording.Recording
-	left   locate.Left
-	code   *codebytes.Files
-	dumps  []*model.Dump
-	traces *calltrace.Traces
-	dirs   *dirs
-	out    *output.Output
-	opts   *config.Options
-	sum    *report.Summary
-}
+// Error returns the text of Err.
+func (e *LeftError) Error() string { return e.Err.Error() }
 
-// produce makes the objects and the recording, makes them durable, and puts the recording in its
-// place.
-func (r *result) produce(ctx context.Context) error {
-	if err := r.dirs.openSources(r.opts); err != nil {
-		return err
-	}
-	if err := r.write(ctx); err != nil {
-		return err
-	}
-	if r.opts.Strict {
-		if err := strictError(r.sum); err != nil {
-			return err
-		}
-	}
-	if err := ctx.Err(); err != nil && r.out.Temp != nil {
-		return err
-	}
-	r.opts.Progress.Begin(report.PhaseSync, 0)
-	if err := r.dirs.sync(r.opts); err != nil {
-		return err
-	}
-	r.sum.BytesWritten = r.out.Size(r.sum.BytesWritten)
-	return commit(r.out, r.sum)
-}
+// Unwrap returns Err.
+func (e *LeftError) Unwrap() error { return e.Err }
 
-// write plans the objects, makes them, and writes the recording with their mappings.
-func (r *result) write(ctx context.Context) error {
-	planner, counter, err := r.plan(ctx)
-	if err != nil {
-		return err
+// withLeft returns an error of the engine with the public type, if files are left.
+func withLeft(err error) error {
+	if left := objstore.Left(err); left != "" {
+		return &LeftError{err, left}
 	}
-	planned := &planner.Plan
-	r.dirs.plan = planned
-	collect()
-	r.opts.Logf(2, "planned: %d objects, %d mappings", len(planned.Objects), len(planned.Mappings))
-
-	made, built, err := build.Make(ctx, planned, r.dirs.stores, r.dirs.sources, counter.Lacks, r.opts)
-	r.dirs.made = made
-	addBuilt(r.sum, built)
-	if errors.Is(err, build.ErrNothing) && !r.rec.In.IsPipe() {
-		return report.NothingToInject(r.sum.Problems)
-	}
-	if err != nil && !errors.Is(err, build.ErrNothing) {
-		return err
-	}
-	collect()
-	r.opts.Logf(2, "made: %d objects", r.sum.Objects)
-
-	counting := count.Start(ctx, counter, r.dumps)
-	copied, err := rewrite.Copy(ctx, r.rec, planned, locate.UsedMarkers(build.LeftOut(planned).Without(r.dumps)), r.traces, r.out, r.opts.Compress)
-	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || r.out.IsOwn(err) {
-		err = output.Error(r.opts.Output, err)
-	}
-	addCopied(r.sum, copied, r.traces)
-	r.sum.MostMappings = planned.MostMappings()
-	r.sum.Add(r.dirs.stores.Report())
-	counted := counting.Finish(r.sum.Dumps, err)
-	if err != nil {
-		return err
-	}
-	addCounted(r.sum, counted)
-	if counted.Samples != nil {
-		if r.sum.Hottest.Callers, err = counter.CountCallers(ctx, r.dumps, r.sum.Dumps); err != nil {
-			return err
-		}
-	}
-	r.opts.Logf(2, "rewritten: %d mappings put in, %d records left out", r.sum.Mappings, r.sum.Dropped)
-	return explain(ctx, r.rec, r.left, r.code, r.dumps, counter, r.opts, r.sum)
-}
-
-// collect frees the memory of the stage before, which is enough for the next one. The collector by
-// itself would wait until twice as much is in use. For 100,000 functions, collect takes 5 ms.
-func collect() { runtime.GC() }
-
-// plan returns the plan of a run and a sample counter. The counter has every single function,
-// those in bundles included. It is nil if samples are not to be counted.
-func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error) {
-	r.opts.Progress.Begin(report.PhasePlan, 0)
-	planner, err := plan.Make(ctx, r.rec, r.dumps, r.opts)
-	if err != nil {
-		return nil, nil, err
-	}
-	large := func(d *model.Dump) bool { return !r.opts.Bundle && perfmap.IsLarge(d) }
-	if r.opts.Sampled || slices.ContainsFunc(r.dumps, large) {
-		if err := planner.DropUnreferenced(ctx, r.traces.EachCalled(), large, r.opts.Sampled); err != nil {
-			return nil, nil, err
-		}
-	}
-	var counter *count.Counter
-	if !r.opts.NoCount {
-		counter = count.Of(r.rec, &planner.Plan)
-	}
-	if planner.Bundling {
-		collect()
-		if err := planner.Bundle(ctx, r.opts.Bundle); err != nil {
-			return nil, nil, err
-		}
-	}
-	r.sum.Dumps = planner.Lines
-	r.sum.Add(planner.Found)
-	for _, d := range r.dumps {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		s := &r.sum.Dumps[d.Number]
-		var found report.Findings
-		s.Sources, found = r.dirs.sources.Place(d)
-		r.sum.Add(found)
-		s.Frames = planner.DeriveFrames(d, r.opts)
-	}
-	r.sum.Add(r.dirs.sources.Report(r.dumps))
-	return planner, counter, nil
-}
-
-// explain adds possible causes to the summary if functions or samples are missing. counter may be
-// nil.
-func explain(ctx context.Context, rec *recording.Recording, left locate.Left, code *codebytes.Files, dumps []*model.Dump, counter *count.Counter, opts *config.Options, sum *report.Summary) (err error) {
-	if counter != nil && sum.Samples != nil {
-		sum.Add(diagnose.Unresolved(rec, dumps, sum.Dumps, counter, sum.Input))
-	}
-	sum.Add(diagnose.Idle(rec, code, counter))
-	var found report.Findings
-	sum.Reasons, found, err = diagnose.Explain(ctx, &diagnose.Case{
-		Rec: rec, Left: left, Code: code, Formats: formats.Dumps(), Counter: counter, Traces: len(sum.Traces) > 0, Problems: len(sum.Problems) > 0, Opts: opts,
-	})
-	sum.Add(found)
-	addUnread(sum, rec, code, dumps)
 	return err
 }

@@ -1,161 +1,137 @@
 package inject
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"maps"
-	"slices"
-	"strings"
+	"time"
 
-	"github.com/jitinject/jitinject/internal/build"
-	"github.com/jitinject/jitinject/internal/calltrace"
-	"github.com/jitinject/jitinject/internal/codebytes"
-	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/count"
-	"github.com/jitinject/jitinject/internal/known"
-	"github.com/jitinject/jitinject/internal/model"
-	"github.com/jitinject/jitinject/internal/plan"
-	"github.com/jitinject/jitinject/internal/quote"
-	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/rewrite"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
-// The summary is made of the results of the stages, in their order.
+// SummaryVersion is the version of the summary's JSON form. It changes when a field goes, or gets
+// another meaning. New fields may come without a change.
+const SummaryVersion = 1
 
-// newSummary returns the summary of a run that has opened its input.
-func newSummary(opts *config.Options) *report.Summary {
-	return &report.Summary{Version: report.SummaryVersion, Input: opts.Input, Output: opts.Output, Dumps: []report.DumpSummary{}, Problems: []report.Problem{}}
+// A Summary has the results of a run. Its JSON form is that of jitinject --summary json.
+type Summary struct {
+	Version  int            `json:"version"` // SummaryVersion
+	Input    string         `json:"input"`
+	Output   string         `json:"output"`
+	Dumps    []DumpSummary  `json:"dumps"`
+	Traces   []TraceSummary `json:"traces,omitempty"`
+	Samples  *SampleSummary `json:"samples"` // nil if they were not counted
+	Hottest  *Hottest       `json:"hottest"` // nil if samples were not counted
+	Problems []Problem      `json:"problems"`
+	// Reasons say why there was nothing to inject, or nothing of a process.
+	Reasons []Reason `json:"reasons,omitempty"`
+	// Notes say what was done in another way than requested, without anything missing.
+	Notes []string `json:"notes,omitempty"`
+
+	// Cmdline is the command line of perf record; empty if Input does not have it.
+	Cmdline []string `json:"-"`
+
+	// Markers counts the marker records in Input, and the processes with named dumps and
+	// without markers.
+	Markers int `json:"markers"`
+	// AlreadyInjected counts the mappings in Input that an earlier run made.
+	AlreadyInjected int `json:"already_injected"`
+
+	Mappings int `json:"mappings"` // records added
+	// MostMappings is the number of these in the process that has most.
+	MostMappings int `json:"most_mappings"`
+	// Tables counts the records added for unwind tables with addresses of their own.
+	Tables  int `json:"tables"`
+	Dropped int `json:"dropped"` // markers, and records of anonymous memory, left out
+
+	Objects     int   `json:"objects"`      // files made, and files found as they should be
+	Unchanged   int   `json:"unchanged"`    // of these, files that existed
+	Replaced    int   `json:"replaced"`     // of these, files that existed with other contents
+	Cached      int   `json:"cached"`       // of these, files that are in Options.BuildIDCache
+	ObjectBytes int64 `json:"object_bytes"` // size of all Objects
+
+	Elapsed time.Duration `json:"elapsed_ns"`
+	// BytesRead is the size of Input and of the dumps, each counted once.
+	BytesRead    int64 `json:"bytes_read"`
+	BytesWritten int64 `json:"bytes_written"` // size of Output
 }
 
-// addInput adds what is missing in an input.
-func addInput(sum *report.Summary, in *recording.Input) {
-	if in.File != nil && in.File.Header.Unfinished {
-		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: "perf record did not finish; the records are used, but the features after them are missing", Advice: report.AdviceEnd})
+// Complete reports whether everything that could be injected was injected. A dump that ends
+// inside a record is complete: its process was killed, or still writes.
+func (s *Summary) Complete() bool { return len(s.Problems) == 0 }
+
+// Functions returns how many functions of all dumps were loaded.
+func (s *Summary) Functions() (n int) {
+	for i := range s.Dumps {
+		n += s.Dumps[i].Functions
 	}
-	if len(in.Missing) > 0 {
-		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: fmt.Sprintf("%s is missing in it, but later files exist; records of some CPUs are missing", strings.Join(in.Missing, ", ")), Advice: "copy all of the directory"})
-	}
+	return n
 }
 
-// addSurvey adds the results of the survey.
-func addSurvey(sum *report.Summary, rec *recording.Recording) {
-	if rec.Cut >= 0 && (rec.In.File == nil || !rec.In.File.Header.Unfinished) {
-		addCut(sum, rec.In, rec.Cut, rec.Text)
-	}
-	if p, ok := rec.DamagedProblem(); ok {
-		sum.Problem(p)
-	}
-	if rec.In.File != nil && len(rec.Attrs) == 0 {
-		sum.Note(quote.Printable(rec.In.Path) + ": the recording has no events")
-	}
-	sum.AlreadyInjected, sum.Cmdline = rec.Injected, rec.Cmdline
+// A Problem is something that is, or may be, missing in the output.
+type Problem struct {
+	File   string `json:"file,omitempty"`   // empty for the run as a whole
+	Offset int64  `json:"offset"`           // in File, in bytes, or -1
+	Text   string `json:"text"`             // the fault and its effect
+	Advice string `json:"advice,omitempty"` // what to do
 }
 
-// addCut adds the problem of an incomplete record at an offset, or a note if there is a text instead: all
-// records are whole then.
-func addCut(sum *report.Summary, in *recording.Input, at int64, text string) {
-	if text != "" {
-		sum.Note(fmt.Sprintf("%s: text follows its last record, as if standard error went into the same pipe (2>&1); it is left out: %.300q; to keep messages apart: %s", quote.Printable(in.Path), strings.TrimSpace(text), report.PipeCommand))
-		return
-	}
-	advice := report.AdviceEnd
-	if in.File == nil {
-		advice = report.AdvicePipe
-	}
-	sum.Problem(report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: advice})
+// String returns the problem as one line.
+func (p Problem) String() string { return report.Problem(p).String() }
+
+// A Reason says why there was nothing to inject. It is about the recording, or about one process
+// in it that ran jitted code.
+type Reason struct {
+	Kind string `json:"kind"` // one of the constants below
+	PID  uint32 `json:"pid,omitempty"`
+	// Command is the name of the process in the recording.
+	Command string `json:"command,omitempty"`
+	// Samples counts the samples of the process in user space that are in no file: in jitted
+	// code.
+	Samples int64  `json:"samples,omitempty"`
+	Text    string `json:"text"`             // what the recording shows
+	Advice  string `json:"advice,omitempty"` // what to do; a command stands alone in it
 }
 
-// addBuilt adds the results of making objects.
-func addBuilt(sum *report.Summary, r build.Result) {
-	sum.Objects, sum.ObjectBytes, sum.Unchanged, sum.Replaced = r.Objects, r.Bytes, r.Unchanged, r.Replaced
-	for number, counts := range r.Dumps {
-		counts.Fill(&sum.Dumps[number])
-	}
-	sum.Add(r.Found)
+// These values are the kinds of reasons.
+const (
+	ReasonInjected     = "already-injected" // an earlier run has made the recording
+	ReasonNoSamples    = "no-samples"       // it has no samples
+	ReasonNoJittedCode = "no-jitted-code"   // all samples are in files: nothing is missing
+	// ReasonNoMarker means that there is a dump, but the recording has no marker of it.
+	ReasonNoMarker = "no-marker"
+	// ReasonPerfMap means that there is a perf-PID.map that was not used: it is of another run, or
+	// the recording is a pipe, and perf reads the map by itself.
+	ReasonPerfMap        = "perf-map"
+	ReasonFlagMissing    = "flag-missing"    // the runtime writes a dump only with a flag
+	ReasonNoDump         = "no-dump"         // it got that flag, but there is no dump
+	ReasonUnknownRuntime = "unknown-runtime" // the runtime is unknown
+	ReasonMore           = "more"            // further processes like these
+)
+
+// A SampleSummary counts the samples of the recording.
+type SampleSummary struct {
+	Total int64 `json:"total"` // in all processes and in the kernel
+	JitSamples
+
+	// WithoutDump counts the samples in user space that are in no file, in programs without a
+	// usable dump.
+	WithoutDump int64 `json:"without_dump"`
 }
 
-// addCopied adds the results of rewriting the recording.
-func addCopied(sum *report.Summary, r rewrite.Result, traces *calltrace.Traces) {
-	sum.Mappings, sum.Tables, sum.Dropped, sum.BytesWritten = r.Mappings, r.Tables, r.Dropped, r.Bytes
-	sum.Traces = traces.Summaries
-	sum.Add(traces.Found)
-}
+// JitSamples counts the samples in jitted code. Those have an instruction pointer in user space.
+// Their program has a dump, or was forked from such a program while that had it. The address is
+// either in a function that the result names at that time, or in no file that the process had
+// mapped. In the latter case it is in memory that the recording calls anonymous, or does not
+// mention. Callers and other data of samples do not count.
+//
+// perf script -F ip,sym,dso shows the same of the result. Samples in functions have one of the
+// objects as dso, and a symbol. The others have [unknown].
+type JitSamples struct {
+	InJIT    int64 `json:"in_jitted_code"`
+	Resolved int64 `json:"resolved"` // of them, those in functions
 
-// addCounted adds the numbers of samples.
-func addCounted(sum *report.Summary, r count.Result) {
-	sum.Samples, sum.Hottest = r.Samples, r.Hottest
-	for i, samples := range r.Dumps {
-		sum.Dumps[i].Samples = samples
-	}
-	sum.Add(r.Found)
-}
+	// Early counts those in memory that gets a function later: perf shows no function there.
+	// With Options.Sampled, only functions with objects count.
+	Early int64 `json:"early"`
 
-// addDumps adds data about the dumps that is known only at the end: the names of their processes,
-// their sizes, and which quirks were fixed.
-func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump) {
-	for i, d := range dumps {
-		s := &sum.Dumps[i]
-		s.Command = rec.CommOf(d.PID)
-		s.LineAddresses = plan.LineAddresses(d)
-		if s.Stacks = rec.Stacks[d.PID]; s.Stacks != nil && rec.Processes[d.PID] != nil {
-			s.Stacks.Own = known.Of(rec.Processes[d.PID]).HasOwnStack()
-		}
-		st, err := d.File.Stat()
-		if err == nil {
-			s.Bytes = st.Size()
-			if g, ok := d.Source.(source.Group); ok {
-				s.Bytes = g.Bytes()
-			}
-			sum.BytesRead += s.Bytes
-		}
-		for _, r := range d.Source.Fixes() {
-			s.Fixes = append(s.Fixes, report.Fix(r))
-			if r.Name == source.DisplacedTables {
-				s.Unwind.Fixed = int(r.Count)
-			}
-		}
-	}
-}
-
-// addUnread adds a problem for each file that could not be read, at least in part, if no problem names it.
-// A reader may take what it could not read for something that is not there. code may be nil.
-func addUnread(sum *report.Summary, rec *recording.Recording, code *codebytes.Files, dumps []*model.Dump) {
-	add := func(path string, err error) { addFailed(sum, path, err) }
-	add(rec.In.Path, rec.In.Failed())
-	for _, d := range dumps {
-		add(d.Path, d.File.Failed())
-	}
-	code.EachFailed(add)
-	for _, name := range slices.Sorted(maps.Keys(rec.Unread)) {
-		add(name, rec.Unread[name])
-	}
-}
-
-// addFailed adds a problem for a file with an error of reading it, which may be nil, if no problem names
-// the file.
-func addFailed(sum *report.Summary, path string, err error) {
-	if err == nil || slices.ContainsFunc(sum.Problems, func(p report.Problem) bool { return p.File == path || strings.Contains(p.Text, quote.Printable(path)) }) {
-		return
-	}
-	if in := (*fs.PathError)(nil); errors.As(err, &in) {
-		err = in.Err
-	}
-	sum.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("a part of it could not be read, and is missing: %v", err), Advice: report.AdviceOr(err, "inject again; the disk may be failing")})
-}
-
-// strictError returns an error with all that is missing in the result, or nil.
-func strictError(sum *report.Summary) error {
-	problems := slices.Clone(sum.Problems)
-	for i := range sum.Dumps {
-		if d := &sum.Dumps[i]; d.Cut >= 0 {
-			problems = append(problems, report.Problem{File: d.Path, Offset: d.Cut, Text: d.CutText(), Advice: d.CutAdvice()})
-		}
-	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w; %w", report.ProblemsError(problems), report.ErrStrict)
+	// Left counts those where a function was that has moved away, and no other came.
+	Left int64 `json:"left,omitempty"`
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/completion"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/nearest"
 	"github.com/jitinject/jitinject/internal/safefile/sys"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/display"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/stdio"
@@ -45,7 +45,7 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 
 // options are those of package show.
 func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
-	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Stats: o.stats, Program: o.program, Stdin: stdin, Formats: formats.Shown()}
+	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Stats: o.stats, Program: o.program, Stdin: stdin, Formats: display.Formats()}
 	if !o.noSources {
 		opts.Sources = show.ReadSource
 	}
@@ -98,7 +98,7 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	if o.files = fs.Args(); len(o.files) == 0 {
 		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a Mono log, an XRay trace, a capture of OpenJ9's metadata, a core dump, a V8 log or a perf map; - is standard input"))
 	}
-	o.files = show.Files(o.files, formats.Shown())
+	o.files = show.Files(o.files, display.Formats())
 	opts, err := o.options(stdin)
 	if err != nil {
 		return refuse(fs, stderr, err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 

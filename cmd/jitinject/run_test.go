@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/addr2line"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	engine "github.com/jitinject/jitinject/inject"
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/printed"
@@ -50,7 +50,7 @@ func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 		return code
 	}
 	o.files = fs.Args()
-	verifier := formats.Verifier()
+	verifier := checks.Verifier()
 	if err := o.check(verifier); err != nil {
 		return refuse(fs, stderr, err)
 	}
@@ -133,7 +133,7 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 	out := &printed.Output{W: w, JSON: o.json, Quiet: o.quiet, All: o.all, Producer: o.producer, Colour: terminal.HasColour(stdout), Explain: verifier.Explain, Escape: forTerminals}
 	opts := verify.Options{Emit: out.Diagnostic, All: o.all, User: !o.all && !o.producer, Recording: o.recording, Producer: o.producer}
 	var failed map[string]error
-	opts.Recordings, opts.Logs, failed = formats.Beside(verifier, o.files)
+	opts.Recordings, opts.Logs, failed = checks.Beside(verifier, o.files)
 	isDump := func(path string) bool { return verifier.KindOf(path) == engine.KindJitdump }
 	if o.producer && !slices.ContainsFunc(o.files, isDump) && !o.quiet {
 		fmt.Fprintln(stderr, "jitinject: note: --producer is for jitdumps, and none of the files is one")

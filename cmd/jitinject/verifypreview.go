@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/verify/printed"
 )

@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/quote"
 )
 

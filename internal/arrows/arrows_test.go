@@ -83,7 +83,7 @@ var allowed = map[string][]string{
 	"internal/runtime/perfmap":           {"golang.org/x/sys/unix", "internal/addrs", "internal/cfi", "internal/config", "internal/disasm", "internal/format/perfmap", "internal/jitcode", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "internal/wire"},
 	"internal/runtime/v8":                {"golang.org/x/sys/unix", "internal/config", "internal/format/sourcemap", "internal/format/v8log", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/runtime/jitdump", "internal/safefile", "internal/safefile/sys", "internal/source", "jitdump"},
 	"internal/runtime/gdbjit/registered": {"internal/buildid", "internal/elfcore", "internal/format/gdbjit", "internal/format/jitelf", "internal/procmem", "internal/wire"},
-	"internal/runtime/gdbjit":            {"internal/cfi", "internal/codebytes", "internal/disasm", "internal/format/gdbjit", "internal/format/jitelf", "internal/jitcode", "internal/locate", "internal/model", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/runtime/gdbjit/registered", "internal/runtime/jitdump", "internal/safefile/sys", "internal/source"},
+	"internal/runtime/gdbjit":            {"internal/cfi", "internal/codebytes", "internal/config", "internal/disasm", "internal/format/gdbjit", "internal/format/jitelf", "internal/jitcode", "internal/locate", "internal/model", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/runtime/gdbjit/registered", "internal/runtime/jitdump", "internal/safefile/sys", "internal/source"},
 	"internal/runtime/xray":              {"golang.org/x/sys/unix", "internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/format/xrayfdr", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "internal/wire", "internal/xraymap"},
 	"internal/attribution":               {"internal/jitcode", "internal/model", "internal/recording"},
 	"internal/plan":                      {"internal/addrs", "internal/attribution", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/samplerefs", "internal/source"},
@@ -96,8 +96,9 @@ var allowed = map[string][]string{
 	"internal/rewrite":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":                  {"internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys"},
 	"internal/profile":                   {"github.com/ianlancetaylor/demangle", "internal/buildid", "internal/config", "internal/dwarfline", "internal/known", "internal/perfcache", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "internal/tier", "perfdata"},
-	"internal/formats":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/codebytes", "internal/locate", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/show/showgdbjit", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmap", "internal/show/showmono", "internal/show/showv8", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkmap", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/recorded", "perfdata"},
-	"inject":                             {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/known", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/source", "perfdata"},
+	"internal/formats":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/codebytes", "internal/locate", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "perfdata"},
+	"internal/engine":                    {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/known", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/source", "perfdata"},
+	"inject":                             {"internal/clock", "internal/config", "internal/engine", "internal/formats", "internal/objstore", "internal/report"}, // public names
 
 	// dump shows files: a core without formats, packages that several formats share,
 	// and one for each format. Only jitdumps contain another format.
@@ -113,6 +114,8 @@ var allowed = map[string][]string{
 	"internal/show/showxray":    {"internal/calls", "internal/format/xrayfdr", "internal/runtime/xray", "internal/safefile/sys", "internal/show", "internal/show/callstats", "internal/xraymap"},
 	"internal/show/showgdbjit":  {"internal/elfcore", "internal/format/gdbjit", "internal/jitcode", "internal/runtime/gdbjit/registered", "internal/safefile/sys", "internal/show", "internal/show/listing"},
 
+	"internal/formats/display": {"internal/formats", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/show", "internal/show/showgdbjit", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmap", "internal/show/showmono", "internal/show/showv8", "internal/show/showxray", "perfdata"},
+
 	// Views: the model of samples, and the page made from it.
 	"internal/view": {"internal/profile", "internal/quote", "internal/safefile", "internal/tier"},
 
@@ -126,12 +129,12 @@ var allowed = map[string][]string{
 	"internal/stdio":      {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/terminal":   {"golang.org/x/sys/unix"},
 	"internal/words":      {},
-	"internal/summary":    {"inject", "internal/quote", "internal/words"},
-	"cmd/jitinject":       {"github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor", "golang.org/x/sys/unix", "inject", "internal/addr2line", "internal/completion", "internal/export", "internal/fetch", "internal/formats", "internal/known", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/verify/printed", "internal/view", "internal/words"},
+	"internal/summary":    {"internal/engine", "internal/quote", "internal/words"},
+	"cmd/jitinject":       {"github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor", "golang.org/x/sys/unix", "internal/addr2line", "internal/completion", "internal/engine", "internal/export", "internal/fetch", "internal/formats", "internal/formats/checks", "internal/formats/display", "internal/known", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/verify/printed", "internal/view", "internal/words"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format
 	"internal/verify/jitted":         {},
-	"internal/verify/printed":        {"inject", "internal/quote", "internal/safefile/sys", "internal/terminal", "internal/verify", "internal/words"},
+	"internal/verify/printed":        {"internal/engine", "internal/quote", "internal/safefile/sys", "internal/terminal", "internal/verify", "internal/words"},
 	"internal/verify/ehframe":        {"internal/format/callframe"},
 	"internal/verify/recorded":       {"internal/safefile/sys", "internal/verify", "internal/verify/jitted", "perfdata"},
 	"internal/verify/checkobject":    {"internal/dwarfline", "internal/format/callframe", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted"},
@@ -140,6 +143,8 @@ var allowed = map[string][]string{
 	"internal/verify/checkproducer":  {"internal/safefile/sys", "internal/verify", "jitdump"},
 	"internal/verify/checkmap":       {"internal/verify", "internal/verify/jitted", "internal/verify/recorded"},
 	"internal/verify/checkgdbjit":    {"internal/elfcore", "internal/verify", "internal/verify/jitted", "internal/verify/recorded"},
+
+	"internal/formats/checks": {"internal/formats", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkmap", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/recorded"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.
@@ -159,7 +164,7 @@ var allowed = map[string][]string{
 	"internal/clients":                {},
 	"internal/judge":                  {},
 	"internal/gate":                   {},
-	"internal/show/showtest":          {"internal/format/monolog", "internal/format/monolog/monogen", "internal/format/xrayfdr", "internal/format/xrayfdr/xraygen", "internal/formats", "internal/show", "internal/testrec"},
+	"internal/show/showtest":          {"internal/format/monolog", "internal/format/monolog/monogen", "internal/format/xrayfdr", "internal/format/xrayfdr/xraygen", "internal/formats/display", "internal/show", "internal/testrec"},
 	"internal/verify/verifytest":      {"internal/format/j9meta", "internal/format/j9meta/j9gen", "internal/jitcode", "internal/jitobj", "internal/testrec", "internal/verify"},
 	"internal/golden":                 {},
 	"internal/truth":                  {"internal/judge"},
@@ -240,4 +245,30 @@ func TestImports_AllowedByTable(t *testing.T) {
 func isStandard(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
 	return !strings.Contains(first, ".")
+}
+
+// Programs that import package inject link nothing that only shows or checks files.
+func TestInject_LinksNeitherDisplayNorChecks(t *testing.T) {
+	linked := map[string]bool{}
+	var link func(pkg string)
+	link = func(pkg string) {
+		if linked[pkg] {
+			return
+		}
+		linked[pkg] = true
+		for _, imported := range allowed[pkg] {
+			link(imported)
+		}
+	}
+	link("inject")
+	for pkg := range linked {
+		for _, other := range []string{"internal/show", "internal/verify", "internal/formats/"} {
+			if strings.HasPrefix(pkg, other) {
+				t.Errorf("inject links %s; want it only in the command", pkg)
+			}
+		}
+	}
+	if !linked["internal/formats"] || len(linked) < 40 {
+		t.Errorf("got %d packages; want those of the engine", len(linked))
+	}
 }

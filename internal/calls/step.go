@@ -65,6 +65,11 @@ type Describer interface {
 	HasNotes() bool
 }
 
+// A Synthesizer is a Trace with threads that the recording does not have, and that got other tids.
+type Synthesizer interface {
+	SyntheticThreads() []SyntheticThread
+}
+
 // A Meter is a Trace that counts how much of its threads was read since the last call of Threads.
 // It counts bytes of the uncompressed trace, by whole buffers.
 type Meter interface {

@@ -60,6 +60,13 @@ func (traces *Traces) Close() {
 // followed.
 type Opener func(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, opts *config.Options, found *report.Findings, add Add) error
 
+// A Reporter is a trace with findings and numbers of its own.
+type Reporter interface {
+	// Report adds them to the trace's line of the summary and to the findings, when the trace was read
+	// to its end.
+	Report(c calls.Counts, s *report.TraceSummary, found *report.Findings)
+}
+
 // An Add adds a trace, or closes it if it is not used.
 type Add = func(t calls.Trace, clock func(uint64) uint64, match report.Clock)
 
@@ -108,11 +115,7 @@ func (traces *Traces) add(ctx context.Context, names *traceNames, trace calls.Tr
 		return
 	}
 	traces.tracks = append(traces.tracks, &Track{trace, event, clock, len(traces.Summaries)})
-	s := report.TraceSummary{PID: trace.PID(), Path: trace.Path(), Event: event, Clock: match, Command: rec.CommOf(trace.PID())}
-	if d, ok := trace.(interface{ Details() *report.XRaySummary }); ok {
-		s.XRay = d.Details()
-	}
-	traces.Summaries = append(traces.Summaries, s)
+	traces.Summaries = append(traces.Summaries, report.TraceSummary{PID: trace.PID(), Path: trace.Path(), Event: event, Clock: match, Command: rec.CommOf(trace.PID())})
 	opts.Logf(1, "%s: calls of process %d", quote.Printable(trace.Path()), trace.PID())
 }
 
@@ -153,10 +156,8 @@ func (traces *Traces) report(t *Track, c calls.Counts, errs []error) {
 	s, found := &traces.Summaries[t.number], &traces.Found
 	s.Threads, s.Calls, s.Notes, s.Inferred, s.Unmatched = c.Threads, c.Calls, c.Notes, c.Inferred, c.Unmatched
 	s.Gaps, s.Backward, s.TooDeep, s.Traced = c.Gaps, c.Backward, c.TooDeep, c.Traced
-	if r, ok := t.Trace.(interface {
-		Report(calls.Counts, *report.Findings)
-	}); ok {
-		r.Report(c, found)
+	if r, ok := t.Trace.(Reporter); ok {
+		r.Report(c, s, found)
 	}
 	for _, err := range errs {
 		found.Problem(report.ProblemOf(t.Path(), err, "what came before is there; let the program end, and copy its log again"))

@@ -95,9 +95,7 @@ func NewSink(ctx context.Context, rec *recording.Recording, traces *Traces, out 
 				f.says = e
 			}
 		}
-		if m, ok := t.Trace.(interface {
-			SyntheticThreads() []calls.SyntheticThread
-		}); ok {
+		if m, ok := t.Trace.(calls.Synthesizer); ok {
 			f.made = m.SyntheticThreads()
 			f.sum.Unknown = len(f.made)
 		}

@@ -134,8 +134,8 @@ func newConstraints(rec *recording.Recording, d *model.Dump, r reading) *Constra
 			c.located = append(c.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, time: time, timed: ev.Time != 0 || !mayLack, function: ev.Function})
 		}
 	}
-	if b, ok := d.Source.(interface{ Began() uint64 }); ok && b.Began() > 0 {
-		c.first = min(c.first, b.Began())
+	if start := d.Source.Scanned().Start; start > 0 {
+		c.first = min(c.first, start)
 	}
 	c.low = int64(c.marker - c.first)
 	if r.unit > 1 {

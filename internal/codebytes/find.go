@@ -151,8 +151,7 @@ func BringsCode(d *model.Dump) bool {
 
 // HasCode reports whether the bytes of a function are known.
 func HasCode(d *model.Dump, function int) bool {
-	some, ok := d.Source.(interface{ HasCode(function int) bool })
-	return !ok || some.HasCode(function)
+	return d.Source.HasCode(function)
 }
 
 // LastTime returns the time of the dump's last event, by the recording's clock.

@@ -1,5 +1,8 @@
 // Package formats is the registry of side file formats. [All] has an entry for each format. The
-// entry has functions to identify, find and open its files, to read their calls, to show and to
-// check them. All code that needs the kind of a file asks here. Other formats have small tables:
-// names in identify.go, display in show.go, checks in verify.go.
+// entry has the functions with which a run identifies, finds and opens its files, and reads their
+// calls. All code that needs the kind of a file asks here. identify.go has the names of the other
+// files.
+//
+// A run shows and checks nothing. Package formats/display has the table for dump, and formats/checks
+// that for verify.
 package formats

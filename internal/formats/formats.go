@@ -13,22 +13,10 @@ import (
 	"github.com/jitinject/jitinject/internal/runtime/perfmap"
 	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
-	"github.com/jitinject/jitinject/internal/show"
-	"github.com/jitinject/jitinject/internal/show/showgdbjit"
-	"github.com/jitinject/jitinject/internal/show/showj9"
-	"github.com/jitinject/jitinject/internal/show/showjitdump"
-	"github.com/jitinject/jitinject/internal/show/showmap"
-	"github.com/jitinject/jitinject/internal/show/showmono"
-	"github.com/jitinject/jitinject/internal/show/showv8"
-	"github.com/jitinject/jitinject/internal/show/showxray"
-	"github.com/jitinject/jitinject/internal/verify"
-	"github.com/jitinject/jitinject/internal/verify/checkdump"
-	"github.com/jitinject/jitinject/internal/verify/checkmap"
-	"github.com/jitinject/jitinject/internal/verify/recorded"
 )
 
-// A Format is a format of side files, with its functions. Functions that a format does not need are
-// nil.
+// A Format is a format of side files, with the functions that a run needs. Those that a format does not
+// need are nil.
 type Format struct {
 	Kind string // as in the summary and in Options
 	Name string // with its article
@@ -47,24 +35,11 @@ type Format struct {
 	Calls calltrace.Opener
 	Event string
 
+	// Attach lets files of the format describe functions in dumps of other formats.
+	Attach locate.Attach
+
 	// Companion says that files of the format describe functions of dumps of another format.
 	Companion bool
-
-	// Show shows files of the format. By default, its Name is that of the format, and its Begins is
-	// Identify of the first bytes. Some formats need their own Begins: Identify rejects damaged
-	// files, or needs more than the first bytes.
-	Show show.Format
-
-	// Verify checks files of the format, by its own rules. It uses none of the functions above,
-	// except Identify. It has no Check if only the runtime could mend what is wrong.
-	Verify verify.Format
-
-	// Readers are the programs that show files of the format, if Verify has no Check.
-	Readers string
-
-	// Recorded reports whether a file belongs to a process in a recording. It is for formats that
-	// recordings do not name.
-	Recorded recorded.BelongsFunc
 }
 
 // All are all formats. If several accept a file, the first counts.
@@ -72,38 +47,40 @@ var All = []Format{
 	{
 		Kind: jitdumps.Kind, Name: "a jitdump", Identify: jitdumps.Identify,
 		Dump: locate.Format{Open: jitdumps.Open, Other: jitdumps.ErrNotJitdump},
-		Show: showjitdump.Format, Verify: checkdump.Format,
 	},
 	{
 		Kind: mono.Kind, Name: "a log of Mono's profiler", Identify: mono.Identify,
-		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Find: mono.Find, Explain: mono.Explain, Check: mono.DropUnmapped},
+		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Prepare: mono.Prepare, Find: mono.Find, Explain: mono.Explain, Check: mono.DropUnmapped},
 		Calls: mono.Traces, Event: mono.Event,
-		Show: showmono.Format, Readers: "jitinject dump and mprof-report",
 	},
 	{
 		Kind: xray.Kind, Name: "an XRay trace", Identify: xray.Identify,
 		Calls: xray.Traces, Event: xray.Event,
-		Show: showxray.Format, Readers: "jitinject dump and llvm-xray",
 	},
 	{
 		Kind: openj9.Kind, Name: "a capture of OpenJ9's metadata", Identify: openj9.Identify, Holds: openj9.HasCaptures,
 		Dump: locate.Format{Find: openj9.Find},
-		Show: showj9.Format, Readers: "jitinject dump",
 	},
 	{
 		Kind: gdbjit.Kind, Name: "objects that a process registered for debuggers", Identify: gdbjit.Identify,
-		Dump: locate.Format{Find: gdbjit.Find},
-		Show: showgdbjit.Format,
+		Dump: locate.Format{Find: gdbjit.Find}, Attach: gdbjit.Attach,
 	},
 	{
-		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,
-		Show: showv8.Format, Readers: "jitinject dump",
+		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true, Attach: v8.Attach,
 	},
 	{ // the last: it looks for maps of processes that have nothing else
 		Kind: perfmap.Kind, Name: "a perf map", Identify: perfmap.Identify,
-		Dump: locate.Format{Open: perfmap.Open, Other: perfmap.ErrNotMap, Find: perfmap.Find, Substitute: perfmap.Substitute, Explain: perfmap.Explain, Check: perfmap.DropElsewhere},
-		Show: showmap.Format, Verify: checkmap.Format, Recorded: checkmap.Recorded,
+		Dump: locate.Format{Open: perfmap.Open, Other: perfmap.ErrNotMap, Find: perfmap.Find, Substitute: perfmap.Substitute, Explain: perfmap.Explain, Check: perfmap.DropElsewhere, IsLarge: perfmap.IsLarge, Refused: perfmap.Refused},
 	},
+}
+
+// Of returns the format of a kind, or nil.
+func Of(kind string) *Format {
+	i := slices.IndexFunc(All, func(f Format) bool { return f.Kind == kind })
+	if i < 0 {
+		return nil
+	}
+	return &All[i]
 }
 
 // Dumps returns the dump functions of all formats.
@@ -126,12 +103,12 @@ func Calls() (openers []calltrace.Opener) {
 
 // IsNamed reports whether side files of a kind are named by the user, since no mapping names them.
 func IsNamed(kind string) bool {
-	i := slices.IndexFunc(All, func(f Format) bool { return f.Kind == kind })
-	return i >= 0 && (All[i].Dump.Find != nil || All[i].Calls != nil || All[i].Companion)
+	f := Of(kind)
+	return f != nil && (f.Dump.Find != nil || f.Calls != nil || f.Companion)
 }
 
-// events returns the names of the events that calls become.
-func events() (names []string) {
+// Events returns the names of the events that calls become.
+func Events() (names []string) {
 	for i := range All {
 		if All[i].Event != "" {
 			names = append(names, All[i].Event)

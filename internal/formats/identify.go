@@ -34,10 +34,8 @@ var others = map[string]string{
 
 // Name returns the name of a kind, with its article.
 func Name(kind string) string {
-	for i := range All {
-		if All[i].Kind == kind {
-			return All[i].Name
-		}
+	if f := Of(kind); f != nil {
+		return f.Name
 	}
 	return others[kind]
 }

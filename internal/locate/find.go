@@ -253,8 +253,10 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 		return nil, dumpAdvice(err)
 	}
 	src.SetMachine(source.Machine{Name: f.Rec.Machine, Order: f.Rec.In.Order, Narrow: f.Rec.IsNarrow})
-	if names, ok := src.(interface{ ShortenNames() }); ok && f.Opts.ShortNames {
-		names.ShortenNames()
+	for _, format := range f.Formats {
+		if format.Prepare != nil {
+			format.Prepare(src, f.Opts)
+		}
 	}
 	s := &SideFile{Path: path, live: isLive(path), File: file, Info: info, Source: src, tail: tail}
 	f.AddFile(s)

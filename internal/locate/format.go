@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -18,6 +19,9 @@ type Format struct {
 	Open func(src io.ReaderAt) (source.Dump, error)
 	// Other is the error of Open for a file of another format.
 	Other error
+
+	// Prepare makes a dump follow options before it is scanned, if it has the format.
+	Prepare func(d source.Dump, opts *config.Options)
 
 	// Find adds markers for the format's files that no mapping in the recording describes.
 	// The error is ctx's, or of options that cannot be followed.
@@ -33,6 +37,14 @@ type Format struct {
 
 	// Check compares a dump, of any format, with the recording when its clock is known.
 	Check func(rec *recording.Recording, d *model.Dump, found *report.Findings)
+
+	// IsLarge reports whether a dump of the format has so many functions that only those get objects
+	// that samples refer to. It is false for dumps of other formats.
+	IsLarge func(d *model.Dump) bool
+
+	// Refused says which files of the format were found and not used, and why, after a semicolon. It
+	// returns "" if there are none.
+	Refused func(left *Left) string
 }
 
 // FindAll adds markers for files of all formats that no mapping describes.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
 	"slices"
@@ -36,6 +37,10 @@ type Dump struct {
 	// Late is the number of functions that were loaded after all of those files were made.
 	Late int
 
+	Logs []report.LogSummary // logs that describe its functions
+	// Unlogged is the number of its functions that have no inlined calls because they are in no log.
+	Unlogged int
+
 	Number  int    // index of its line in the summary
 	Objects string // the directory for its objects, absolute
 	Placed  int    // number of source files that have been written
@@ -47,10 +52,7 @@ func (d *Dump) KnowsMachine() error {
 		return nil
 	}
 	err := errors.New("neither it nor the recording says what machine its code is for")
-	if a, ok := d.Source.(interface{ AdviseMachine() string }); ok {
-		return report.Advise(err, "%s", a.AdviseMachine())
-	}
-	return report.Advise(err, "record into a file: perf record -o FILE")
+	return report.Advise(err, "%s", cmp.Or(d.Source.Traits().MachineAdvice, "record into a file: perf record -o FILE"))
 }
 
 // Noun returns what the file of the dump is, for messages.

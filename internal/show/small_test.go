@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/display"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/showtest"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -112,12 +112,12 @@ func TestParseFilters(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"load", "JIT_CODE_LOAD", "debug_info2", "tier", "code-creation", "header", "99"} {
-		if _, err := show.ParseType(s, formats.Shown()); err != nil {
+		if _, err := show.ParseType(s, display.Formats()); err != nil {
 			t.Errorf("type %q: %v", s, err)
 		}
 	}
 	for _, s := range []string{"", "sample", "type", "4294967296"} {
-		if _, err := show.ParseType(s, formats.Shown()); err == nil {
+		if _, err := show.ParseType(s, display.Formats()); err == nil {
 			t.Errorf("type %q is taken", s)
 		}
 	}

@@ -33,6 +33,9 @@ type Dump interface {
 	// Functions returns a new reader of the functions. Each goroutine needs its own.
 	Functions() FunctionReader
 
+	// HasCode reports whether the bytes of a function are known.
+	HasCode(function int) bool
+
 	// DeriveFrames asks for unwind tables that are derived from the functions' code.
 	DeriveFrames(Surroundings)
 
@@ -48,6 +51,10 @@ type Traits struct {
 	Registered  bool   // it lists what a process had registered at one moment
 	Tidied      bool   // its file lies in a directory that is tidied or shared, such as /tmp: no place for objects
 	Unchecked   bool   // jitinject verify does not check its files
+
+	// MachineAdvice is what to do if the machine of its code is unknown; "" if a recording in a file
+	// says it.
+	MachineAdvice string
 }
 
 // A Machine describes the machine and the process of a dump, from the recording.
@@ -139,6 +146,9 @@ type Listing struct {
 	// CutName is the name of the function in the cut record, if the file ends with it. Then the
 	// producer wrote the name but not the code. Otherwise it is "".
 	CutName string
+
+	// Start is when its process began, by the dump's clock; 0 if it does not say.
+	Start uint64
 
 	// Watch, if not nil, is called now and then with the offset that Scan has reached.
 	Watch func(offset int64)

@@ -18,9 +18,6 @@ type WithoutCode interface {
 	// functions were loaded after its capture. It must precede HasCode, and must not run while
 	// functions are read.
 	CodeFrom(sources []CodeSource, world CodeWorld) (late []int)
-
-	// HasCode reports whether the bytes of a function are known.
-	HasCode(function int) bool
 }
 
 // A CodeMemory reads the bytes of a dump's functions from memories. The zero value has no memories.

@@ -3,7 +3,7 @@ package summary
 import (
 	"fmt"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/engine"
 )
 
 // clockText says how a dump's times were matched, if that was not a matter of course.

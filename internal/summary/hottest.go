@@ -7,7 +7,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/quote"
 )
 

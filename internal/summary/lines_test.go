@@ -3,7 +3,7 @@ package summary
 import (
 	"testing"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/engine"
 )
 
 // linesText describes each decision with -v, and only guesses without.

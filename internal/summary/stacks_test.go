@@ -3,7 +3,7 @@ package summary
 import (
 	"testing"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/engine"
 )
 
 // If most copies of stacks are full, they are too small: the summary names a larger size.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/engine"
 )
 
 // Objects that were replaced are told of without alarm: mostly they are of the same recording,

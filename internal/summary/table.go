@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/words"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/verifytest"
 )
@@ -37,7 +37,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	seen := make(map[string]bool)
-	for _, r := range formats.Verifier().Rules() {
+	for _, r := range checks.Verifier().Rules() {
 		if seen[r.Name] {
 			t.Errorf("%s is in the table twice", r.Name)
 		}
@@ -53,7 +53,7 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s: %q", r.Name, text)
 			}
 		}
-		if got, ok := formats.Verifier().Explain(r.Name); !ok || got != r {
+		if got, ok := checks.Verifier().Explain(r.Name); !ok || got != r {
 			t.Errorf("%s is explained as %v", r.Name, got)
 		}
 	}
@@ -66,22 +66,22 @@ func TestTable(t *testing.T) {
 
 func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Diagnostic) {
 	t.Helper()
-	return verifytest.Verified(t, formats.Verifier(), path, opts)
+	return verifytest.Verified(t, checks.Verifier(), path, opts)
 }
 
 // TestNothing: what is none of the three is not judged.
 func TestNothing(t *testing.T) {
 	dir := t.TempDir()
 	for name, b := range map[string][]byte{"empty": nil, "text": []byte("hello, world\n"), "perf.data": []byte("PERFILE2")} {
-		_, err := formats.Verifier().File(context.Background(), verifytest.Write(t, dir, name, b), verify.Options{})
+		_, err := checks.Verifier().File(context.Background(), verifytest.Write(t, dir, name, b), verify.Options{})
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := formats.Verifier().File(context.Background(), filepath.Join(dir, "none"), verify.Options{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := checks.Verifier().File(context.Background(), filepath.Join(dir, "none"), verify.Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := formats.Verifier().File(context.Background(), "/dev/zero", verify.Options{}); err == nil {
+	if _, err := checks.Verifier().File(context.Background(), "/dev/zero", verify.Options{}); err == nil {
 		t.Error("a device: no error")
 	}
 }

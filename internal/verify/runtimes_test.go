@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/inject"
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -91,7 +91,7 @@ func countsOf(t *testing.T, counts map[told]int, key told, path string, opts ver
 		key.rule = c.Rule
 		counts[key]++
 	}
-	if _, err := formats.Verifier().File(context.Background(), path, opts); err != nil {
+	if _, err := checks.Verifier().File(context.Background(), path, opts); err != nil {
 		t.Errorf("%s: %v", path, err)
 	}
 }
@@ -129,7 +129,7 @@ func TestRuntimes(t *testing.T) {
 		}
 	}
 	for _, k := range knowns {
-		if r, ok := formats.Verifier().Explain(k.rule); !ok || !r.Repaired && r.Severity != verify.Note {
+		if r, ok := checks.Verifier().Explain(k.rule); !ok || !r.Repaired && r.Severity != verify.Note {
 			t.Errorf("%s breaks %s, and the rule is not Repaired", k.runtime, k.rule)
 		}
 		if !found[[2]string{k.runtime, k.rule}] {
@@ -201,7 +201,7 @@ func checkResult(t *testing.T, dir string, opts inject.Options) {
 		t.Errorf("%v: %+v", rules, all[:min(5, len(all))])
 	}
 	// Both count for themselves.
-	if result, err := formats.Verifier().File(context.Background(), opts.Output, verify.Options{}); err != nil || result.Shown != sum.Samples.Resolved || result.Samples != sum.Samples.Total {
+	if result, err := checks.Verifier().File(context.Background(), opts.Output, verify.Options{}); err != nil || result.Shown != sum.Samples.Resolved || result.Samples != sum.Samples.Total {
 		t.Errorf("got %+v, %v; want %+v", result, err, sum.Samples)
 	}
 	for _, dump := range testrec.Dumps(t, dir) {

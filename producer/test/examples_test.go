@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/inject"
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -36,7 +36,7 @@ var cFlags = []string{"-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "
 // verified fails the test for each finding about a dump.
 func verified(t *testing.T, path string) {
 	t.Helper()
-	_, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(d verify.Diagnostic) {
+	_, err := checks.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(d verify.Diagnostic) {
 		t.Errorf("jitinject verify: %s: %s", d.Rule, d.Text)
 	}})
 	if err != nil {

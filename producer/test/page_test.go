@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/jitdump"
@@ -123,7 +123,7 @@ func violated(t *testing.T, dump []byte) (rules []string) {
 	if err := os.WriteFile(path, dump, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(d verify.Diagnostic) { rules = append(rules, d.Rule) }})
+	_, err := checks.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(d verify.Diagnostic) { rules = append(rules, d.Rule) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestPage_Rules(t *testing.T) {
 		t.Errorf("got %d rules, want 15 at least", len(named))
 	}
 	for _, m := range named {
-		if _, ok := formats.Verifier().Explain(m[1]); !ok {
+		if _, ok := checks.Verifier().Explain(m[1]); !ok {
 			t.Errorf("there is no rule %s", m[1])
 		}
 	}

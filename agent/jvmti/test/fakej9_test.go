@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/jitdump"
@@ -164,7 +164,7 @@ func (f *fakeJ9) run() ([]j9function, int) {
 func noErrors(t *testing.T, path string) {
 	t.Helper()
 	said := make(map[string]bool)
-	_, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Diagnostic) {
+	_, err := checks.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Diagnostic) {
 		if c.Severity == verify.Error && !said[c.Rule] {
 			said[c.Rule] = true
 			t.Errorf("verify: %s: %s", c.Rule, c.Text)

@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
 )
@@ -18,7 +21,8 @@ import (
 // functions of a jitdump with the same address, size and code. Functions that another dump has, or
 // that contradict it, are dropped from the objects. Dumps without functions are dropped. The error is
 // ctx's.
-func Attach(ctx context.Context, dumps []*model.Dump) (kept []*model.Dump, found report.Findings, err error) {
+func Attach(ctx context.Context, _ *recording.Recording, dumps []*model.Dump, _ *config.Options) (*locate.Attached, error) {
+	kept := new(locate.Attached)
 	for i, d := range dumps {
 		objects, ok := d.Source.(*Objects)
 		if !ok {
@@ -27,7 +31,7 @@ func Attach(ctx context.Context, dumps []*model.Dump) (kept []*model.Dump, found
 		c := &combination{objects: objects, gone: make(map[int]bool)}
 		for j, other := range dumps {
 			if err := ctx.Err(); err != nil {
-				return nil, found, err
+				return nil, err
 			}
 			if j == i || !shareProcess(d, other) {
 				continue
@@ -39,7 +43,7 @@ func Attach(ctx context.Context, dumps []*model.Dump) (kept []*model.Dump, found
 				}
 			case *jitdump.Dump:
 				if n := c.describe(s); n > 0 {
-					found.Note(fmt.Sprintf("%s: it describes %s of %s by registered objects", quote.Printable(d.Path), counted(n, "function"), quote.Printable(other.Path)))
+					kept.Found.Note(fmt.Sprintf("%s: it describes %s of %s by registered objects", quote.Printable(d.Path), counted(n, "function"), quote.Printable(other.Path)))
 				}
 			default:
 				c.dropOverlapping(s.Scanned().Events)
@@ -51,13 +55,13 @@ func Attach(ctx context.Context, dumps []*model.Dump) (kept []*model.Dump, found
 	for _, d := range dumps {
 		objects, ok := d.Source.(*Objects)
 		if ok && objects.Lost.Total() > 0 {
-			objects.reportLost(d.Path, &found)
+			objects.reportLost(d.Path, &kept.Found)
 		}
 		if !ok || len(objects.functions) > 0 {
-			kept = append(kept, d)
+			kept.Dumps = append(kept.Dumps, d)
 		}
 	}
-	return kept, found, nil
+	return kept, nil
 }
 
 // reportLost adds a finding about functions that are not used.

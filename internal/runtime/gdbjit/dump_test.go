@@ -132,11 +132,11 @@ func TestAttach_TwoCores(t *testing.T) {
 		{"the same", []*model.Dump{dump(o), dump(o)}, [][]string{{"first", "second", "main"}}},
 		{"contradicting", []*model.Dump{dump(o), dump(resized(t, &o, "second", 40))}, [][]string{{"first", "main"}}},
 	} {
-		kept, _, err := Attach(context.Background(), c.dumps)
-		if err != nil || len(kept) != len(c.want) {
-			t.Fatalf("%s: got %d dumps, %v; want %d", c.name, len(kept), err, len(c.want))
+		attached, err := Attach(context.Background(), nil, c.dumps, nil)
+		if err != nil || len(attached.Dumps) != len(c.want) {
+			t.Fatalf("%s: got %+v, %v; want %d dumps", c.name, attached, err, len(c.want))
 		}
-		for i, d := range kept {
+		for i, d := range attached.Dumps {
 			if got := names(t, d.Source.(*Objects)); !slices.Equal(got, c.want[i]) {
 				t.Errorf("%s: got %q of dump %d; want %q", c.name, got, i, c.want[i])
 			}
@@ -150,9 +150,9 @@ func TestAttach_OtherDump(t *testing.T) {
 	d := &model.Dump{Path: "core", Source: newObjects(p, r, "core", 0o600), Markers: []recording.Marker{{PID: 7}}}
 	first := d.Source.Scanned().Events[0]
 	other := &otherDump{Listing: source.Listing{Events: []jitcode.Event{{Addr: first.Addr + 8, Size: 8}}}}
-	kept, found, err := Attach(context.Background(), []*model.Dump{d, {Source: other, Markers: d.Markers}, {Source: other, Markers: []recording.Marker{{PID: 8}}}})
-	if err != nil || len(kept) != 3 || len(found.Notes) != 1 {
-		t.Fatalf("got %d dumps, %+v, %v; want all of them and a note", len(kept), found, err)
+	attached, err := Attach(context.Background(), nil, []*model.Dump{d, {Source: other, Markers: d.Markers}, {Source: other, Markers: []recording.Marker{{PID: 8}}}}, nil)
+	if err != nil || len(attached.Dumps) != 3 || len(attached.Found.Notes) != 1 {
+		t.Fatalf("got %+v, %v; want all dumps and a note", attached, err)
 	}
 	if got := names(t, d.Source.(*Objects)); !slices.Equal(got, []string{"second", "main"}) {
 		t.Errorf("got %q; want second and main", got)

@@ -98,7 +98,7 @@ func openTrace(ctx context.Context, rec *recording.Recording, d *model.Dump, log
 }
 
 // Report notes that calls may be deeper than Mono logs them.
-func (t *Trace) Report(c calls.Counts, found *report.Findings) {
+func (t *Trace) Report(c calls.Counts, _ *report.TraceSummary, found *report.Findings) {
 	limit, given := callDepth(t.args)
 	if c.Deepest <= limit {
 		return

@@ -25,7 +25,7 @@ func TestMonoLog_CallDepth(t *testing.T) {
 		{"", 101, "which is 100"},
 	} {
 		var found report.Findings
-		(&Trace{LogTrace: new(LogTrace), args: test.args}).Report(calls.Counts{Deepest: test.deepest}, &found)
+		(&Trace{LogTrace: new(LogTrace), args: test.args}).Report(calls.Counts{Deepest: test.deepest}, new(report.TraceSummary), &found)
 		if got := strings.Join(found.Notes, ""); test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%s, %d deep: %q, want %q", test.args, test.deepest, got, test.want)
 		}

@@ -122,7 +122,7 @@ func (m *Log) Scan(ctx context.Context) error {
 		}
 	}
 	m.placeUnplaced()
-	m.scanned = true
+	m.scanned, m.Start = true, m.Began()
 	m.places = nil
 	return m.pause(ctx)
 }

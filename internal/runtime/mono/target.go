@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"fmt"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 )
@@ -58,5 +59,9 @@ func (m *Log) SetMachine(machine source.Machine) {
 // Traits returns the traits of logs.
 func (m *Log) Traits() source.Traits { return source.Traits{Kind: Kind, Images: true, Unchecked: true} }
 
-// ShortenNames removes the parameters from function names.
-func (m *Log) ShortenNames() { m.Short = true }
+// Prepare removes the parameters from the names of a log's functions if opts say so.
+func Prepare(d source.Dump, opts *config.Options) {
+	if m, ok := d.(*Log); ok {
+		m.Short = opts.ShortNames
+	}
+}

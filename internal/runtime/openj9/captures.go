@@ -168,13 +168,12 @@ func (d *Captures) Report(_ string, s *report.DumpSummary) (none report.Findings
 }
 
 // Traits returns the traits of captures.
-func (d *Captures) Traits() source.Traits { return source.Traits{Kind: Kind, Unchecked: true} }
+func (d *Captures) Traits() source.Traits {
+	return source.Traits{Kind: Kind, Unchecked: true, MachineAdvice: `say "machine" in its JSON, as uname -m does`}
+}
 
 // SetMachine does nothing: captures were opened for the recording's machine.
 func (d *Captures) SetMachine(source.Machine) {}
-
-// AdviseMachine returns advice for an unknown machine.
-func (d *Captures) AdviseMachine() string { return `say "machine" in its JSON, as uname -m does` }
 
 // Bytes returns the total size of the captures' files, in bytes.
 func (d *Captures) Bytes() (n int64) {

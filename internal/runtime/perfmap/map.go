@@ -169,9 +169,6 @@ func (m *Map) SetPID(pid uint32) {
 	}
 }
 
-// AdviseMachine returns advice for an unknown machine.
-func (m *Map) AdviseMachine() string { return "record into a file: perf record -o FILE" }
-
 // PID returns 0: only the name of a map has its process.
 func (m *Map) PID() uint32 { return 0 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
-	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // Kind is the kind of V8's logs in the summary and in options.
@@ -22,50 +21,9 @@ const Kind = "v8log"
 // Identify reports whether a file begins as a log of V8.
 func Identify(src io.ReaderAt, _ string) bool { return v8log.IsLog(src) }
 
-// Logs are the logs of V8 that describe functions of dumps.
-type Logs struct {
-	Found report.Findings
-
-	files []*sys.File
-	of    map[*model.Dump][]report.LogSummary
-
-	described map[*model.Dump]int // functions that logs describe
-}
-
-// Close closes the files. Functions of the dumps must not be read afterwards.
-func (l *Logs) Close() {
-	for _, f := range l.files {
-		f.Close()
-	}
-}
-
-// EachFailed calls f for each log that could not be read, at least in part, with the first error.
-func (l *Logs) EachFailed(f func(path string, err error)) {
-	for _, file := range l.files {
-		if err := file.Failed(); err != nil {
-			f(file.Name(), err)
-		}
-	}
-}
-
-// Len returns the number of logs that are used.
-func (l *Logs) Len() int { return len(l.files) }
-
-// Of returns the logs of a dump.
-func (l *Logs) Of(d *model.Dump) []report.LogSummary { return l.of[d] }
-
-// Unlogged returns the number of optimized functions of a dump of V8 that no log describes.
-func (l *Logs) Unlogged(d *model.Dump) int {
-	j, ok := d.Source.(*jitdump.Dump)
-	if !ok {
-		return 0
-	}
-	return j.Optimized() - l.described[d]
-}
-
 // An attacher finds the logs of dumps.
 type attacher struct {
-	*Logs
+	*locate.Attached
 	ctx     context.Context
 	rec     *recording.Recording
 	opts    *config.Options
@@ -100,14 +58,18 @@ type target struct {
 // Logs without an option are looked for beside the dump, beside the recording and in DumpDirs. A
 // log that cannot be used becomes a problem. The error is ctx's, or of a log that was named and
 // cannot be opened. The caller closes the result.
-func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*Logs, error) {
+func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*locate.Attached, error) {
 	a := &attacher{
-		Logs: &Logs{of: make(map[*model.Dump][]report.LogSummary), described: make(map[*model.Dump]int)}, ctx: ctx, rec: rec, opts: opts, seen: make(map[locate.Inode]bool),
+		Attached: &locate.Attached{Dumps: dumps}, ctx: ctx, rec: rec, opts: opts, seen: make(map[locate.Inode]bool),
 		sets: make(map[setKey]*dumpSet), byPID: make(map[uint32][]*target), listed: make(map[string]map[uint32][]string), searched: make(map[search]bool),
 		dirs: make(map[string]string), firsts: make(map[locate.Inode]string),
 	}
 	for _, d := range dumps {
-		if j, ok := d.Source.(*jitdump.Dump); ok && j.IsV8() {
+		j, ok := d.Source.(*jitdump.Dump)
+		if ok {
+			d.Unlogged = j.Optimized()
+		}
+		if ok && j.IsV8() {
 			t := &target{dump: d, jitdump: j, path: d.Path}
 			a.targets = append(a.targets, t)
 			for _, pid := range t.pids() {
@@ -124,8 +86,8 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 		return nil, err
 	}
 	for _, t := range a.targets {
-		a.described[t.dump] = len(t.functions)
-		slices.SortStableFunc(a.of[t.dump], func(x, y report.LogSummary) int { return strings.Compare(x.Path, y.Path) })
+		t.dump.Unlogged -= len(t.functions)
+		slices.SortStableFunc(t.dump.Logs, func(x, y report.LogSummary) int { return strings.Compare(x.Path, y.Path) })
 	}
 	a.reportRefused()
 	a.reportCopies()
@@ -137,7 +99,7 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 			a.describe(t)
 		}
 	}
-	return a.Logs, nil
+	return a.Attached, nil
 }
 
 // describe lets the logs of a dump describe its functions.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
 	dumps "github.com/jitinject/jitinject/jitdump"
@@ -56,7 +57,7 @@ func pairLog(t testing.TB, log []byte, dump *jitdump.Dump) (*target, *index, pai
 // problems.
 func describe(t *testing.T, g *target, opts *config.Options) {
 	t.Helper()
-	a := &attacher{Logs: new(Logs), ctx: t.Context(), rec: &recording.Recording{In: new(recording.Input)}, opts: opts}
+	a := &attacher{Attached: new(locate.Attached), ctx: t.Context(), rec: &recording.Recording{In: new(recording.Input)}, opts: opts}
 	a.describe(g)
 	if len(a.Found.Problems) > 0 || len(a.Found.Notes) > 0 {
 		t.Errorf("got problems %v, notes %v; want none", a.Found.Problems, a.Found.Notes)

@@ -70,8 +70,8 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 		used = true
 		t.adopt(x, &found)
 		a.memory += x.memory
-		a.files = append(a.files, file)
-		a.of[t.dump] = append(a.of[t.dump], report.LogSummary{
+		a.Files = append(a.Files, file)
+		t.dump.Logs = append(t.dump.Logs, report.LogSummary{
 			Path: path, Bytes: info.Size(), Optimized: x.optimized, Paired: len(found.pairs), Damaged: x.damaged,
 		})
 		a.report(path, x)
@@ -126,7 +126,7 @@ func (a *attacher) reportRefused() {
 
 // hasFitting reports whether a log has code of the dump.
 func (a *attacher) hasFitting(t *target) bool {
-	return slices.ContainsFunc(a.of[t.dump], func(l report.LogSummary) bool { return l.Paired > 0 })
+	return slices.ContainsFunc(t.dump.Logs, func(l report.LogSummary) bool { return l.Paired > 0 })
 }
 
 // prepare collects the optimized code of a dump, once.
@@ -215,7 +215,7 @@ func (a *attacher) reportCopies() {
 // reportLacking notes the dumps with code that their logs lack.
 func (a *attacher) reportLacking() {
 	for _, t := range a.targets {
-		if n := a.Unlogged(t.dump); n > 0 && a.of[t.dump] != nil {
+		if n := t.dump.Unlogged; n > 0 && t.dump.Logs != nil {
 			a.Found.Note(fmt.Sprintf("%s: %d of its %d optimized functions are in no log of V8; they have the lines of the dump, without inlined calls", quote.Printable(t.path), n, t.jitdump.Optimized()))
 		}
 	}
@@ -223,7 +223,7 @@ func (a *attacher) reportLacking() {
 
 // reportUnmapped notes that source maps were asked for and no log is used: the scripts are in logs.
 func (a *attacher) reportUnmapped() {
-	if a.opts.SourceMaps && len(a.targets) > 0 && len(a.files) == 0 {
+	if a.opts.SourceMaps && len(a.targets) > 0 && len(a.Files) == 0 {
 		a.Found.Note(report.Mentioned("SourceMaps", "") + " has no effect: source maps are found by V8's log, and none is used")
 	}
 }

@@ -63,7 +63,8 @@ func (l *life) covered() string {
 }
 
 // Report adds the trace's findings to the summary.
-func (x *Trace) Report(c calls.Counts, found *report.Findings) {
+func (x *Trace) Report(c calls.Counts, s *report.TraceSummary, found *report.Findings) {
+	s.XRay = &x.Summary
 	for _, r := range x.Fixes() {
 		x.Summary.Fixes = append(x.Summary.Fixes, report.Fix(r))
 	}

@@ -60,9 +60,6 @@ func Traces(ctx context.Context, rec *recording.Recording, _ []*model.Dump, _ *c
 	return err
 }
 
-// Details returns the part of the summary that is not about calls.
-func (x *Trace) Details() *report.XRaySummary { return &x.Summary }
-
 // openAll opens the traces that opts name.
 func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
 	named := opts.Named(Kind)

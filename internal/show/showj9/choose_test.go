@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/display"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/showtest"
 )
@@ -44,7 +44,7 @@ func TestOpenJ9SectionsOfRecords(t *testing.T) {
 	} {
 		opts := show.Options{JSON: true}
 		for s := range strings.SplitSeq(test.types, ",") {
-			typ, err := show.ParseType(s, formats.Shown())
+			typ, err := show.ParseType(s, display.Formats())
 			if err != nil {
 				t.Fatal(err)
 			}

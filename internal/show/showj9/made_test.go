@@ -13,7 +13,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/display"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/showtest"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -362,7 +362,7 @@ func TestOpenJ9Filter(t *testing.T) {
 	}
 	name := func(part string) show.Filter { return show.Filter{Names: []show.Name{{Part: part}}} }
 	typ := func(s string) show.Filter {
-		parsed, err := show.ParseType(s, formats.Shown())
+		parsed, err := show.ParseType(s, display.Formats())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/display"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -16,7 +16,7 @@ import (
 // File shows a file of any format of the registry.
 func File(w io.Writer, path string, opts *show.Options) error {
 	all := *opts
-	all.Formats = formats.Shown()
+	all.Formats = display.Formats()
 	return show.File(w, path, &all)
 }
 

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -163,7 +163,7 @@ func TestDump_Numbers(t *testing.T) {
 	d := newDump().load(a, "f").move(0, a, a+0x100, 0x30).move(0, a+0x100, a+0x200, 0x30)
 	d.record(2, a+0x300, u64(5), a+0x300, u32(1), u32(0), "x").load(a+0x300, "g")
 	var all []verify.Diagnostic
-	result, err := formats.Verifier().File(context.Background(), write(t, t.TempDir(), "jit-4711.dump", d.b), verify.Options{Emit: func(c verify.Diagnostic) { all = append(all, c) }})
+	result, err := checks.Verifier().File(context.Background(), write(t, t.TempDir(), "jit-4711.dump", d.b), verify.Options{Emit: func(c verify.Diagnostic) { all = append(all, c) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -503,7 +503,7 @@ func TestLimit(t *testing.T) {
 	path, opts := d.file(t, t.TempDir())
 	var got []verify.Diagnostic
 	opts.Emit = func(c verify.Diagnostic) { got = append(got, c) }
-	result, err := formats.Verifier().File(context.Background(), path, opts)
+	result, err := checks.Verifier().File(context.Background(), path, opts)
 	if err != nil || len(got) != 11 || got[10].More != 15 || got[10].Text != "and 15 more (--all shows them)" || result.Errors != 25 {
 		t.Errorf("%d complaints, the last is %+v, %+v, %v", len(got), got[len(got)-1], result, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -32,7 +32,7 @@ func TestSkewedLines_OfEveryPrefix(t *testing.T) {
 				part := write(t, t.TempDir(), "jit-1.dump", data[:len(data)*cut/24])
 				counts := make(map[string]int)
 				opts := verify.Options{All: true, Emit: func(c verify.Diagnostic) { counts[c.Rule]++ }}
-				if _, err := formats.Verifier().File(t.Context(), part, opts); err != nil {
+				if _, err := checks.Verifier().File(t.Context(), part, opts); err != nil {
 					t.Fatal(err)
 				}
 				n := counts["dump/lines-skewed"]

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkdump"
@@ -57,7 +57,7 @@ func TestRepaired_EngineHasNoProblem(t *testing.T) {
 		}
 		var shown []verify.Diagnostic
 		opts.User, opts.Emit = true, func(d verify.Diagnostic) { shown = append(shown, d) }
-		if result, err := formats.Verifier().File(t.Context(), path, opts); err != nil || result.ToDo > 0 || len(shown) > 0 {
+		if result, err := checks.Verifier().File(t.Context(), path, opts); err != nil || result.ToDo > 0 || len(shown) > 0 {
 			t.Errorf("%s: got %+v, %v, %+v; want nothing for users", b.Rule, result, err, shown)
 		}
 	}

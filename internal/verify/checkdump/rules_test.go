@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkdump"
 	"github.com/jitinject/jitinject/internal/verify/verifytest"
@@ -32,7 +32,7 @@ const (
 
 func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Diagnostic) {
 	t.Helper()
-	return verifytest.Verified(t, formats.Verifier(), path, opts)
+	return verifytest.Verified(t, checks.Verifier(), path, opts)
 }
 
 // TestBreaches: for every rule there is a file that breaks it and no other.
@@ -40,12 +40,12 @@ func TestBreaches(t *testing.T) {
 	table := slices.DeleteFunc(slices.Clone(checkdump.Format.Rules), func(r verify.Rule) bool {
 		return strings.HasPrefix(r.Name, "producer/") // checkproducer tests them
 	})
-	verifytest.CheckBreaches(t, formats.Verifier(), table, slices.Concat(dumpBreaches, j9DumpBreaches, injectedBreaches))
+	verifytest.CheckBreaches(t, checks.Verifier(), table, slices.Concat(dumpBreaches, j9DumpBreaches, injectedBreaches))
 }
 
 // TestGood: where nothing is wrong, nothing is said.
 func TestGood(t *testing.T) {
-	verifytest.CheckGood(t, formats.Verifier(), goodDump)
-	verifytest.CheckGood(t, formats.Verifier(), goodBeside)
-	verifytest.CheckGood(t, formats.Verifier(), goodJ9Dump)
+	verifytest.CheckGood(t, checks.Verifier(), goodDump)
+	verifytest.CheckGood(t, checks.Verifier(), goodBeside)
+	verifytest.CheckGood(t, checks.Verifier(), goodJ9Dump)
 }

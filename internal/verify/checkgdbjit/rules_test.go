@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkgdbjit"
@@ -122,12 +122,12 @@ var breaches = []verifytest.Breach{
 
 // For every rule there is a file that breaks it and no other.
 func TestBreaches(t *testing.T) {
-	verifytest.CheckBreaches(t, formats.Verifier(), checkgdbjit.Format.Rules, breaches)
+	verifytest.CheckBreaches(t, checks.Verifier(), checkgdbjit.Format.Rules, breaches)
 }
 
 // A good core has no diagnostics.
 func TestGood(t *testing.T) {
-	verifytest.CheckGood(t, formats.Verifier(), patched("", nil).Make)
+	verifytest.CheckGood(t, checks.Verifier(), patched("", nil).Make)
 	// as wasmtime writes it: a relocatable object under another type
-	verifytest.CheckGood(t, formats.Verifier(), patched("", func(p *patch) { p.at(symfile)[16] = byte(elf.ET_DYN) }).Make)
+	verifytest.CheckGood(t, checks.Verifier(), patched("", func(p *patch) { p.at(symfile)[16] = byte(elf.ET_DYN) }).Make)
 }

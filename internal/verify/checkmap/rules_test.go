@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkmap"
@@ -76,20 +76,20 @@ var breaches = []verifytest.Breach{
 
 // TestMapRules_Broken: for every rule there is a map that breaks it and no other.
 func TestMapRules_Broken(t *testing.T) {
-	verifytest.CheckBreaches(t, formats.Verifier(), checkmap.Format.Rules, breaches)
+	verifytest.CheckBreaches(t, checks.Verifier(), checkmap.Format.Rules, breaches)
 }
 
 // TestMapRules_GoodMap: a good map has no diagnostics, alone, and beside its recording, before and after
 // that was injected.
 func TestMapRules_GoodMap(t *testing.T) {
-	verifytest.CheckGood(t, formats.Verifier(), func(t *testing.T, dir string) (string, verify.Options) {
+	verifytest.CheckGood(t, checks.Verifier(), func(t *testing.T, dir string) (string, verify.Options) {
 		return verifytest.Write(t, dir, "any name", []byte(goodMap)), verify.Options{}
 	})
 	for _, name := range []string{"perf-4711.map", "perf-1.map"} {
-		verifytest.CheckGood(t, formats.Verifier(), func(t *testing.T, dir string) (string, verify.Options) {
+		verifytest.CheckGood(t, checks.Verifier(), func(t *testing.T, dir string) (string, verify.Options) {
 			return withRecording(t, dir, name, goodMap, nil)
 		})
-		verifytest.CheckGood(t, formats.Verifier(), func(t *testing.T, dir string) (string, verify.Options) {
+		verifytest.CheckGood(t, checks.Verifier(), func(t *testing.T, dir string) (string, verify.Options) {
 			return withRecording(t, dir, name, goodMap, func(r *testrec.Recording) {
 				r.Mmap2(4711, 1001, 0x7f1200000000, 0x40, 0x80, "/app/jitted-4711-0.so")
 			})
@@ -104,6 +104,6 @@ func TestMapRules_RealMaps(t *testing.T) {
 		t.Fatalf("got %v, %v; want 6 maps", paths, err)
 	}
 	for _, path := range paths {
-		verifytest.CheckGood(t, formats.Verifier(), func(*testing.T, string) (string, verify.Options) { return path, verify.Options{} })
+		verifytest.CheckGood(t, checks.Verifier(), func(*testing.T, string) (string, verify.Options) { return path, verify.Options{} })
 	}
 }

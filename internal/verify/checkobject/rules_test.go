@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkobject"
 	"github.com/jitinject/jitinject/internal/verify/verifytest"
@@ -19,15 +19,15 @@ var (
 
 func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Diagnostic) {
 	t.Helper()
-	return verifytest.Verified(t, formats.Verifier(), path, opts)
+	return verifytest.Verified(t, checks.Verifier(), path, opts)
 }
 
 // TestBreaches: for every rule there is a file that breaks it and no other.
 func TestBreaches(t *testing.T) {
-	verifytest.CheckBreaches(t, formats.Verifier(), checkobject.Format.Rules, objectBreaches)
+	verifytest.CheckBreaches(t, checks.Verifier(), checkobject.Format.Rules, objectBreaches)
 }
 
 // TestGood: where nothing is wrong, nothing is said.
 func TestGood(t *testing.T) {
-	verifytest.CheckGood(t, formats.Verifier(), goodObject)
+	verifytest.CheckGood(t, checks.Verifier(), goodObject)
 }

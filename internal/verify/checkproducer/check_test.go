@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkproducer"
@@ -31,7 +31,7 @@ func reported(t *testing.T, path string) (notes []string, complete bool) {
 			}
 		}
 	}}
-	result, err := formats.Verifier().File(t.Context(), path, opts)
+	result, err := checks.Verifier().File(t.Context(), path, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestCheck_OtherDebugInfo(t *testing.T) {
 func TestCheck_OnlyIfAsked(t *testing.T) {
 	d := whole()
 	d.open = true
-	rules, _ := verifytest.Verified(t, formats.Verifier(), d.write(t), verify.Options{})
+	rules, _ := verifytest.Verified(t, checks.Verifier(), d.write(t), verify.Options{})
 	if slices.ContainsFunc(rules, func(r string) bool { return strings.HasPrefix(r, "producer/") }) {
 		t.Errorf("got %q; want no rule of the report", rules)
 	}

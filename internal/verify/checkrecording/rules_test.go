@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkrecording"
 	"github.com/jitinject/jitinject/internal/verify/verifytest"
@@ -24,16 +24,16 @@ const (
 
 func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Diagnostic) {
 	t.Helper()
-	return verifytest.Verified(t, formats.Verifier(), path, opts)
+	return verifytest.Verified(t, checks.Verifier(), path, opts)
 }
 
 // TestBreaches: for every rule there is a file that breaks it and no other.
 func TestBreaches(t *testing.T) {
-	verifytest.CheckBreaches(t, formats.Verifier(), checkrecording.Format(nil, nil).Rules, recordingBreaches)
+	verifytest.CheckBreaches(t, checks.Verifier(), checkrecording.Format(nil, nil).Rules, recordingBreaches)
 }
 
 // TestGood: where nothing is wrong, nothing is said.
 func TestGood(t *testing.T) {
-	verifytest.CheckGood(t, formats.Verifier(), goodRecording)
-	verifytest.CheckGood(t, formats.Verifier(), goodPipe)
+	verifytest.CheckGood(t, checks.Verifier(), goodRecording)
+	verifytest.CheckGood(t, checks.Verifier(), goodPipe)
 }
