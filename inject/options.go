@@ -119,8 +119,7 @@ type Options struct {
 	Progress *Progress
 
 	// Preview ends the run before anything is written. The Summary has the counts of samples, the
-	// problems that are known without making objects, and the reasons. Output is not used, and
-	// Input must be a file or a directory.
+	// problems that are known without making objects, and the reasons. Output is not used.
 	Preview bool
 
 	// NoCount does not count the samples in jitted code and in functions. Counting takes one

@@ -30,7 +30,8 @@ const (
 // A signalled is a run that signals end.
 type signalled struct {
 	// stream says that the recording comes from a pipe. An interrupt from the keyboard goes to
-	// all of a pipeline, and makes the recording come to its end. So the first one is ignored.
+	// all of a pipeline, and makes the recording come to its end. So the first one is ignored
+	// until the recording is there.
 	stream bool
 	// progress says whether the run has made files, and removes them. It is nil for runs that
 	// make none.
@@ -57,7 +58,7 @@ func interruptible(s signalled, extra ...os.Signal) (ctx context.Context, stop f
 				switch {
 				case same:
 					continue
-				case s.stream && sig == os.Interrupt:
+				case s.stream && sig == os.Interrupt && s.progress.State().Phase <= engine.PhaseStream:
 					s.stream = false
 					continue
 				}

@@ -54,7 +54,7 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
+	defer func() { in.Close() }() // spool replaces it
 	began := time.Now()
 	sum := newSummary(&opts)
 	err = run(ctx, in, &opts, sum)

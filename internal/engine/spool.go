@@ -2,14 +2,22 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/output"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // spool copies a recording that comes through a pipe to a file, and holds the files that its markers
@@ -29,9 +37,32 @@ func spool(ctx context.Context, in *recording.Input, held *locate.Held, out *out
 		return err
 	}
 	code.Close()
+	for _, f := range opts.Named(config.AnyDump) {
+		if _, err := sys.Stat(f.Path); err != nil {
+			return fmt.Errorf("%s: %w", f, safefile.PlainError(err))
+		}
+	}
+	for _, dir := range []string{opts.Objects, opts.Sources} {
+		if err := canMake(dir); err != nil {
+			return fmt.Errorf("%s: cannot write there: %w", quote.Printable(dir), err)
+		}
+	}
 	dir := ""
 	if out.Temp != nil {
 		dir = filepath.Dir(opts.Output)
 	}
 	return in.Spool(ctx, dir, held.Hold)
+}
+
+// canMake returns why files cannot be made in a directory, or in the nearest one above it that exists.
+func canMake(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	for {
+		if _, err := sys.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return unix.Access(dir, unix.W_OK|unix.X_OK)
+		}
+		dir = filepath.Dir(dir)
+	}
 }

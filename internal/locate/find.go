@@ -123,8 +123,12 @@ func (f *Finder) Search(ctx context.Context, c *Reference) error {
 	if err != nil {
 		c.unusable(c.Path, err)
 	}
-	for _, l := range append(live, f.held.take(c)...) {
+	live = append(live, f.held.take(c)...)
+	for i, l := range live {
 		if err := f.Candidate(ctx, c, l.file, l.path, l.place, l.confidence); err != nil {
+			for _, l := range live[i+1:] {
+				l.file.Close()
+			}
 			return err
 		}
 	}

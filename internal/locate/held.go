@@ -24,8 +24,8 @@ type holder struct {
 	path string
 }
 
-// maxHeld bounds the number of files that are held. Those of further markers are looked for at the end.
-const maxHeld = 1024
+// maxHeld bounds the number of files that are held: half of the usual limit of a process. Those of further markers are looked for at the end.
+const maxHeld = 512
 
 // Hold opens the files that a marker may mean now. rec is what is known of the recording. A file that
 // cannot be opened is looked for again later.

@@ -1,10 +1,15 @@
 package perfrun
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/addr2line"
 )
@@ -30,9 +35,9 @@ exec %[2]s "$@"
 const filterDir = "filter"
 
 // makeFilter makes a directory for PATH with a program addr2line. It is this program for all files
-// with many symbols, and the real one for jitted functions. The caller calls removeFilter. If it is left
+// with many symbols, and the real one, if that is of binutils, for jitted functions. The caller calls removeFilter. If it is left
 // because the process was killed, it has no effect: it is in no PATH.
-func makeFilter(self string) (dir string, err error) {
+func makeFilter(self, real string) (dir string, err error) {
 	dir, err = os.MkdirTemp("", "jitinject-addr2line-")
 	if err != nil {
 		return "", err
@@ -52,8 +57,23 @@ func makeFilter(self string) (dir string, err error) {
 	if err := os.Symlink(self, link); err != nil {
 		return "", err
 	}
+	script := filepath.Join(dir, addr2line.Name)
 	text := fmt.Sprintf(filterScript, shellQuoted(dir), shellQuoted(link))
-	return dir, os.WriteFile(filepath.Join(dir, addr2line.Name), []byte(text), 0o700)
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		return "", err
+	}
+	if isGNU(real) && unix.Access(script, unix.X_OK) == nil {
+		return dir, nil
+	}
+	// No script: perf 6.1 waits forever for LLVM's addr2line without the filter, and where programs
+	// may not be run (noexec), a link to one elsewhere may.
+	return dir, errors.Join(os.Remove(script), os.Symlink(self, script))
+}
+
+// isGNU reports whether an addr2line is that of binutils.
+func isGNU(real string) bool {
+	text, err := exec.Command(real, "--version").Output()
+	return err == nil && bytes.HasPrefix(text, []byte("GNU "))
 }
 
 // removeFilter removes what makeFilter made.

@@ -38,7 +38,7 @@ func Run(perf, self string, args []string, stderr io.Writer) (Ending, error) {
 	defer signal.Stop(signals)
 	env := os.Environ()
 	if real, _ := addr2line.Find(os.Getenv("PATH")); real != "" {
-		dir, err := makeFilter(self)
+		dir, err := makeFilter(self, real)
 		if err != nil {
 			fmt.Fprintf(stderr, "jitinject: perf may be slow, because its addr2line cannot be replaced: %v\n", err)
 		} else {

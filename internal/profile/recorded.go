@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"time"
 
@@ -38,6 +39,9 @@ func readRecording(ctx context.Context, opts *Options) (*recorded, error) {
 		return nil, err
 	}
 	defer in.Close()
+	if in.IsPipe() {
+		return nil, fmt.Errorf("%s: it is a pipe; a result in a file is needed", quote.Printable(in.Path))
+	}
 	rec := &recorded{fields: perfdata.AllFields, changed: in.Info.ModTime(), kernel: make(map[string]bool), buildIDs: make(map[string]string)}
 	layouts := perfdata.NoLayouts(in.Order)
 	var attrs []perfdata.Attr

@@ -156,7 +156,8 @@ func (p *Place) noteRecording() error {
 	return p.note(p.Recording)
 }
 
-// Finish notes the result for Clean, if there is one, and removes the files of an earlier recording.
+// Finish notes the result for Clean, if there is one, and then removes the files of an earlier recording.
+// Without a result, these stay, with the earlier result.
 func (p *Place) Finish(hasResult bool) error {
 	paths := []string{p.Recording}
 	if hasResult {
@@ -164,6 +165,9 @@ func (p *Place) Finish(hasResult bool) error {
 	}
 	if err := p.note(paths...); err != nil {
 		return err
+	}
+	if !hasResult {
+		return nil
 	}
 	return p.removeOld()
 }

@@ -343,7 +343,7 @@ func TestMade_WithoutAResult(t *testing.T) {
 	if err := p.Finish(false); err != nil {
 		t.Fatal(err)
 	}
-	p.wantMade(t, "perf.data", "perf.data.old", "perf.jit.files")
+	p.wantMade(t, "perf.data", "perf.data.old", "perf.jit.files", "perf.jit.files.old") // the earlier result is not lost
 }
 
 // A result of another is not taken for one of a recording without a result.

@@ -165,7 +165,7 @@ func TestViewSources_LongAndInvisible(t *testing.T) {
 // Sources are often copied with a recording. The longest end of a path counts.
 func TestViewSources_BesideResult(t *testing.T) {
 	b := newBuilder()
-	for i, file := range []string{"/src/../src/a.js", "/src/lib/b.js", "/src/none.js"} {
+	for i, file := range []string{"/src/../src/a.js", "/src/lib/b.js", "/src/none.js", "/other/b.js"} {
 		c := jitted("f"+file, tier.Optimized, 1, 1)
 		c.File = file
 		b.sample(10-i, 0, 0, c)
@@ -180,7 +180,7 @@ func TestViewSources_BesideResult(t *testing.T) {
 		}
 	}
 	doc := dataOf(t, write(t, &b.Profile, view.Options{Sources: view.ReadSource, Beside: dir}))
-	for i, want := range []string{"the first", "the second", ""} {
+	for i, want := range []string{"the first", "the second", "", ""} {
 		got := ""
 		if len(doc.Sources[i].Parts) > 0 {
 			got = doc.Sources[i].Parts[0].Lines[0]
@@ -192,7 +192,7 @@ func TestViewSources_BesideResult(t *testing.T) {
 	if got, want := doc.Sources[2].Why, "there is no such file"; got != want {
 		t.Errorf("got %q; want %q", got, want)
 	}
-	if want := "The source of 2 files was read beside the result, because the recorded path has no file."; !slices.Contains(doc.Notes, want) {
+	if want := "The source of /src/lib/b.js is that of " + filepath.Join(dir, "lib", "b.js") + ", beside the result, because it cannot be read at its own path."; !slices.Contains(doc.Notes, want) {
 		t.Errorf("got notes %q; want %q", doc.Notes, want)
 	}
 }

@@ -52,8 +52,13 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 		limit = defaultSourceLimit
 	}
 	list, notes = []sourceFile{}, []string{}
-	left, tooMuch, missing, moved := limit, 0, 0, 0
-	for _, used := range usedFiles(p, tree) {
+	left, tooMuch, missing := limit, 0, 0
+	files := usedFiles(p, tree)
+	bases := make(map[string]int) // number of files with a name
+	for _, used := range files {
+		bases[filepath.Base(used.path)]++
+	}
+	for _, used := range files {
 		file := sourceFile{File: texts.add(used.path)}
 		if left <= 0 {
 			file.Why = "the page's limit of source text is reached"
@@ -61,7 +66,7 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 			list = append(list, file)
 			continue
 		}
-		text, isBeside, err := o.source(used.path)
+		text, beside, err := o.source(used.path, bases[filepath.Base(used.path)] == 1)
 		if err != nil {
 			file.Why = reason(err)
 			missing++
@@ -79,8 +84,8 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 		default:
 			file.Parts = parts
 			left -= size
-			if isBeside {
-				moved++
+			if beside != "" {
+				notes = append(notes, fmt.Sprintf("The source of %s is that of %s, beside the result, because it cannot be read at its own path.", shown(used.path), shown(beside)))
 			}
 		}
 		list = append(list, file)
@@ -91,26 +96,26 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 	if missing > 0 {
 		notes = append(notes, fmt.Sprintf("The source of %s %s was not available.", grouped(uint64(missing)), plural(missing, "file", "files")))
 	}
-	if moved > 0 {
-		notes = append(notes, fmt.Sprintf("The source of %s %s was read beside the result, because the recorded path has no file.", grouped(uint64(moved)), plural(moved, "file", "files")))
-	}
 	return list, notes
 }
 
-// source returns the text of a source file. Without a file at its path, it is one below Beside that has
-// the end of the path, the longest end first: sources are often copied with a recording.
-func (o *Options) source(path string) (text []byte, isBeside bool, err error) {
+// source returns the text of a source file. If it cannot be read at its path, it is one below Beside that
+// has the end of the path, the longest end first: sources are often copied with a recording. The name
+// alone is enough if no other file has it. beside is the path of such a file, "" otherwise.
+func (o *Options) source(path string, isOnly bool) (text []byte, beside string, err error) {
 	text, err = o.Sources(path)
-	if o.Beside == "" || !errors.Is(err, fs.ErrNotExist) {
-		return text, false, err
+	if err == nil || o.Beside == "" {
+		return text, "", err
 	}
-	for rest := strings.TrimPrefix(filepath.Clean("/"+path), "/"); rest != ""; {
-		if text, err := o.Sources(filepath.Join(o.Beside, rest)); err == nil {
-			return text, true, nil
+	rest := strings.TrimPrefix(filepath.Clean("/"+path), "/")
+	for rest != "" && (isOnly || strings.Contains(rest, "/")) {
+		beside = filepath.Join(o.Beside, rest)
+		if text, err := o.Sources(beside); err == nil {
+			return text, beside, nil
 		}
 		_, rest, _ = strings.Cut(rest, "/")
 	}
-	return nil, false, err
+	return nil, "", err
 }
 
 // reason returns why a file was not read, without its path, which the page shows anyway.

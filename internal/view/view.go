@@ -28,7 +28,7 @@ type Options struct {
 	// Sources decides what may be read.
 	Sources func(path string) ([]byte, error)
 	// Beside is a directory that is searched for files that are not at their paths, by the ends
-	// of these; "" for none. The page says how many were found there.
+	// of these; "" for none. The page names those that were found there.
 	Beside string
 	// SourceLimit is the most source text in the page, in bytes; 0 for 4 MiB. The page names
 	// the files that exceed it.
