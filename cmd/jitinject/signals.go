@@ -58,7 +58,7 @@ func interruptible(s signalled, extra ...os.Signal) (ctx context.Context, stop f
 				switch {
 				case same:
 					continue
-				case s.stream && sig == os.Interrupt && s.progress.State().Phase <= engine.PhaseStream:
+				case s.stream && sig == os.Interrupt && s.progress.State().Phase.IsInput():
 					s.stream = false
 					continue
 				}

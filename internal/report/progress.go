@@ -27,6 +27,9 @@ const (
 // PhaseNone is the phase of a walk beside another one. Its progress is not reported.
 const PhaseNone Phase = -1
 
+// IsInput reports whether the recording has not come yet: it is opened, or a pipe is copied.
+func (p Phase) IsInput() bool { return p == PhaseOpen || p == PhaseStream }
+
 // String returns a description of the phase for messages.
 func (p Phase) String() string {
 	switch p {
