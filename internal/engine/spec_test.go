@@ -31,7 +31,7 @@ func TestSpecification_Sentences(t *testing.T) {
 		"dbg2-size-error-loses-lines":    {stack: "fn ././b.c:31:6", problem: "left without inlined calls", verified: "dump/tree-size", fixes: "broken-inline-trees"},
 		"ehframe-extended-length":        {tables: true},
 		"unwind-zRB-arm64-verify-silent": {tables: true},
-		"unwind-advance-verify-silent":   {problem: "advances to byte 65 of 64", verified: "its instructions advance to byte 65 of 64", fixes: "unusable-unwind-tables"},
+		"unwind-advance-verify-silent":   {problem: "advances to byte 65 of 64", verified: "advances to byte 65 of 64", fixes: "unusable-unwind-tables"},
 		"verify-lines-count":             {problem: "the lines before it are used", verified: "5 entries are announced for the function at 0x7f0000001000, and 1 is there"},
 		"verify-lines-orphan-after":      {verified: "dump/lines-order: the function at 0x7f0000001000 was loaded before, at offset 0x28", fixes: "orphaned-lines"},
 		"move":                           {moved: 1},
