@@ -25,6 +25,7 @@ import (
 
 // pageOptions are what the command lines of jitinject view and export say.
 type pageOptions struct {
+	command     string // view or export
 	output      string
 	base        string
 	format      string
@@ -62,7 +63,7 @@ func newExportFlags(o *pageOptions) *pflag.FlagSet {
 
 // runPage is the command view.
 func runPage(args []string, stdout *os.File, stderr io.Writer) int {
-	var o pageOptions
+	o := pageOptions{command: "view"}
 	fs := newPageFlags(&o)
 	if code, done := parse(fs, args, stdout, stderr); done {
 		return code
@@ -81,7 +82,7 @@ func runPage(args []string, stdout *os.File, stderr io.Writer) int {
 
 // runExport is the command export.
 func runExport(args []string, stdout *os.File, stderr io.Writer) int {
-	var o pageOptions
+	o := pageOptions{command: "export"}
 	fs := newExportFlags(&o)
 	if code, done := parse(fs, args, stdout, stderr); done {
 		return code
@@ -135,7 +136,7 @@ func (o *pageOptions) read(ctx context.Context, path string) (*profile.Profile, 
 	if err != nil {
 		return nil, err
 	}
-	return profile.Read(ctx, profile.Options{Perf: perf, Path: path, Force: o.force, NativeLines: o.nativeLines})
+	return profile.Read(ctx, profile.Options{Command: o.command, Perf: perf, Path: path, Force: o.force, NativeLines: o.nativeLines})
 }
 
 // write writes the output: a file completely or not at all.

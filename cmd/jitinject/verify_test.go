@@ -224,7 +224,7 @@ func TestVerifyCommand_CutDump(t *testing.T) {
 	}
 }
 
-// A file that nobody can mend is not checked, and costs no exit code.
+// A file that only its runtime could mend is not checked, and costs no exit code.
 func TestVerifyCommand_Unchecked(t *testing.T) {
 	log, err := filepath.Abs("../../internal/format/v8log/testdata/node25.log")
 	if err != nil {

@@ -202,7 +202,7 @@ func (o *Output) GiveUp(ctx context.Context) (stop func() bool) {
 	if !o.Stream {
 		return func() bool { return true }
 	}
-	// What could not be opened again has no deadlines.
+	// A pipe that could not be opened again has no deadlines.
 	return context.AfterFunc(ctx, func() { o.file.SetWriteDeadline(time.Now()) })
 }
 

@@ -15,6 +15,8 @@ type Options struct {
 	Path  string // of the recording: a file or a directory
 	Force bool   // read the recording of another user, too
 
+	Command string // for errors: the command that needs the recording
+
 	// NativeLines adds lines and inlined calls of native code. It runs addr2line for each file, which
 	// takes seconds for large ones.
 	NativeLines bool

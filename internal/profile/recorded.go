@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"strings"
 	"time"
 
-	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/known"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -34,14 +32,11 @@ type recorded struct {
 
 // readRecording walks a recording once.
 func readRecording(ctx context.Context, opts *Options) (*recorded, error) {
-	in, err := recording.Open(&config.Options{Input: opts.Path, Force: opts.Force})
+	in, err := recording.OpenResult(opts.Command, opts.Path, opts.Force)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	if in.IsPipe() {
-		return nil, fmt.Errorf("%s: it is a pipe; a result in a file is needed", quote.Printable(in.Path))
-	}
 	rec := &recorded{fields: perfdata.AllFields, changed: in.Info.ModTime(), kernel: make(map[string]bool), buildIDs: make(map[string]string)}
 	layouts := perfdata.NoLayouts(in.Order)
 	var attrs []perfdata.Attr

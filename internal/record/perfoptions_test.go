@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is named is not added, and what was typed comes last.
+// Options that were typed are not added, and come last.
 func TestPerfOptions_OnlyWhatIsMissing(t *testing.T) {
 	s := &Syntax{names: map[string]bool{"k": true, "clockid": true, "g": false, "call-graph": true, "F": true, "freq": true, "e": true, "a": false}}
 	for typed, want := range map[string]string{

@@ -97,7 +97,7 @@ func TestPermitted_AsPerf(t *testing.T) {
 	}
 }
 
-// A process of another user can be recorded by root only, and a process that has ended by nobody.
+// Only root can record a process of another user. A process that has ended cannot be recorded.
 func TestRecordable_Processes(t *testing.T) {
 	command := []string{"/usr/bin/jitinject", "record", "-p", "7", "-e", "a b"}
 	if os.Getenv("JITINJECT_RECORDABLE") != "" { // as another user

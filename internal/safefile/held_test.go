@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// All that is half done goes, and what has its name stays. What is being put into its place gets it
-// first.
+// Partial files are removed, and files with their final names stay. A file that is being renamed gets its
+// name first.
 func TestRemovePartials_WaitsForHolders(t *testing.T) {
 	path := t.TempDir()
 	dir, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

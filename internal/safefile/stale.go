@@ -15,8 +15,6 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// What killed runs left.
-
 // RemoveLeft removes the partial files and directories of a name that killed runs left.
 func RemoveLeft(dir int, name string) (err error) {
 	before, _ := strings.CutSuffix(partialName(name, ""), PartialSuffix)

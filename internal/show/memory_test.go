@@ -45,6 +45,6 @@ func TestLargeFiles(t *testing.T) {
 	c := showtest.Closed{After: 3}
 	err = showtest.File(&c, path, &show.Options{})
 	if !errors.Is(err, syscall.EPIPE) || c.Calls > 4 {
-		t.Errorf("%s: nobody reads, but %d writes and %v", path, c.Calls, err)
+		t.Errorf("%s: got no reader, but %d writes and %v", path, c.Calls, err)
 	}
 }

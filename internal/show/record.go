@@ -97,21 +97,21 @@ type matcher struct {
 
 func (m *matcher) found() bool { return m.pid && m.name && m.address }
 
-// Match says that a record of which the fields are written to o is what the filter looks for.
+// Match says that the filter looks for the record whose fields are written to o.
 func Match(o Form) {
 	if m, ok := o.(*matcher); ok {
 		m.name, m.address = true, true
 	}
 }
 
-// Mention says that a record of which the fields are written to o is about an address, too.
+// Mention says that the record whose fields are written to o is about an address, too.
 func Mention(o Form, addr, size uint64) {
 	if m, ok := o.(*matcher); ok && addr != 0 {
 		m.address = m.address || m.filter.Address.Meets(addr, size)
 	}
 }
 
-// MentionName says that a record of which the fields are written to o is about a name, too.
+// MentionName says that the record whose fields are written to o is about a name, too.
 func MentionName(o Form, name []byte) {
 	if m, ok := o.(*matcher); ok && len(name) > 0 {
 		m.name = m.name || m.filter.MatchesName(name)

@@ -73,7 +73,7 @@ type Viewer struct {
 	Head  []byte       // the first bytes, at most eight
 	Texts *SourceTexts // of source files
 
-	// What a format adds to the fields of records; see [Fields]. All may be left as they are.
+	// A format adds these to the fields of records; see [Fields]. All may be zero.
 	Row     int                                            // the number of the row, in Add
 	Version int                                            // of the format
 	Known   func(key string, v uint64) (name, text string) // the field that follows one, with the name that its value has

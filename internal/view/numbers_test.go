@@ -303,7 +303,7 @@ func TestNumbers_InlinedAsPerfReport(t *testing.T) {
 	}
 }
 
-// What a reader sees at first is what perf report shows, of the event with most samples: shares of its
+// At first, the page shows the same as perf report for the event with most samples: shares of its
 // periods. Those of mono are nanoseconds, and differ.
 func TestPageTable_AsPerfReport(t *testing.T) {
 	perf := testrec.Tool(t, "perf")

@@ -6,6 +6,6 @@
 // the entries, [Place.Instructions] the instructions, and [Place.Rows] carries them out. [ReadHeader]
 // reads the sorted index in front.
 //
-// The package says what the bytes are. What of this can be used is for its callers: package ehframe
-// takes tables of producers, the checks report violations, and the display shows all of it.
+// The package reads the bytes. Its callers decide about their use: package ehframe takes tables of
+// producers, the checks report violations, and the display shows everything.
 package callframe

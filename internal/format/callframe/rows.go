@@ -172,7 +172,7 @@ func (g *program) do(i *Instruction) {
 	}
 }
 
-// needCFA fails unless there is a CFA, of which a part changes.
+// needCFA fails if an instruction changes a part of the CFA, and there is none.
 func (g *program) needCFA() {
 	if !g.now.Defined {
 		g.c.Bad("instruction", "a part of the CFA changes, but there is none")

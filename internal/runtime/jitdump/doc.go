@@ -13,7 +13,7 @@
 //	listing.go    what stays in memory: the places of its records, 28 bytes
 //	decisions.go  after the scan: the line tables of all functions decide about each
 //	skew.go         where their addresses lie
-//	v8positions.go  of which files lines of V8's optimized code are
+//	v8positions.go  the files of lines of V8's optimized code
 //	callees.go      what called functions do to their callers' stacks, for unwind rows
 //	reader.go     a function is read, by any number of goroutines
 //	window.go       its records, in one read with those of its neighbours

@@ -56,7 +56,7 @@ func (b *Body) chosen(start, end uint64, about func(*show.Filter) bool) bool {
 	return b.meets(start, end) && (len(b.filter.Names) == 0 || about(b.filter))
 }
 
-// match says of an entry of which the fields are written to o whether it is wanted.
+// match reports whether the filter wants the entry whose fields are written to o.
 func match(o show.Form, wanted bool) {
 	if wanted {
 		show.Match(o)

@@ -180,7 +180,7 @@ func TestLargeLog(t *testing.T) {
 	}
 	c := showtest.Closed{After: 3}
 	if err := showtest.File(&c, path, &show.Options{}); !errors.Is(err, syscall.EPIPE) || c.Calls > 4 {
-		t.Errorf("nobody reads, but %d writes and %v", c.Calls, err)
+		t.Errorf("got no reader, but %d writes and %v", c.Calls, err)
 	}
 }
 
