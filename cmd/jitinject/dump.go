@@ -12,6 +12,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/formats/display"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/stdio"
 )
@@ -47,7 +48,7 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
 	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Stats: o.stats, Program: o.program, Stdin: stdin, Formats: display.Formats()}
 	if !o.noSources {
-		opts.Sources = show.ReadSource
+		opts.Sources = safefile.ReadSource
 	}
 	f := &opts.Filter
 	wrong := func(option, value string, err error) error {

@@ -69,7 +69,7 @@ func runPage(args []string, stdout *os.File, stderr io.Writer) int {
 		return code
 	}
 	return o.show(fs, stdout, stderr, ".html", func(ctx context.Context, w io.Writer, p *profile.Profile) error {
-		page := view.Options{Sources: view.ReadSource, Beside: filepath.Dir(o.input)}
+		page := view.Options{Sources: safefile.ReadSource, Beside: filepath.Dir(o.input)}
 		if o.base != "" {
 			var err error
 			if page.Base, err = o.read(ctx, o.base); err != nil {

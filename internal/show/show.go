@@ -28,7 +28,7 @@ type Options struct {
 
 	// Sources says where the text of source lines may come from beside the file
 	// itself: the file of that name. nil reads none.
-	Sources func(name string) ([]byte, bool)
+	Sources func(name string) ([]byte, error)
 
 	// Stdin is read for the name "-".
 	Stdin *os.File

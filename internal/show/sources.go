@@ -1,26 +1,15 @@
 package show
 
-import (
-	"bytes"
-	"io"
-	"os"
-
-	"golang.org/x/sys/unix"
-
-	"github.com/jitinject/jitinject/internal/safefile/sys"
-)
+import "bytes"
 
 // The text of source lines.
 
-// Bounds of what is read and kept of source files.
-const (
-	maxSourceSize  = 8 << 20
-	maxSourcesHeld = 64 << 20
-)
+// maxSourcesHeld bounds what is kept of source files, in bytes.
+const maxSourcesHeld = 64 << 20
 
 // SourceTexts finds lines of source files, those read lately from memory.
 type SourceTexts struct {
-	read func(name string) ([]byte, bool) // nil: nothing is read
+	read func(name string) ([]byte, error) // nil: nothing is read
 	held map[string]*SourceText
 	size int
 	own  map[string]ownText // by the name of the file
@@ -65,34 +54,17 @@ func (t *SourceTexts) Of(name string) *SourceText {
 	if t.read == nil {
 		return nil
 	}
-	text, ok := t.read(name)
+	text, err := t.read(name)
 	if t.held == nil || t.size+len(text) > maxSourcesHeld || len(t.held) > 10000 {
 		t.held, t.size = make(map[string]*SourceText), 0
 	}
 	var s *SourceText
-	if ok {
+	if err == nil {
 		s = NewSourceText(text)
 	}
 	t.held[name] = s
 	t.size += 5*len(text) + len(name)
 	return s
-}
-
-// ReadSource reads a source file for Options.Sources. Names come from files that anyone
-// may have written: only a regular file is read, and only one that is not huge. Files of
-// /proc, some of which lose what is read, say that they are empty.
-func ReadSource(name string) ([]byte, bool) {
-	f, err := sys.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil || !st.Mode().IsRegular() || st.Size() == 0 || st.Size() > maxSourceSize {
-		return nil, false
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxSourceSize))
-	return text, err == nil
 }
 
 // Brought returns a text that a dump brings along for a file.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/tier"
 	"github.com/jitinject/jitinject/internal/view"
 )
@@ -179,7 +180,7 @@ func TestViewSources_BesideResult(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	doc := dataOf(t, write(t, &b.Profile, view.Options{Sources: view.ReadSource, Beside: dir}))
+	doc := dataOf(t, write(t, &b.Profile, view.Options{Sources: safefile.ReadSource, Beside: dir}))
 	for i, want := range []string{"the first", "the second", "", ""} {
 		got := ""
 		if len(doc.Sources[i].Parts) > 0 {
