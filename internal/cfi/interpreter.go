@@ -92,7 +92,9 @@ func InterpreterRows(t jitcode.Target, code []byte, rows []jitcode.FrameRow) []j
 		for ; len(made) > 0 && made[0] < to; made = made[1:] {
 			if made[0] >= from {
 				add(made[0], early)
-				add(min(made[0]+uint64(len(pushR13)), to), frame)
+				if end := made[0] + uint64(len(pushR13)); end < to {
+					add(end, frame)
+				}
 			}
 		}
 	}

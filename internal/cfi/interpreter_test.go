@@ -102,6 +102,7 @@ func TestInterpreterRows_OtherFrames(t *testing.T) {
 // No code makes it fail, and rows stay in order.
 func FuzzInterpreterRows(f *testing.F) {
 	f.Add(slices.Concat(interpreterEntry, interpreterExit), uint8(3), uint8(14))
+	f.Add(slices.Concat(interpreterExit, interpreterEntry[:14], pushR13), uint8(3), uint8(14)) // ends in the push
 	f.Fuzz(func(t *testing.T, code []byte, from, to uint8) {
 		rows := []jitcode.FrameRow{{Offset: uint64(from)}, {Offset: uint64(from) + uint64(to) + 1, Known: true}}
 		if n := uint64(len(code)); rows[1].Offset >= n {
