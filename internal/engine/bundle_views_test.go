@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -30,7 +30,7 @@ func TestBundle_EveryReader(t *testing.T) {
 			dir := testrec.Place(t, c.recording)
 			one, many := filepath.Join(dir, "one.data"), filepath.Join(dir, "many.data")
 			for output, bundle := range map[string]bool{one: false, many: true} {
-				sum, err := inject.Run(t.Context(), inject.Options{
+				sum, err := engine.Run(t.Context(), engine.Options{
 					Input: filepath.Join(dir, "perf.data"), Output: output, Objects: output + ".objects", Bundle: bundle,
 				})
 				if err != nil || !sum.Complete() {
@@ -87,7 +87,7 @@ func TestBundle_FramesOfEveryRecording(t *testing.T) {
 			dir := testrec.Place(t, name)
 			one, many := filepath.Join(dir, "one.data"), filepath.Join(dir, "many.data")
 			for output, bundle := range map[string]bool{one: false, many: true} {
-				_, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: output, Objects: output + ".objects", Bundle: bundle})
+				_, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: output, Objects: output + ".objects", Bundle: bundle})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -100,7 +100,7 @@ func TestDump_ChangesWhileRead(t *testing.T) {
 			worked, failed := 0, 0
 			for end := time.Now().Add(800 * time.Millisecond); time.Now().Before(end); {
 				os.Remove(w.opts.Output)
-				sum, err := inject.Run(t.Context(), w.opts)
+				sum, err := engine.Run(t.Context(), w.opts)
 				if err != nil {
 					failed++
 					if !strings.Contains(err.Error(), "jit-100.dump") {
@@ -127,7 +127,7 @@ func TestDump_ChangesWhileRead(t *testing.T) {
 			}
 			if worked > 0 {
 				put(t, path, whole)
-				if _, err := inject.Run(t.Context(), w.opts); err != nil {
+				if _, err := engine.Run(t.Context(), w.opts); err != nil {
 					t.Error(err)
 				}
 				testrec.Run(t, w.dir, testrec.Tool(t, "perf"), "script", "-F", "ip,sym", "-i", w.opts.Output)

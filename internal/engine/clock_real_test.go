@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -72,9 +72,9 @@ func checkEstimate(t *testing.T, dir string) {
 }
 
 // injectFile injects one of several recordings of a directory.
-func injectFile(t *testing.T, dir, in, out, clock string) *inject.Summary {
+func injectFile(t *testing.T, dir, in, out, clock string) *engine.Summary {
 	t.Helper()
-	sum, err := inject.Run(context.Background(), inject.Options{
+	sum, err := engine.Run(context.Background(), engine.Options{
 		Input: filepath.Join(dir, in), Output: filepath.Join(dir, out), Objects: filepath.Join(dir, "objects"), Clock: clock,
 	})
 	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -46,7 +46,7 @@ func flaggedWorld(t *testing.T, flags jitdump.Flags, convert func(uint64) uint64
 func same(t uint64) uint64 { return t }
 
 // hasRepair reports whether a dump's repairs have a name.
-func hasRepair(sum *inject.Summary, name string) bool {
+func hasRepair(sum *engine.Summary, name string) bool {
 	for _, r := range sum.Dumps[0].Fixes {
 		if r.Name == name {
 			return true
@@ -59,7 +59,7 @@ func hasRepair(sum *inject.Summary, name string) bool {
 func TestClockKind_UnknownFlags(t *testing.T) {
 	for _, flags := range []jitdump.Flags{orcFlags, orcFlags &^ 1, 1 << 63} {
 		w := flaggedWorld(t, flags, same)
-		w.clock(inject.Clock{Kind: inject.ClockMonotonic})
+		w.clock(engine.Clock{Kind: engine.ClockMonotonic})
 		if sum := w.check(); !hasRepair(sum, "unknown-flags") {
 			t.Errorf("flags %#x: repairs %+v, want unknown-flags", uint64(flags), sum.Dumps[0].Fixes)
 		}
@@ -76,10 +76,10 @@ func TestClockKind_UnknownFlagsAndTimeConv(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		convert func(uint64) uint64
-		want    inject.Clock
+		want    engine.Clock
 	}{
-		{"counts", func(t uint64) uint64 { return (t - 7) << 1 }, inject.Clock{Kind: inject.ClockTSC}},
-		{"nanoseconds", same, inject.Clock{Kind: inject.ClockEstimated, Offset: -5 * ms}},
+		{"counts", func(t uint64) uint64 { return (t - 7) << 1 }, engine.Clock{Kind: engine.ClockTSC}},
+		{"nanoseconds", same, engine.Clock{Kind: engine.ClockEstimated, Offset: -5 * ms}},
 	} {
 		w := flaggedWorld(t, orcFlags, c.convert)
 		w.ClockID = -1
@@ -98,7 +98,7 @@ func TestClockKind_UnknownFlagsAndTimeConv(t *testing.T) {
 // Flag 1 of a recording that cannot convert counts: the times say that they are none.
 func TestClockKind_FalseFlag(t *testing.T) {
 	w := flaggedWorld(t, jitdump.ArchTimestamps, same)
-	sum := w.clock(inject.Clock{Kind: inject.ClockMonotonic})
+	sum := w.clock(engine.Clock{Kind: engine.ClockMonotonic})
 	if !strings.Contains(fmt.Sprint(sum.Notes), "counts of the processor's clock, but they fit the recording's CLOCK_MONOTONIC") {
 		t.Errorf("notes %v", sum.Notes)
 	}
@@ -110,10 +110,10 @@ func TestClockKind_FalseFlag(t *testing.T) {
 // Times in a unit that is too long to tell two functions of one place apart.
 func TestClockKind_OneTime(t *testing.T) {
 	w := flaggedWorld(t, 0, func(t uint64) uint64 { return t / 1e6 })
-	w.clock(inject.Clock{Kind: inject.ClockMonotonic})
+	w.clock(engine.Clock{Kind: engine.ClockMonotonic})
 	w = flaggedWorld(t, 0, func(t uint64) uint64 { return t / 1e9 })
 	w.wants[0].sym = "beta+0x8"
-	w.clock(inject.Clock{Kind: inject.ClockMonotonic},
+	w.clock(engine.Clock{Kind: engine.ClockMonotonic},
 		"units of 1s, too long", "at addresses that were used more than once (2 functions), samples are shown in the last of them")
 }
 
@@ -131,13 +131,13 @@ func wall(t uint64) uint64 { return t + wallAhead }
 // Times since 1970: what the recording says of that clock is the offset, if nothing
 // contradicts it; else it is estimated.
 func TestClockKind_Realtime(t *testing.T) {
-	measured := inject.Clock{Kind: inject.ClockRealtime, Offset: -wallAhead - ms, Error: ms}
-	estimated := inject.Clock{Kind: inject.ClockRealtime, Offset: -wallAhead - 5*ms, Error: 35 * ms}
+	measured := engine.Clock{Kind: engine.ClockRealtime, Offset: -wallAhead - ms, Error: ms}
+	estimated := engine.Clock{Kind: engine.ClockRealtime, Offset: -wallAhead - 5*ms, Error: 35 * ms}
 	for _, c := range []struct {
 		name  string
 		clock uint64 // of the recording when it was wall(sinceBoot - 1 s)
 		flags jitdump.Flags
-		want  inject.Clock
+		want  engine.Clock
 	}{
 		{"measured", sinceBoot - 1000*ms, 0, measured},
 		{"measured, unknown flags", sinceBoot - 1000*ms, orcFlags, measured},
@@ -152,7 +152,7 @@ func TestClockKind_Realtime(t *testing.T) {
 		w.clock(c.want)
 		w.opts.Clock = "strict"
 		w.Write(t, w.opts.Input)
-		if _, err := inject.Run(t.Context(), w.opts); err == nil || !strings.Contains(err.Error(), "CLOCK_REALTIME (nanoseconds since 1970)") || !strings.Contains(err.Error(), "have the runtime write CLOCK_MONOTONIC") {
+		if _, err := engine.Run(t.Context(), w.opts); err == nil || !strings.Contains(err.Error(), "CLOCK_REALTIME (nanoseconds since 1970)") || !strings.Contains(err.Error(), "have the runtime write CLOCK_MONOTONIC") {
 			t.Errorf("%s: strict: %v", c.name, err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestClockKind_RealtimeElsewhere(t *testing.T) {
 		w := flaggedWorld(t, 0, wall)
 		w.ClockID = id
 		sum, err := w.run()
-		if err != nil || !sum.Complete() || sum.Dumps[0].Clock.Kind != inject.ClockRealtime {
+		if err != nil || !sum.Complete() || sum.Dumps[0].Clock.Kind != engine.ClockRealtime {
 			t.Fatalf("clock %d: %+v, %v", id, sum, err)
 		}
 		w.resolve(w.opts.Output)
@@ -192,9 +192,9 @@ func TestClockKind_Stream(t *testing.T) {
 		wall    bool
 		want    string
 	}{
-		{"unknown flags", orcFlags, same, false, inject.ClockMonotonic},
-		{"since 1970", 0, wall, true, inject.ClockRealtime},
-		{"since 1970, not measured", 0, wall, false, inject.ClockRealtime},
+		{"unknown flags", orcFlags, same, false, engine.ClockMonotonic},
+		{"since 1970", 0, wall, true, engine.ClockRealtime},
+		{"since 1970, not measured", 0, wall, false, engine.ClockRealtime},
 	} {
 		w := newWorld(t)
 		if c.wall {
@@ -207,7 +207,7 @@ func TestClockKind_Stream(t *testing.T) {
 		w.Payload(records.Data())
 		w.wants, w.dir = records.wants, records.dir
 		w.Write(t, w.opts.Input)
-		sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, asPipe(t, w.opts.Input), 100), Output: w.opts.Output})
+		sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, asPipe(t, w.opts.Input), 100), Output: w.opts.Output})
 		if err != nil || !sum.Complete() || sum.Dumps[0].Clock.Kind != c.want {
 			t.Fatalf("%s: got %s, %v; want no error, nothing missing, Dumps[0].Clock.Kind = %v", c.name, asJSON(sum), err, c.want)
 		}
@@ -232,7 +232,7 @@ func TestMachine_OfTheRecording(t *testing.T) {
 	}
 	w.Machine = ""
 	w.Write(t, w.opts.Input)
-	if _, err := inject.Run(t.Context(), w.opts); err == nil || !strings.Contains(err.Error(), "neither it nor the recording says what machine its code is for") {
+	if _, err := engine.Run(t.Context(), w.opts); err == nil || !strings.Contains(err.Error(), "neither it nor the recording says what machine its code is for") {
 		t.Errorf("without a machine in the recording: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -149,14 +149,14 @@ func (c cell) world(t *testing.T) *world {
 }
 
 // check compares a result with the expectations of the cell, and returns the number of samples with a name.
-func (c cell) check(t *testing.T, w *world, sum *inject.Summary) (named int64) {
+func (c cell) check(t *testing.T, w *world, sum *engine.Summary) (named int64) {
 	t.Helper()
 	kind := sum.Dumps[0].Clock.Kind
-	isStart := kind == inject.ClockNone || kind == inject.ClockStart
+	isStart := kind == engine.ClockNone || kind == engine.ClockStart
 	if isStart != c.isStart() {
 		t.Errorf("for %v: got clock %+v; want functions from the start: %v", c, sum.Dumps[0].Clock, c.isStart())
 	}
-	if isStart && kind != inject.ClockStart && sum.Complete() {
+	if isStart && kind != engine.ClockStart && sum.Complete() {
 		t.Errorf("for %v: got clock %+v and no problem; want one", c, sum.Dumps[0].Clock)
 	}
 	m := readMappings(t, w.opts.Output)
@@ -190,14 +190,14 @@ func TestClockTable_AllCells(t *testing.T) {
 						c := cell{flags, k, conv, times}
 						w := c.world(t)
 						w.Write(t, w.opts.Input)
-						sum, err := inject.Run(t.Context(), w.opts)
+						sum, err := engine.Run(t.Context(), w.opts)
 						if err != nil {
 							t.Errorf("for %v: unexpected error: %v", c, err)
 							continue
 						}
 						c.check(t, w, sum)
-						opts := inject.Options{Input: "-", Stdin: feed(t, asPipe(t, w.opts.Input), 1<<20), Output: w.opts.Output}
-						if sum, err = inject.Run(t.Context(), opts); err != nil {
+						opts := engine.Options{Input: "-", Stdin: feed(t, asPipe(t, w.opts.Input), 1<<20), Output: w.opts.Output}
+						if sum, err = engine.Run(t.Context(), opts); err != nil {
 							t.Errorf("for %v, in a pipe: unexpected error: %v", c, err)
 							continue
 						}
@@ -227,7 +227,7 @@ func TestClockTable_NeverLessThanPerf(t *testing.T) {
 				theirs += s.Resolved
 			}
 			w.opts.Objects = filepath.Join(w.dir, "objects")
-			sum, err := inject.Run(t.Context(), w.opts)
+			sum, err := engine.Run(t.Context(), w.opts)
 			if err != nil {
 				t.Errorf("for %v: unexpected error: %v", c, err)
 				continue

@@ -15,18 +15,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // Code of Mono's methods from a core dump: of a recording that was made with one.
 
 // monoCore unpacks the recording and returns options for it.
-func monoCore(t *testing.T, core ...string) (string, inject.Options) {
+func monoCore(t *testing.T, core ...string) (string, engine.Options) {
 	dir := testrec.Unpack(t, "mono-core")
-	opts := inject.Options{
+	opts := engine.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
-		SideFiles: []inject.SideFile{{Kind: inject.KindMono, Path: filepath.Join(dir, "app.mlpd")}},
+		SideFiles: []engine.SideFile{{Kind: engine.KindMono, Path: filepath.Join(dir, "app.mlpd")}},
 	}
 	for _, c := range core {
 		opts.CodeFrom = append(opts.CodeFrom, filepath.Join(dir, c))
@@ -46,7 +46,7 @@ func TestCodeFrom_CoreHasBytes(t *testing.T) {
 		t.Run(fmt.Sprintf("bundle %v", bundle), func(t *testing.T) {
 			dir, opts := monoCore(t, "mono.core")
 			opts.Bundle = bundle
-			sum, err := inject.Run(context.Background(), opts)
+			sum, err := engine.Run(context.Background(), opts)
 			if err != nil || !sum.Complete() {
 				t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 			}
@@ -134,7 +134,7 @@ func TestCodeFrom_AnnotateWithAndWithoutCore(t *testing.T) {
 			}
 			dir, opts := monoCore(t, cores...)
 			opts.Bundle = bundle
-			if sum, err := inject.Run(context.Background(), opts); err != nil || !sum.Complete() {
+			if sum, err := engine.Run(context.Background(), opts); err != nil || !sum.Complete() {
 				t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 			}
 			for version, perf := range testrec.Perfs(t) {
@@ -231,7 +231,7 @@ func TestCodeFrom_CoreOfAnotherProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 			opts.Bundle = true
-			sum, err := inject.Run(context.Background(), opts)
+			sum, err := engine.Run(context.Background(), opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -287,10 +287,10 @@ func TestCodeFrom_FixedAddresses(t *testing.T) {
 		w.Mmap2(100, monoStart+3, 0x40000000, 0x10000, 0, "//anon")
 		put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, jitted{monoStart + 200, 2, 0x40000100, 64, "App:IsPrime (int)"}))
 		put(t, w.path("core"), tinyCore(x.pid, 0x40000000, bytes.Repeat([]byte{0x90}, 0x1000), map[string]uint64{"/usr/bin/mono-sgen": x.program, profiler: x.library}))
-		w.opts.SideFiles, w.opts.CodeFrom, w.opts.Objects = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
+		w.opts.SideFiles, w.opts.CodeFrom, w.opts.Objects = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
 		w.Sample(100, monoStart+320, 0x40000110)
 		w.Write(t, w.opts.Input)
-		sum, err := inject.Run(context.Background(), w.opts)
+		sum, err := engine.Run(context.Background(), w.opts)
 		if err != nil || sum.Objects != 1 {
 			t.Fatalf("got %s, %v; want no error, Objects = 1", asJSON(sum), err)
 		}
@@ -355,7 +355,7 @@ func TestCodeFrom_TwoCores(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts.Bundle = true
-	sum, err := inject.Run(context.Background(), opts)
+	sum, err := engine.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() || sum.Dumps[0].Unwind.Derived < 600 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].Unwind.Derived >= 600", asJSON(sum), err)
 	}
@@ -401,14 +401,14 @@ func TestCodeFrom_MethodInImage(t *testing.T) {
 			w.FileMmap2(100, monoStart+3, image, 0x50000, 0x2000, path, st.Ino)
 			w.Mmap2(100, monoStart+4, 0x40000000, 0x10000, 0, "//anon")
 			put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, jitted{monoStart + 100, 1, image + code - 0x2000, 64, "System.String:Concat (string,string)"}))
-			w.opts.SideFiles, w.opts.Precompiled = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}, true
+			w.opts.SideFiles, w.opts.Precompiled = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}, true
 			w.opts.Objects = w.path("objects")
 			for _, from := range x.from {
 				w.opts.CodeFrom = append(w.opts.CodeFrom, w.path(from))
 			}
 			w.Sample(100, monoStart+320, image+code-0x2000+8)
 			w.Write(t, w.opts.Input)
-			sum, err := inject.Run(context.Background(), w.opts)
+			sum, err := engine.Run(context.Background(), w.opts)
 			if err != nil || sum.Objects != 1 || sum.Complete() != (x.want == "") || (len(sum.Notes) > 0) != x.note {
 				t.Fatalf("got %s, %v; want no error, Objects = 1, Complete() = %v, (len(Notes) > 0) = %v", asJSON(sum), err, x.want == "", x.note)
 			}
@@ -470,9 +470,9 @@ func TestCodeFrom_CoreMadeTooEarly(t *testing.T) {
 	put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, methods...))
 	core := tinyCore(100, 0x40000000, memory, map[string]uint64{"/usr/bin/mono-sgen": 0x550000000000})
 	put(t, w.path("core"), core)
-	w.opts.SideFiles, w.opts.CodeFrom, w.opts.Objects = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
+	w.opts.SideFiles, w.opts.CodeFrom, w.opts.Objects = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
 	w.Write(t, w.opts.Input)
-	sum, err := inject.Run(context.Background(), w.opts)
+	sum, err := engine.Run(context.Background(), w.opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package engine_test
 import (
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -66,7 +66,7 @@ func TestSampleCount_RulesOfPerf(t *testing.T) {
 			w := newWorld(t)
 			make(w)
 			w.Write(t, w.opts.Input)
-			sum, err := inject.Run(t.Context(), w.opts)
+			sum, err := engine.Run(t.Context(), w.opts)
 			if err != nil {
 				t.Fatal(err)
 			}

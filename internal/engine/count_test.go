@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // shownByPerf asks perf script about a result: by process, how many samples of user space
 // are in no file or in an object, and how many of those have a name from an object.
-func shownByPerf(t *testing.T, dir, perf, result string) map[uint32]inject.JitSamples {
+func shownByPerf(t *testing.T, dir, perf, result string) map[uint32]engine.JitSamples {
 	t.Helper()
-	shown := make(map[uint32]inject.JitSamples)
+	shown := make(map[uint32]engine.JitSamples)
 	for line := range strings.Lines(testrec.Run(t, dir, perf, "script", "-f", "-G", "--no-inline", "-F", "pid,ip,sym,dso", "-i", result)) {
 		line = strings.TrimSpace(line)
 		pid, rest, _ := strings.Cut(line, " ")
@@ -77,14 +77,14 @@ func TestSampleCount_AsPerfShows(t *testing.T) {
 					if (cut || layout.bundle) && often[in.recording] && os.Getenv("JITINJECT_ALL") == "" {
 						continue // others of their kind will do
 					}
-					sum, err := inject.Run(t.Context(), inject.Options{
+					sum, err := engine.Run(t.Context(), engine.Options{
 						Input: filepath.Join(dir, in.file), Output: filepath.Join(dir, layout.name+".data"), Objects: filepath.Join(dir, layout.name),
 						Bundle: layout.bundle, Sampled: layout.sampled,
 					})
 					if err != nil {
 						t.Fatal(err)
 					}
-					var shown inject.JitSamples
+					var shown engine.JitSamples
 					for pid, s := range shownByPerf(t, dir, perf, layout.name+".data") {
 						if in.recording == "node-threads" && s.InJIT > 0 && pid != sum.Dumps[0].PID {
 							continue // the whole machine was recorded
@@ -92,7 +92,7 @@ func TestSampleCount_AsPerfShows(t *testing.T) {
 						shown.InJIT += s.InJIT
 						shown.Resolved += s.Resolved
 					}
-					var dumps inject.JitSamples
+					var dumps engine.JitSamples
 					for _, d := range sum.Dumps {
 						dumps.InJIT += d.Samples.InJIT
 						dumps.Resolved += d.Samples.Resolved

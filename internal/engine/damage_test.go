@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -31,7 +31,7 @@ func outcome(t *testing.T, what, dir string, damaged []byte) (output string, ok 
 	os.Remove(out)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	_, err := inject.Run(ctx, inject.Options{Input: in, Output: out, Objects: filepath.Join(dir, "objects")})
+	_, err := engine.Run(ctx, engine.Options{Input: in, Output: out, Objects: filepath.Join(dir, "objects")})
 	switch {
 	case ctx.Err() != nil:
 		t.Fatalf("%s: it takes forever", what)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -65,7 +65,7 @@ func TestDotnet_Stopped(t *testing.T) {
 		if err := os.WriteFile(w.path("jit-100.dump"), whole[:left], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		sum, err := inject.Run(t.Context(), w.opts)
+		sum, err := engine.Run(t.Context(), w.opts)
 		if err != nil || sum.Dumps[0].Cut != int64(at) || sum.Dumps[0].CutName != "" || !strings.Contains(sum.Problems[0].String(), "the rest was not written, or not copied") {
 			t.Errorf("%d bytes: %+v, %v", left, sum, err)
 		}

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -51,7 +51,7 @@ func files(t *testing.T, dir string) string {
 func (w *world) fails(words ...string) {
 	w.t.Helper()
 	before := files(w.t, w.dir)
-	sum, err := inject.Run(context.Background(), w.opts)
+	sum, err := engine.Run(context.Background(), w.opts)
 	if err == nil {
 		w.t.Errorf("it worked: %+v", sum)
 		return
@@ -180,7 +180,7 @@ func TestNamedDump_Unusable(t *testing.T) {
 	for name, content := range map[string][]byte{"text": []byte("use strict"), "empty": nil} {
 		w := ready(t)
 		put(t, w.path(name), content)
-		w.opts.SideFiles = []inject.SideFile{{PID: 100, Path: w.path(name)}}
+		w.opts.SideFiles = []engine.SideFile{{PID: 100, Path: w.path(name)}}
 		w.fails(fmt.Sprintf("`Options.SideFiles{PID: 100, Path: %q}`: ", w.path(name)), "not a jitdump file")
 	}
 }
@@ -303,7 +303,7 @@ func TestRun_Interrupted(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := inject.Run(ctx, w.opts); err != context.Canceled {
+	if _, err := engine.Run(ctx, w.opts); err != context.Canceled {
 		t.Errorf("error %v", err)
 	}
 	if after := files(t, w.dir); after != before {
@@ -317,7 +317,7 @@ func TestRun_CancelledBeforeStart(t *testing.T) {
 	before := files(t, w.dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := inject.Run(ctx, w.opts); !errors.Is(err, context.Canceled) {
+	if _, err := engine.Run(ctx, w.opts); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if after := files(t, w.dir); after != before {
@@ -337,7 +337,7 @@ func TestBuildIDCache_RunFails(t *testing.T) {
 		t.Error("there is a cache")
 	}
 	w.opts.Strict = false
-	if sum, err := inject.Run(t.Context(), w.opts); err != nil || sum.Cached != sum.Objects || sum.Cached == 0 {
+	if sum, err := engine.Run(t.Context(), w.opts); err != nil || sum.Cached != sum.Objects || sum.Cached == 0 {
 		t.Errorf("got %s, %v; want no error, Cached = Objects, Cached other than 0", asJSON(sum), err)
 	}
 }
@@ -350,7 +350,7 @@ func TestStrict_CutDump(t *testing.T) {
 	w.opts.Strict = true
 	w.fails("jit-100.dump: it ends inside a record, at offset", "Options.Strict")
 	w.opts.Strict = false
-	if sum, err := inject.Run(t.Context(), w.opts); err != nil || !sum.Complete() || sum.Dumps[0].Cut != int64(len(dump)) {
+	if sum, err := engine.Run(t.Context(), w.opts); err != nil || !sum.Complete() || sum.Dumps[0].Cut != int64(len(dump)) {
 		t.Errorf("got %s, %v; want no error, nothing missing, Dumps[0].Cut = %v", asJSON(sum), err, int64(len(dump)))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/runtime/gdbjit/registered"
 )
 
@@ -66,7 +66,7 @@ func TestGDBJIT_NothingRegisteredNow(t *testing.T) {
 			if err := os.WriteFile(path, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			sum, err := inject.Run(context.Background(), opts)
+			sum, err := engine.Run(context.Background(), opts)
 			text := fmt.Sprint(err)
 			if sum != nil {
 				text = fmt.Sprint(sum.Notes)

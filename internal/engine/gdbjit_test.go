@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -27,7 +27,7 @@ const (
 )
 
 // lliRecording unpacks the recording and its core, and returns options for them. change may be nil.
-func lliRecording(t *testing.T, change func(core []byte) []byte) (dir string, opts inject.Options) {
+func lliRecording(t *testing.T, change func(core []byte) []byte) (dir string, opts engine.Options) {
 	t.Helper()
 	dir = t.TempDir()
 	core := testrec.Gunzip(t, lliData+"lli.core.gz")
@@ -39,7 +39,7 @@ func lliRecording(t *testing.T, change func(core []byte) []byte) (dir string, op
 			t.Fatal(err)
 		}
 	}
-	return dir, inject.Options{
+	return dir, engine.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 		CodeFrom: []string{filepath.Join(dir, "lli.core")},
 	}
@@ -50,7 +50,7 @@ func TestGDBJIT_CoreWithoutDump(t *testing.T) {
 	for _, bundle := range []bool{false, true} {
 		dir, opts := lliRecording(t, nil)
 		opts.Bundle = bundle
-		sum, err := inject.Run(context.Background(), opts)
+		sum, err := engine.Run(context.Background(), opts)
 		if err != nil || len(sum.Dumps) != 1 {
 			t.Fatalf("got %s, %v; want one dump", asJSON(sum), err)
 		}
@@ -58,7 +58,7 @@ func TestGDBJIT_CoreWithoutDump(t *testing.T) {
 			t.Errorf("got problems %v; want one about the jitdump, which is gone", sum.Problems)
 		}
 		d := &sum.Dumps[0]
-		if d.PID != lliProcess || d.Kind != inject.KindGDBJIT || d.Functions != 3 || d.WithLines != 3 || d.Inlining != 2 || d.Unwind.Sent != 3 || d.WithoutCode != 0 || d.Clock.Kind != inject.ClockStart {
+		if d.PID != lliProcess || d.Kind != engine.KindGDBJIT || d.Functions != 3 || d.WithLines != 3 || d.Inlining != 2 || d.Unwind.Sent != 3 || d.WithoutCode != 0 || d.Clock.Kind != engine.ClockStart {
 			t.Errorf("got %s; want 3 functions of process %d, with all that is known of them", asJSON(d), lliProcess)
 		}
 		if d.Samples == nil || d.Samples.Resolved == 0 || d.Samples.Resolved != d.Samples.InJIT {
@@ -105,12 +105,12 @@ func TestGDBJIT_CoreWithDump(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, lliDump), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sum, err := inject.Run(context.Background(), opts)
+	sum, err := engine.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 {
 		t.Fatalf("got %s, %v; want one dump, nothing missing", asJSON(sum), err)
 	}
 	d := &sum.Dumps[0]
-	if d.Kind != inject.KindJitdump || d.Functions != 3 || d.WithLines != 3 || d.Inlining != 2 || d.Unwind.Sent != 3 || d.Clock.Kind != inject.ClockMonotonic {
+	if d.Kind != engine.KindJitdump || d.Functions != 3 || d.WithLines != 3 || d.Inlining != 2 || d.Unwind.Sent != 3 || d.Clock.Kind != engine.ClockMonotonic {
 		t.Errorf("got %s; want the jitdump's functions and times, with inlined calls and tables from the core", asJSON(d))
 	}
 	if !slices.ContainsFunc(sum.Notes, func(n string) bool {
@@ -120,7 +120,7 @@ func TestGDBJIT_CoreWithDump(t *testing.T) {
 	}
 	// Without the core, there are no inlined calls.
 	opts.CodeFrom = nil
-	if sum, err = inject.Run(context.Background(), opts); err != nil || sum.Dumps[0].Inlining != 0 || sum.Dumps[0].Unwind.Sent != 0 {
+	if sum, err = engine.Run(context.Background(), opts); err != nil || sum.Dumps[0].Inlining != 0 || sum.Dumps[0].Unwind.Sent != 0 {
 		t.Errorf("got %s, %v without the core; want neither inlined calls nor tables", asJSON(sum.Dumps), err)
 	}
 }
@@ -135,7 +135,7 @@ func TestGDBJIT_DamagedObjectWithDump(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, lliDump), read(t, lliData+lliDump), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sum, err := inject.Run(context.Background(), opts)
+	sum, err := engine.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() || sum.Dumps[0].Samples.Resolved == 0 || sum.Dumps[0].Inlining != 0 {
 		t.Errorf("got %s, %v; want nothing missing, and no inlined calls", asJSON(sum), err)
 	}
@@ -156,7 +156,7 @@ func TestGDBJIT_OtherCodeInDump(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, lliDump), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sum, err := inject.Run(context.Background(), opts)
+	sum, err := engine.Run(context.Background(), opts)
 	if err != nil || len(sum.Dumps) != 1 || sum.Dumps[0].Unwind.Sent != 2 {
 		t.Fatalf("got %s, %v; want one dump with 2 functions as registered", asJSON(sum), err)
 	}
@@ -191,7 +191,7 @@ func TestGDBJIT_DamagedCore(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, opts := lliRecording(t, c.change)
-			sum, err := inject.Run(context.Background(), opts)
+			sum, err := engine.Run(context.Background(), opts)
 			if sum == nil && err != nil && strings.Contains(err.Error(), lliDump) {
 				return // nothing to inject, as without the core
 			}
@@ -230,15 +230,15 @@ func TestGDBJIT_LiveProcess(t *testing.T) {
 	waitForDump(t, dir, cmd.Process.Pid)
 	pid := fmt.Sprint(cmd.Process.Pid)
 	testrec.Run(t, dir, perf, "record", "-q", "-k", "mono", "-e", "cpu-clock", "-o", "perf.data", "-p", pid, "--", "sleep", "1")
-	opts := inject.Options{
+	opts := engine.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 		Live: []uint32{uint32(cmd.Process.Pid)},
 	}
-	sum, err := inject.Run(context.Background(), opts)
+	sum, err := engine.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
-	found := slices.ContainsFunc(sum.Dumps, func(d inject.DumpSummary) bool {
+	found := slices.ContainsFunc(sum.Dumps, func(d engine.DumpSummary) bool {
 		return d.Functions == 2 && d.WithLines == 2 && d.Unwind.Sent == 2 && d.Samples != nil && d.Samples.Resolved > 0
 	})
 	if len(sum.Dumps) != 1 || !found {
@@ -247,7 +247,7 @@ func TestGDBJIT_LiveProcess(t *testing.T) {
 	// The process that has the pid later is another one.
 	cmd.Process.Kill()
 	cmd.Wait()
-	if sum, err = inject.Run(context.Background(), opts); err != nil || sum.Complete() || !strings.Contains(fmt.Sprint(sum.Problems), "no process with this pid is running") {
+	if sum, err = engine.Run(context.Background(), opts); err != nil || sum.Complete() || !strings.Contains(fmt.Sprint(sum.Problems), "no process with this pid is running") {
 		t.Errorf("got %s, %v of a process that has ended; want a message", asJSON(sum), err)
 	}
 }
@@ -256,7 +256,7 @@ func TestGDBJIT_LiveProcess(t *testing.T) {
 func TestGDBJIT_LiveNotRecorded(t *testing.T) {
 	_, opts := lliRecording(t, nil)
 	opts.Live = []uint32{uint32(os.Getpid())}
-	sum, err := inject.Run(context.Background(), opts)
+	sum, err := engine.Run(context.Background(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestGDBJIT_LiveNotRecorded(t *testing.T) {
 		t.Errorf("got %s; want what the core has, and problem %q", asJSON(sum), want)
 	}
 	opts.Output, opts.Strict = opts.Output+".strict", true
-	if _, err = inject.Run(context.Background(), opts); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err = engine.Run(context.Background(), opts); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got error %v with Strict; want %q", err, want)
 	}
 	if _, err := os.Stat(opts.Output); err == nil {
@@ -305,7 +305,7 @@ func TestGDBJIT_CutCore(t *testing.T) {
 	core := opts.CodeFrom[0]
 	for _, strict := range []bool{false, true} {
 		opts.Strict = strict
-		sum, err := inject.Run(context.Background(), opts)
+		sum, err := engine.Run(context.Background(), opts)
 		text := fmt.Sprint(err)
 		if sum != nil {
 			text += fmt.Sprint(sum.Problems)
@@ -340,7 +340,7 @@ func TestGDBJIT_MapHasMore(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("perf-%d.map", lliProcess)), []byte(c.lines), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			sum, err := inject.Run(context.Background(), opts)
+			sum, err := engine.Run(context.Background(), opts)
 			if err != nil || len(sum.Dumps) != c.dumps || len(sum.Notes) > 0 || (dump == "none") != (len(sum.Problems) == 0) {
 				t.Fatalf("dump %s: got %s, %v; want %d dumps, and no problem but a missing dump", dump, asJSON(sum), err, c.dumps)
 			}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
@@ -52,12 +52,12 @@ func TestJ9_InlinesByEveryReader(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { os.RemoveAll(objects) })
-			o := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: objects,
+			o := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: objects,
 				Sources: filepath.Join(dir, "sources"), Bundle: c.bundle, DWARF: 5}
 			if c.bundle {
 				o.DWARF = 4
 			}
-			sum, err := inject.Run(t.Context(), o)
+			sum, err := engine.Run(t.Context(), o)
 			if err != nil || !sum.Complete() || len(sum.Problems) > 0 || len(sum.Dumps[0].Fixes) > 0 {
 				t.Fatalf("got %s, %v; want no error, nothing missing, no problems, no repairs", asJSON(sum), err)
 			}

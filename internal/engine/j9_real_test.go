@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/jitobj"
@@ -174,9 +174,9 @@ func TestJ9_RecordedByEveryPerf(t *testing.T) {
 		name, input     string
 		bundle, unwinds bool
 	}{{"alone", "frames.data", false, false}, {"bundle", "frames.data", true, false}, {"unwound", "dwarf.data", false, true}} {
-		opts := inject.Options{Input: filepath.Join(p.dir, layout.input), Output: filepath.Join(p.dir, layout.name+".data"), Objects: filepath.Join(p.dir, layout.name),
-			SideFiles: []inject.SideFile{{Kind: inject.KindJ9, Path: p.dir}}, Bundle: layout.bundle}
-		sum, err := inject.Run(t.Context(), opts)
+		opts := engine.Options{Input: filepath.Join(p.dir, layout.input), Output: filepath.Join(p.dir, layout.name+".data"), Objects: filepath.Join(p.dir, layout.name),
+			SideFiles: []engine.SideFile{{Kind: engine.KindJ9, Path: p.dir}}, Bundle: layout.bundle}
+		sum, err := engine.Run(t.Context(), opts)
 		if err != nil || !sum.Complete() {
 			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -63,7 +63,7 @@ func TestInlines_HotSpot(t *testing.T) {
 	for _, m := range inlinedMethod.FindAllStringSubmatch(string(out), -1) {
 		inlined[strings.ReplaceAll(m[1], "/", ".")+"."+m[2]] = true // a hidden class has a slash in its name
 	}
-	sum, err := inject.Run(context.Background(), inject.Options{
+	sum, err := engine.Run(context.Background(), engine.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 	})
 	if err != nil || !sum.Complete() || sum.Dumps[0].Inlining < 5 || len(sum.Dumps[0].Fixes) > 0 {

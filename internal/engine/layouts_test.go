@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -75,7 +75,7 @@ func TestLayouts_RandomProcesses(t *testing.T) {
 		for _, l := range layouts {
 			opts := w.opts
 			opts.Bundle, opts.Sampled, opts.Output, opts.Objects = l.bundle, l.sampled, w.path(l.name+".data"), w.path(l.name)
-			sum, err := inject.Run(context.Background(), opts)
+			sum, err := engine.Run(context.Background(), opts)
 			if err != nil {
 				t.Fatalf("seed %d, %s: %v", seed, l.name, err)
 			}
@@ -243,15 +243,15 @@ func TestLayouts_EveryRecording(t *testing.T) {
 	for _, name := range testrec.Names {
 		t.Run(name, func(t *testing.T) {
 			dir := testrec.Place(t, name)
-			opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
-			base, err := inject.Run(t.Context(), opts)
+			opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
+			base, err := engine.Run(t.Context(), opts)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, l := range layouts {
 				o := opts
 				o.Bundle, o.Sampled, o.Output, o.Objects = l.bundle, l.sampled, filepath.Join(dir, l.name+".data"), filepath.Join(dir, l.name)
-				sum, err := inject.Run(t.Context(), o)
+				sum, err := engine.Run(t.Context(), o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -281,11 +281,11 @@ func TestBundle_AnyNumberOfWorkers(t *testing.T) {
 	}
 	var first []byte
 	for _, jobs := range []int{1, 2, 7} {
-		opts := inject.Options{
+		opts := engine.Options{
 			Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"),
 			Objects: filepath.Join(dir, fmt.Sprint("objects", jobs)), Bundle: true, Jobs: jobs,
 		}
-		sum, err := inject.Run(t.Context(), opts)
+		sum, err := engine.Run(t.Context(), opts)
 		if err != nil || !sum.Complete() {
 			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
@@ -296,7 +296,7 @@ func TestBundle_AnyNumberOfWorkers(t *testing.T) {
 		if !bytes.Equal(all, first) {
 			t.Errorf("with %d jobs, the bundles differ", jobs)
 		}
-		again, err := inject.Run(t.Context(), opts)
+		again, err := engine.Run(t.Context(), opts)
 		if err != nil || again.Unchanged != sum.Objects {
 			t.Errorf("second run: %+v, %v", again, err)
 		}
@@ -311,7 +311,7 @@ func TestLayouts_OneDirectory(t *testing.T) {
 		all[len(all)-1].name, all[len(all)-1].bundle = "default", false
 		for round := range 2 {
 			for _, l := range all {
-				sum, err := inject.Run(t.Context(), inject.Options{
+				sum, err := engine.Run(t.Context(), engine.Options{
 					Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, l.name+".data"),
 					Objects: filepath.Join(dir, "objects"), Bundle: l.bundle, Sampled: l.sampled,
 				})

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -144,7 +144,7 @@ func TestLeftOut_LongPath(t *testing.T) {
 	}
 	w.resolve(w.opts.Output)
 	w.opts.Objects = filepath.Join(w.path(dir), "x")
-	if _, err := inject.Run(t.Context(), w.opts); err == nil || !strings.Contains(err.Error(), "file name too long") {
+	if _, err := engine.Run(t.Context(), w.opts); err == nil || !strings.Contains(err.Error(), "file name too long") {
 		t.Errorf("with that as Objects: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -34,15 +34,15 @@ func TestRun_ListsDirectoryOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, change := range []func(*inject.Options){
-		func(*inject.Options) {}, func(o *inject.Options) { o.Bundle = true }, func(o *inject.Options) { o.Sampled = true },
-		func(o *inject.Options) { o.DumpDirs = []string{dir, dir + "/."} },
+	for i, change := range []func(*engine.Options){
+		func(*engine.Options) {}, func(o *engine.Options) { o.Bundle = true }, func(o *engine.Options) { o.Sampled = true },
+		func(o *engine.Options) { o.DumpDirs = []string{dir, dir + "/."} },
 	} {
-		opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}
+		opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}
 		change(&opts)
 		var l listed
 		restore := sys.Use(&l)
-		sum, err := inject.Run(context.Background(), opts)
+		sum, err := engine.Run(context.Background(), opts)
 		restore()
 		if err != nil || sum.Objects == 0 {
 			t.Fatalf("got %s, %v; want objects", asJSON(sum), err)

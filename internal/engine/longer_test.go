@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -37,11 +37,11 @@ func TestDump_LongerCopy(t *testing.T) {
 			whole := read(t, recorded)
 			put(t, other, c.other(bytes.Clone(whole)))
 			put(t, recorded, c.recorded(bytes.Clone(whole)))
-			opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), DumpDirs: []string{filepath.Dir(other)}}
+			opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), DumpDirs: []string{filepath.Dir(other)}}
 			if c.named {
-				opts.SideFiles = []inject.SideFile{{PID: 538, Path: recorded}}
+				opts.SideFiles = []engine.SideFile{{PID: 538, Path: recorded}}
 			}
-			sum, err := inject.Run(t.Context(), opts)
+			sum, err := engine.Run(t.Context(), opts)
 			if err != nil || len(sum.Dumps) != 1 {
 				t.Fatalf("got %s, %v; want 1 dump, no error", asJSON(sum), err)
 			}

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -36,7 +36,7 @@ func objects(t *testing.T, recording string, dwarf int) (dir string, names []str
 	t.Helper()
 	in := testrec.Place(t, recording)
 	dir = filepath.Join(in, "objects")
-	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(in, "perf.data"), Output: filepath.Join(in, "out.data"), Objects: dir, DWARF: dwarf})
+	sum, err := engine.Run(context.Background(), engine.Options{Input: filepath.Join(in, "perf.data"), Output: filepath.Join(in, "out.data"), Objects: dir, DWARF: dwarf})
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -63,19 +63,19 @@ func sameAsMap(t *testing.T, dir, pid, input, output string, least int, more ...
 func TestPerfMap_RecordedJava(t *testing.T) {
 	dir := testrec.Unpack(t, "java-map")
 	const pid = "27266"
-	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), CFI: inject.CFINever}
-	sum, err := inject.Run(t.Context(), opts)
+	opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), CFI: engine.CFINever}
+	sum, err := engine.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, 1 map", asJSON(sum), err)
 	}
-	if d := sum.Dumps[0]; d.Kind != inject.KindPerfMap || d.Functions != 481 || d.WithoutCode != 481 || d.Samples.InJIT != 605 || d.Samples.Resolved != 604 {
+	if d := sum.Dumps[0]; d.Kind != engine.KindPerfMap || d.Functions != 481 || d.WithoutCode != 481 || d.Samples.InJIT != 605 || d.Samples.Resolved != 604 {
 		t.Errorf("got %s; want 481 functions without code, 604 of 605 samples in them", asJSON(sum))
 	}
 	sameAsMap(t, dir, pid, opts.Input, opts.Output, 600, "-G") // perf cannot unwind without code
 	// On another machine, with what perf archive packs: neither the map nor the objects.
 	away := opts
 	away.Output, away.Objects, away.BuildIDCache = filepath.Join(dir, "away.data"), filepath.Join(dir, "gone"), filepath.Join(dir, ".debug")
-	if sum, err := inject.Run(t.Context(), away); err != nil || !sum.Complete() || sum.Cached != sum.Objects {
+	if sum, err := engine.Run(t.Context(), away); err != nil || !sum.Complete() || sum.Cached != sum.Objects {
 		t.Fatalf("got %s, %v; want no error, nothing missing, all objects in the cache", asJSON(sum), err)
 	}
 	if err := os.RemoveAll(away.Objects); err != nil {
@@ -85,7 +85,7 @@ func TestPerfMap_RecordedJava(t *testing.T) {
 	for _, layout := range layouts {
 		more := opts
 		more.Bundle, more.Sampled, more.Output, more.Objects = layout.bundle, layout.sampled, filepath.Join(dir, layout.name+".data"), filepath.Join(dir, layout.name)
-		if sum, err := inject.Run(t.Context(), more); err != nil || !sum.Complete() {
+		if sum, err := engine.Run(t.Context(), more); err != nil || !sum.Complete() {
 			t.Fatalf("%s: got %s, %v; want no error, nothing missing", layout.name, asJSON(sum), err)
 		}
 		sameAsMap(t, dir, pid, more.Input, more.Output, 600, "-G")
@@ -96,8 +96,8 @@ func TestPerfMap_RecordedJava(t *testing.T) {
 func TestPerfMap_CodeFromCore(t *testing.T) {
 	dir := testrec.Unpack(t, "java-map")
 	objdump := testrec.Tool(t, "objdump")
-	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), CodeFrom: []string{filepath.Join(dir, "java.core")}}
-	sum, err := inject.Run(t.Context(), opts)
+	opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), CodeFrom: []string{filepath.Join(dir, "java.core")}}
+	sum, err := engine.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
@@ -164,9 +164,9 @@ func TestPerfMap_FreshRuntimes(t *testing.T) {
 			dir := t.TempDir()
 			program(t, dir, c.file, c.program)
 			record(t, dir, nil, append(append([]string{tool}, c.args...), c.file)...)
-			opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
-			sum, err := inject.Run(t.Context(), opts)
-			if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != inject.KindPerfMap {
+			opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
+			sum, err := engine.Run(t.Context(), opts)
+			if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != engine.KindPerfMap {
 				t.Fatalf("got %s, %v; want no error, nothing missing, 1 map", asJSON(sum), err)
 			}
 			d := sum.Dumps[0]
@@ -197,12 +197,12 @@ func TestPerfMap_RunningContainer(t *testing.T) {
 	startProcess(t, dir, 1, unshare, "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", "mount -t tmpfs none /tmp; exec "+node+" --perf-basic-prof "+filepath.Join(dir, "prog.js"))
 	perf := testrec.Tool(t, "perf")
 	testrec.Run(t, dir, perf, "record", "-q", "-e", "cpu-clock", "-F", "499", "-k", "mono", "-g", "-a", "-o", "perf.data", "sleep", "2")
-	sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
+	sum, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range sum.Dumps {
-		if d.Kind == inject.KindPerfMap && isDescendant(t, d.PID) {
+		if d.Kind == engine.KindPerfMap && isDescendant(t, d.PID) {
 			if !strings.HasPrefix(d.Path, "/proc/") || !strings.HasSuffix(d.Path, "/tmp/perf-1.map") || d.Samples.Resolved < 20 || d.Samples.Resolved*100 < d.Samples.InJIT*95 {
 				t.Errorf("got %s; want samples in functions of the container's map", asJSON(sum))
 			}
@@ -225,9 +225,9 @@ func TestPerfMap_SameAsJavaAgent(t *testing.T) {
 	program(t, dir, "Main.java", javaMapProgram)
 	testrec.Run(t, dir, testrec.Tool(t, "javac"), "Main.java")
 	record(t, dir, nil, testrec.Tool(t, "java"), "-agentpath:"+agent+"=dir="+dir, "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", "-XX:+PreserveFramePointer", "-XX:+UseSerialGC", "-cp", dir, "Main")
-	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "dump.data"), Objects: filepath.Join(dir, "dumped")}
-	sum, err := inject.Run(t.Context(), opts)
-	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != inject.KindJitdump {
+	opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "dump.data"), Objects: filepath.Join(dir, "dumped")}
+	sum, err := engine.Run(t.Context(), opts)
+	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != engine.KindJitdump {
 		t.Fatalf("got %s, %v; want the dump, which comes before the map", asJSON(sum), err)
 	}
 	if err := os.Remove(sum.Dumps[0].Path); err != nil {
@@ -235,8 +235,8 @@ func TestPerfMap_SameAsJavaAgent(t *testing.T) {
 	}
 	opts.Output, opts.Objects = filepath.Join(dir, "map.data"), filepath.Join(dir, "mapped")
 	path := fmt.Sprintf("/tmp/perf-%d.map", sum.Dumps[0].PID)
-	opts.SideFiles = []inject.SideFile{{Kind: inject.KindPerfMap, Path: path}}
-	if sum, err = inject.Run(t.Context(), opts); err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != inject.KindPerfMap {
+	opts.SideFiles = []engine.SideFile{{Kind: engine.KindPerfMap, Path: path}}
+	if sum, err = engine.Run(t.Context(), opts); err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != engine.KindPerfMap {
 		t.Fatalf("got %s, %v; want the map, and the dump missing", asJSON(sum), err)
 	}
 	perf := testrec.Tool(t, "perf")

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -18,8 +18,8 @@ func TestPreview_CountsAsRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Preview: true, Force: true}
-		preview, err := inject.Run(t.Context(), opts)
+		opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Preview: true, Force: true}
+		preview, err := engine.Run(t.Context(), opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +27,7 @@ func TestPreview_CountsAsRun(t *testing.T) {
 			t.Errorf("%s: %d files, %v; want %d", name, len(after), err, len(before))
 		}
 		opts.Preview, opts.Output = false, filepath.Join(dir, "out.data")
-		sum, err := inject.Run(t.Context(), opts)
+		sum, err := engine.Run(t.Context(), opts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/calls"
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -39,7 +39,7 @@ func TestSampled_EveryRecordingShowsTheSame(t *testing.T) {
 				place = testrec.Unpack
 			}
 			dir := place(t, in.recording)
-			opts := inject.Options{
+			opts := engine.Options{
 				Input: filepath.Join(dir, in.file), Output: filepath.Join(dir, "all.data"), Objects: filepath.Join(dir, "objects"), DumpDirs: []string{dir},
 			}
 			if strings.Contains(in.recording, "dwarf") { // as perf 7 needs them
@@ -50,12 +50,12 @@ func TestSampled_EveryRecordingShowsTheSame(t *testing.T) {
 				t.Cleanup(func() { os.RemoveAll(objects) })
 				opts.Objects = objects
 			}
-			all, err := inject.Run(t.Context(), opts)
+			all, err := engine.Run(t.Context(), opts)
 			if err != nil {
 				t.Fatal(err)
 			}
 			opts.Output, opts.Sampled = filepath.Join(dir, "sampled.data"), true
-			sampled, err := inject.Run(t.Context(), opts)
+			sampled, err := engine.Run(t.Context(), opts)
 			if err != nil || len(sampled.Notes) > 0 {
 				t.Fatalf("got %+v, %v; want no error, no notes", sampled, err)
 			}
@@ -63,7 +63,7 @@ func TestSampled_EveryRecordingShowsTheSame(t *testing.T) {
 			stacks := strings.Contains(in.recording, "dwarf")
 			if stacks {
 				opts.Output, opts.Objects = filepath.Join(dir, "alone.data"), filepath.Join(dir, "sampled")
-				if _, err := inject.Run(t.Context(), opts); err != nil {
+				if _, err := engine.Run(t.Context(), opts); err != nil {
 					t.Fatal(err)
 				}
 				checkSubset(t, all.Dumps[0].Objects, filepath.Join(dir, "all.data"), opts.Objects, opts.Output)
@@ -180,7 +180,7 @@ func (w *touching) touch(s testrec.Touch) {
 
 // made returns the names of the functions that have objects, in the order in which they
 // were loaded, and injects first.
-func (w *touching) made() (names []string, sum *inject.Summary) {
+func (w *touching) made() (names []string, sum *engine.Summary) {
 	w.t.Helper()
 	w.dump("jit-100.dump", x86(100), w.loads...)
 	sum, err := w.run()
@@ -361,13 +361,13 @@ func TestSampled_Pipe(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	t.Chdir(dir)
 	for _, bundle := range []bool{false, true} {
-		opts := inject.Options{Input: "perf.pipe.data", Output: "file.data", Objects: "objects", Sampled: true, Bundle: bundle}
-		file, err := inject.Run(t.Context(), opts)
+		opts := engine.Options{Input: "perf.pipe.data", Output: "file.data", Objects: "objects", Sampled: true, Bundle: bundle}
+		file, err := engine.Run(t.Context(), opts)
 		if err != nil || !file.Complete() || len(file.Notes) != 0 || file.Objects == 0 || file.Objects > 1000 {
 			t.Errorf("got %+v, %v; want no error, nothing missing, no notes, 0 < Objects <= 1000", file, err)
 		}
 		opts.Input, opts.Stdin, opts.Output = "-", feed(t, read(t, "perf.pipe.data"), 5000), "piped.data"
-		piped, err := inject.Run(t.Context(), opts)
+		piped, err := engine.Run(t.Context(), opts)
 		if err != nil || piped.Unchanged != file.Objects || piped.Objects != file.Objects || !bytes.Equal(read(t, "piped.data"), read(t, "file.data")) {
 			t.Errorf("got %+v, %v; want the %d objects of the file, and its result", piped, err, file.Objects)
 		}
@@ -396,7 +396,7 @@ func TestSampled_TraceOfOtherProcess(t *testing.T) {
 	s.threads = map[uint32][]calls.Step{s.pid: steps("10+1 20+2 25-2 40-1")}
 	w.fillTraced()
 	w.opts.Sampled = true
-	inject.SetTraces(t, s)
+	engine.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 2 || sum.Objects != 3 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Traces[0].Calls = 2, Objects = 3", asJSON(sum), err)
@@ -409,8 +409,8 @@ func TestSampled_RegionsOfDefault(t *testing.T) {
 	for _, name := range []string{"node25-workers", "node22-dwarf", "php84-dwarf"} {
 		dir := testrec.Place(t, name)
 		objects := func(sampled, bundle bool) (list []mapping) {
-			opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), Sampled: sampled, Bundle: bundle}
-			if _, err := inject.Run(t.Context(), opts); err != nil {
+			opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), Sampled: sampled, Bundle: bundle}
+			if _, err := engine.Run(t.Context(), opts); err != nil {
 				t.Fatal(err)
 			}
 			for _, m := range readMappings(t, opts.Output).all {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -78,7 +78,7 @@ func checkPackedStream(t *testing.T, w *world) {
 	eachRaw(t, w.opts.Input, func(rec []byte) { stream = append(stream, rec...) })
 	opts := w.opts
 	opts.Input, opts.Stdin, opts.Output, opts.Objects = "-", feed(t, stream, 5000), w.path("piped.data"), w.path("piped")
-	sum, err := inject.Run(t.Context(), opts)
+	sum, err := engine.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
@@ -171,7 +171,7 @@ func TestUnwindTables_Invalid(t *testing.T) {
 		w.mark(100, 10, "jit-100.dump")
 		u := unwinding(len(code), false)
 		spoil(u.Data)
-		w.opts.CFI = inject.CFIAlways
+		w.opts.CFI = engine.CFIAlways
 		w.dump("jit-100.dump", x86(100), timed{20, u}, load(20, 100, 1, 0x10000, "function", code))
 		w.expect(100, 100, 0x10004, "function+0x4")
 		sum, err := w.run()
@@ -183,7 +183,7 @@ func TestUnwindTables_Invalid(t *testing.T) {
 		}
 		t.Logf("%s: %s", want, sum.Problems[0].Text)
 		w.resolve(w.opts.Output)
-		w.opts.CFI = inject.CFINever
+		w.opts.CFI = engine.CFINever
 		if sum, err = w.run(); err != nil || sum.Dumps[0].Unwind.Derived != 0 {
 			t.Errorf("%s without: %+v, %v", want, sum, err)
 		}
@@ -196,7 +196,7 @@ func TestUnwindTables_NothingElseThere(t *testing.T) {
 	for _, name := range []string{"node-dwarf", "php-dwarf", "toyjit-dwarf"} {
 		dir := testrec.Place(t, name)
 		out := filepath.Join(dir, "out.data")
-		sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: filepath.Join(dir, "objects")})
+		sum, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: filepath.Join(dir, "objects")})
 		if err != nil || !sum.Complete() {
 			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}

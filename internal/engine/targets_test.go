@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -122,7 +122,7 @@ func TestSampled_AnnotateShowsTheSame(t *testing.T) {
 				for _, sampled := range []bool{false, true} {
 					output := filepath.Join(dir, fmt.Sprintf("%v-%v.data", bundle, sampled))
 					objects := filepath.Join(dir, fmt.Sprintf("objects-%v-%v", bundle, sampled))
-					_, err := inject.Run(t.Context(), inject.Options{
+					_, err := engine.Run(t.Context(), engine.Options{
 						Input: filepath.Join(dir, "perf.data"), Output: output, Objects: objects,
 						DumpDirs: []string{dir}, Bundle: bundle, Sampled: sampled,
 					})

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/calls"
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -15,13 +15,13 @@ import (
 func TestTrace_InjectedAgain(t *testing.T) {
 	w, s := tracedWorld(t)
 	w.fillTraced()
-	inject.SetTraces(t, s)
+	engine.SetTraces(t, s)
 	if _, err := w.run(); err != nil {
 		t.Fatal(err)
 	}
 	opts := w.opts
 	opts.Input, opts.Output = w.opts.Output, w.path("again.data")
-	sum, err := inject.Run(t.Context(), opts)
+	sum, err := engine.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() || len(sum.Notes) != 1 || !strings.Contains(sum.Notes[0], "event mono already") {
 		t.Fatalf(`got %s, %v; want no error, nothing missing, 1 note, Notes[0] with "event mono already"`, asJSON(sum), err)
 	}
@@ -32,8 +32,8 @@ func TestTrace_InjectedAgain(t *testing.T) {
 	// The calls of another process are not there, and cannot be put in any more.
 	other := *s
 	other.pid++
-	inject.SetTraces(t, s, &other)
-	sum, err = inject.Run(t.Context(), opts)
+	engine.SetTraces(t, s, &other)
+	sum, err = engine.Run(t.Context(), opts)
 	if err != nil || len(sum.Notes) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "calls of other processes in event mono already, from an earlier run; those of process 4712 are left out; give all traces at once") {
 		t.Fatalf(`got %s, %v; want no error, 1 note, 1 problem, Problems[0] with "calls of other processes in event mono already, from an earlier run; those of process 4712 are left out; give all traces at once"`, asJSON(sum), err)
 	}
@@ -46,20 +46,20 @@ func TestTrace_InjectedAgainStrict(t *testing.T) {
 	w.Sample(tracePID, 1000, 0x1000)
 	w.Sample(tracePID, 1200, 0x1000)
 	s := &script{pid: tracePID, name: "xray", threads: map[uint32][]calls.Step{tracePID: steps("10+1 100-1")}}
-	inject.SetTraces(t, s)
+	engine.SetTraces(t, s)
 	w.opts.Strict = true
 	if _, err := w.run(); err != nil {
 		t.Fatal(err)
 	}
 	opts := w.opts
 	opts.Input, opts.Output = w.opts.Output, w.path("again.data")
-	if sum, err := inject.Run(t.Context(), opts); err != nil || len(sum.Notes) != 1 {
+	if sum, err := engine.Run(t.Context(), opts); err != nil || len(sum.Notes) != 1 {
 		t.Errorf("got %s, %v; want no error, 1 note", asJSON(sum), err)
 	}
 	other := *s
 	other.pid++
-	inject.SetTraces(t, &other)
-	if sum, err := inject.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "from an earlier run") {
+	engine.SetTraces(t, &other)
+	if sum, err := engine.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "from an earlier run") {
 		t.Errorf(`got %s, %v; want an error with "from an earlier run"`, asJSON(sum), err)
 	}
 }
@@ -69,7 +69,7 @@ func TestTrace_EventNameTaken(t *testing.T) {
 	w, s := tracedWorld(t)
 	s.name = "cpu-clock"
 	w.fillTraced()
-	inject.SetTraces(t, s)
+	engine.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || len(sum.Notes) != 0 || sum.Traces[0].Event != "cpu-clock-2" || sum.Traces[0].Calls != 6 {
 		t.Fatalf(`got %s, %v; want no error, nothing missing, no notes, Traces[0].Event = "cpu-clock-2", Traces[0].Calls = 6`, asJSON(sum), err)
@@ -81,7 +81,7 @@ func TestTrace_EventNameTaken(t *testing.T) {
 	}
 	opts := w.opts
 	opts.Input, opts.Output = w.opts.Output, w.path("again.data")
-	if sum, err = inject.Run(t.Context(), opts); err != nil || !sum.Complete() || len(sum.Notes) != 1 {
+	if sum, err = engine.Run(t.Context(), opts); err != nil || !sum.Complete() || len(sum.Notes) != 1 {
 		t.Errorf("got %s, %v; want no error, nothing missing, 1 note", asJSON(sum), err)
 	}
 }
@@ -109,7 +109,7 @@ func TestTrace_CannotBePutIn(t *testing.T) {
 			w, s := tracedWorld(t)
 			test.set(w, s)
 			w.fillTraced()
-			inject.SetTraces(t, s)
+			engine.SetTraces(t, s)
 			sum, err := w.run()
 			if err != nil || sum.Complete() {
 				t.Fatalf("got %s, %v; want no error, something missing", asJSON(sum), err)
@@ -130,17 +130,17 @@ func TestTrace_Stream(t *testing.T) {
 	w, s := tracedWorld(t)
 	w.fillTraced()
 	w.Write(t, w.opts.Input)
-	inject.SetTraces(t, s)
+	engine.SetTraces(t, s)
 	put(t, w.path("in.pipe"), w.stream())
 	opts := w.opts
 	opts.Input = w.path("in.pipe")
-	sum, err := inject.Run(t.Context(), opts)
+	sum, err := engine.Run(t.Context(), opts)
 	if err != nil || len(sum.Traces) != 1 || sum.Traces[0].Calls == 0 {
 		t.Fatalf("got %s, %v; want no error, one trace with calls", asJSON(sum), err)
 	}
 	want := read(t, w.opts.Output)
 	opts.Input, opts.Stdin = "-", feed(t, w.stream(), 1000)
-	if _, err := inject.Run(t.Context(), opts); err != nil || !bytes.Equal(read(t, w.opts.Output), want) {
+	if _, err := engine.Run(t.Context(), opts); err != nil || !bytes.Equal(read(t, w.opts.Output), want) {
 		t.Errorf("got %v, or another result than of the file", err)
 	}
 }
@@ -169,7 +169,7 @@ func TestTrace_DeepCalls(t *testing.T) {
 	w.Sample(tracePID, 1001, 0x700044)
 	w.Round()
 	w.Sample(tracePID+9, 3000, 0x1000)
-	inject.SetTraces(t, s)
+	engine.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
@@ -212,7 +212,7 @@ func TestTrace_ForkedProcess(t *testing.T) {
 	s.threads = map[uint32][]calls.Step{s.pid: steps("20+1 30-1")}
 	w.fillTraced()
 	w.Fork(s.pid, tracePID, 1010)
-	inject.SetTraces(t, s)
+	engine.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || sum.Traces[0].Command == "" || sum.Traces[0].Command != sum.Dumps[0].Command {
 		t.Fatalf(`got %s, %v; want no error, Traces[0].Command other than "", Traces[0].Command = Dumps[0].Command`, asJSON(sum), err)

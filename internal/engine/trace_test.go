@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/calls"
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -180,7 +180,7 @@ func TestTrace_ExactTimes(t *testing.T) {
 			w, s := tracedWorld(t)
 			test.set(w, s)
 			w.fillTraced()
-			inject.SetTraces(t, s)
+			engine.SetTraces(t, s)
 			sum, err := w.run()
 			if err != nil || !sum.Complete() || len(sum.Traces) != 1 {
 				t.Fatalf("got %s, %v; want no error, nothing missing, 1 trace", asJSON(sum), err)
@@ -220,8 +220,8 @@ func TestTrace_EveryForm(t *testing.T) {
 		t.Run(form.name+" to "+form.output, func(t *testing.T) {
 			dir := testrec.Unpack(t, form.name)
 			input, plain := filepath.Join(dir, form.input), filepath.Join(dir, "plain.data")
-			opts := inject.Options{Input: input, Output: plain}
-			if _, err := inject.Run(t.Context(), opts); err != nil {
+			opts := engine.Options{Input: input, Output: plain}
+			if _, err := engine.Run(t.Context(), opts); err != nil {
 				t.Fatal(err)
 			}
 			perf := testrec.Tool(t, "perf")
@@ -235,7 +235,7 @@ func TestTrace_EveryForm(t *testing.T) {
 						calls.Step{Kind: calls.Enter, Time: at, Function: 0x1000, CPU: i}, calls.Step{Kind: calls.Exit, Time: at + uint64(i)*1000, Function: 0x1000, CPU: i})
 				}
 			}
-			inject.SetTraces(t, trace)
+			engine.SetTraces(t, trace)
 			traced := filepath.Join(dir, strings.TrimSuffix(form.output, "/"))
 			opts.Output = traced
 			if strings.HasSuffix(form.output, "/") {
@@ -250,7 +250,7 @@ func TestTrace_EveryForm(t *testing.T) {
 				defer f.Close()
 				opts.Output, opts.Stdout = "-", f
 			}
-			sum, err := inject.Run(t.Context(), opts)
+			sum, err := engine.Run(t.Context(), opts)
 			if err != nil || !sum.Complete() || sum.Traces[0].Calls != threads*each {
 				t.Fatalf("got %s, %v; want no error, nothing missing, Traces[0].Calls = %v", asJSON(sum), err, threads*each)
 			}
@@ -344,7 +344,7 @@ func TestTrace_NotesAndZeroTimes(t *testing.T) {
 	}
 	s.threads = map[uint32][]calls.Step{tracePID: steps("10+1 20!0 20+2 20-2 " + deep + "60-1")}
 	w.fillTraced()
-	inject.SetTraces(t, s)
+	engine.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
@@ -390,7 +390,7 @@ func TestTrace_PerfReportSums(t *testing.T) {
 		s.threads[tracePID+uint32(tid)] = steps(text)
 	}
 	w.fillTraced()
-	inject.SetTraces(t, s)
+	engine.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 2700 || sum.Traces[0].Traced != total["One"] {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Traces[0].Calls = 2700, Traces[0].Traced = %v", asJSON(sum), err, total["One"])

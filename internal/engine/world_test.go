@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 	"github.com/jitinject/jitinject/perfdata"
@@ -28,7 +28,7 @@ type world struct {
 	*testrec.Recording
 	t     *testing.T
 	dir   string
-	opts  inject.Options
+	opts  engine.Options
 	wants []want
 	newer bool // not every perf reads such recordings
 }
@@ -43,7 +43,7 @@ func newWorld(t *testing.T) *world {
 	dir := t.TempDir()
 	return &world{
 		Recording: testrec.NewRecording(), t: t, dir: dir,
-		opts: inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")},
+		opts: engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")},
 	}
 }
 
@@ -113,10 +113,10 @@ func x86(pid uint32) jitdump.Header {
 }
 
 // run injects.
-func (w *world) run() (*inject.Summary, error) {
+func (w *world) run() (*engine.Summary, error) {
 	w.t.Helper()
 	w.Write(w.t, w.opts.Input)
-	sum, err := inject.Run(context.Background(), w.opts)
+	sum, err := engine.Run(context.Background(), w.opts)
 	if sum != nil {
 		for _, p := range sum.Problems {
 			if p.Advice == "" || strings.Contains(p.Text, p.Advice) {
@@ -128,7 +128,7 @@ func (w *world) run() (*inject.Summary, error) {
 }
 
 // check injects, which must leave nothing out, and asks about all samples.
-func (w *world) check() *inject.Summary {
+func (w *world) check() *engine.Summary {
 	w.t.Helper()
 	sum, err := w.run()
 	if err != nil {
@@ -144,7 +144,7 @@ func (w *world) check() *inject.Summary {
 }
 
 // checkCount compares how many samples should be in functions with what the summary says.
-func (w *world) checkCount(sum *inject.Summary) {
+func (w *world) checkCount(sum *engine.Summary) {
 	w.t.Helper()
 	want := int64(0)
 	for _, s := range w.wants {
@@ -165,7 +165,7 @@ func (w *world) checkLayouts() {
 	for _, layout := range layouts {
 		opts := w.opts
 		opts.Bundle, opts.Sampled, opts.Output, opts.Objects = layout.bundle, layout.sampled, filepath.Join(dir, layout.name+".data"), filepath.Join(dir, layout.name)
-		sum, err := inject.Run(context.Background(), opts)
+		sum, err := engine.Run(context.Background(), opts)
 		if err != nil {
 			w.t.Fatalf("for %v: unexpected error: %v", layout.name, err)
 		}
@@ -356,7 +356,7 @@ func (m *mappings) symbol(t testing.TB, s want) string {
 }
 
 // injectAgain runs without writing the recording.
-func injectAgain(w *world) (*inject.Summary, error) { return inject.Run(context.Background(), w.opts) }
+func injectAgain(w *world) (*engine.Summary, error) { return engine.Run(context.Background(), w.opts) }
 
 // eachRaw calls f with the bytes of every record of a file.
 func eachRaw(t testing.TB, path string, f func([]byte)) {

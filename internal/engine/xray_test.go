@@ -15,22 +15,22 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/calls"
-	inject "github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
 
 // xrayed puts the trace in a directory into the recording there.
-func xrayed(t *testing.T, dir string, change func(*inject.Options)) *inject.Summary {
+func xrayed(t *testing.T, dir string, change func(*engine.Options)) *engine.Summary {
 	t.Helper()
-	opts := inject.Options{
-		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), SideFiles: []inject.SideFile{{Kind: inject.KindXRay, Path: filepath.Join(dir, "xray-log.calls")}},
+	opts := engine.Options{
+		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), SideFiles: []engine.SideFile{{Kind: engine.KindXRay, Path: filepath.Join(dir, "xray-log.calls")}},
 	}
 	if change != nil {
 		change(&opts)
 	}
-	sum, err := inject.Run(context.Background(), opts)
+	sum, err := engine.Run(context.Background(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func checkXRay(t *testing.T, dir string) {
 	if int(s.Calls) != all || int(s.Inferred) != 2*thrown || int(s.Notes) != count["telling"] || s.Threads != 2 || s.Unmatched+s.Gaps+s.Backward+s.TooDeep+s.Late != 0 {
 		t.Errorf("%d calls, %d exceptions, %d notes: %+v", all, thrown, count["telling"], s)
 	}
-	if s.Event != "xray" || s.Clock.Kind != inject.ClockMonotonic || s.XRay == nil || filepath.Base(s.XRay.Program) != "calls" || s.XRay.Functions != len(count) {
+	if s.Event != "xray" || s.Clock.Kind != engine.ClockMonotonic || s.XRay == nil || filepath.Base(s.XRay.Program) != "calls" || s.XRay.Functions != len(count) {
 		t.Errorf(`got %+v, %+v; want Event = "xray", Clock.Kind = ClockMonotonic, XRay not nil, filepath.Base(s.XRay.Program) = "calls", XRay.Functions = %v`, s, s.XRay, len(count))
 	}
 	account := accountOf(t, dir)

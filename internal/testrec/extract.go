@@ -21,23 +21,24 @@ var Names = []string{"node-fp", "node-forks", "node-dwarf", "node-hot", "erlang"
 // stacks run through, so that perf unwinds them as it did on the original machine.
 var Stacks = []string{"node22-dwarf", "node25-dwarf", "node25-workers", "node24-debian", "php84-dwarf", "toyjit-dwarf", "llvm-orc", "python", "python-3.15"}
 
-// root is the repository's directory. Tests start in a directory of it. The names of source files in
-// a program do not help: go test -trimpath removes their directories, and distributions use that.
-var root = func() string {
-	start, _ := os.Getwd()
-	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return start
+// testdata is the repository's directory of that name. Tests begin in the directory of their package,
+// and may change to another. Where the compiler found this file does not count: with -trimpath,
+// programs do not know it.
+var testdata = func() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for up := dir; ; up = filepath.Dir(up) {
+		if _, err := os.Stat(filepath.Join(up, "go.mod")); err == nil || up == filepath.Dir(up) {
+			return filepath.Join(up, "testdata")
 		}
 	}
 }()
 
 // Path returns the path of a file of the repository's testdata directory.
 func Path(elem ...string) string {
-	return filepath.Join(append([]string{root, "testdata"}, elem...)...)
+	return filepath.Join(append([]string{testdata}, elem...)...)
 }
 
 // Place unpacks a recording into a fresh directory, with markers that name the
