@@ -14,7 +14,7 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// The table of RATIONALE.md (Clocks), cell by cell: the flag of the header, the clock of the
+// The rules of RATIONALE.md (Clocks), case by case: the flag of the header, the clock of the
 // recording, TIME_CONV, and what the dump's times count.
 
 const (
