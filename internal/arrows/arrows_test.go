@@ -142,9 +142,9 @@ var allowed = map[string][]string{
 	"internal/verify/checkdump":      {"golang.org/x/arch/x86/x86asm", "internal/format/callframe", "internal/format/j9meta", "internal/safefile/sys", "internal/verify", "internal/verify/checkproducer", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
 	"internal/verify/checkproducer":  {"internal/safefile/sys", "internal/verify", "jitdump"},
 	"internal/verify/checkmap":       {"internal/verify", "internal/verify/jitted", "internal/verify/recorded"},
-	"internal/verify/checkgdbjit":    {"internal/elfcore", "internal/verify", "internal/verify/jitted", "internal/verify/recorded"},
+	"internal/verify/checkgdbjit":    {"internal/elfcore", "internal/verify"},
 
-	"internal/formats/checks": {"internal/formats", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkmap", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/recorded"},
+	"internal/formats/checks": {"internal/formats", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkmap", "internal/verify/checkobject", "internal/verify/checkrecording"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.

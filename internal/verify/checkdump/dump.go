@@ -72,26 +72,15 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verif
 	if c.changed, err = verify.WrittenAt(f, opts.Now); err != nil {
 		return err
 	}
-	recordings := []string{opts.Recording}
-	if opts.Recording == "" {
-		recordings = nil
-		if reader, err := jitdump.NewReader(f); err == nil && len(opts.Recordings) > 0 {
-			pid := reader.Header().PID
-			if recordings, err = recordingsOf(ctx, pid, filepath.Base(path), opts.Recordings); err != nil {
-				return err
-			}
-			if len(recordings) == 0 {
-				c.Result.Holds = "not checked"
-				c.Violation("dump/other-process", -1, "of process %d, which is in none of the recordings: not checked", pid)
-				return nil
-			}
-		}
+	results, checked, err := c.results(ctx, path, opts)
+	if err != nil || !checked {
+		return err
 	}
 	if err := c.check(ctx, filepath.Base(path)); err != nil || c.header == nil {
 		return err
 	}
-	for _, recording := range recordings {
-		if err := c.besideRecording(ctx, path, recording); err != nil {
+	for _, r := range results {
+		if err := c.injectedCode(ctx, &r); err != nil {
 			return err
 		}
 	}

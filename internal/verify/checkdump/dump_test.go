@@ -318,44 +318,6 @@ var dumpBreaches = []breach{
 		opts.Recordings = []string{write(t, dir, "perf.data", r.Bytes())}
 		return path, opts
 	}},
-	beside("dump/recording-clock", func(r *testrec.Recording, marker string) {
-		r.ClockID = -1
-		r.Marker(dumpPID, 5_000_000, marker)
-		r.Sample(dumpPID, 6_000_000, 1)
-	}),
-	beside("dump/recording-time", func(r *testrec.Recording, marker string) {
-		r.Marker(dumpPID, 900e9, marker)
-		r.Sample(dumpPID, 901e9, 1)
-	}),
-	{Rule: "dump/recording-time", Make: func(t *testing.T, dir string) (string, verify.Options) {
-		path, opts := full().file(t, dir)
-		r := testrec.NewRecording()
-		r.Marker(dumpPID, 4_000_000, "/elsewhere/jit-4711.dump")
-		for i := range u64(20) {
-			r.Sample(dumpPID, 4_500_000+i, a+0x20)
-		}
-		r.Sample(dumpPID, 6_000_000, a+0x20)
-		opts.Recording = write(t, dir, "perf.data", r.Bytes())
-		return path, opts
-	}, Also: []string{"dump/load-late"}},
-	beside("dump/recording-place", func(r *testrec.Recording, marker string) { // samples are elsewhere
-		r.Mmap2(dumpPID, 4_000_000, 0x400000, 0x1000, 0, "/bin/prog")
-		r.Marker(dumpPID, 4_000_000, marker)
-		for i := range u64(20) {
-			r.Sample(dumpPID, 6_000_000+i, 0x7fff00000000+i)
-		}
-	}),
-	beside("dump/recording-place", func(r *testrec.Recording, marker string) { // executable memory is elsewhere
-		r.Mmap2(dumpPID, 4_000_000, 0x400000, 0x1000, 0, "/bin/prog")
-		r.Marker(dumpPID, 4_000_000, marker)
-		r.Mmap2(dumpPID, 4_100_000, 0x7fff00000000, 0x1000, 0, "//anon")
-		r.Sample(dumpPID, 6_000_000, 0x400010)
-	}),
-	beside("dump/load-late", func(r *testrec.Recording, marker string) {
-		r.Marker(dumpPID, 4_000_000, marker)
-		r.Sample(dumpPID, 4_500_000, a+0x20)
-		r.Sample(dumpPID, 6_000_000, a+0x20)
-	}),
 }
 
 // TestLimit: ten complaints about a rule are told, and how many more there are.

@@ -2,7 +2,6 @@ package checkgdbjit
 
 import (
 	"context"
-	"debug/elf"
 	"io"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
@@ -10,20 +9,7 @@ import (
 )
 
 // Format is how core dumps are checked.
-var Format = verify.Format{Kind: elfcore.FormatName, Name: "a core dump", Rules: rules, Check: checkFile, Identify: isCore}
-
-// isCore reports whether a file is an ELF file of the type of core dumps.
-func isCore(src io.ReaderAt, _ string) bool {
-	var b [elf.EI_NIDENT + 2]byte
-	if n, _ := src.ReadAt(b[:], 0); n < len(b) || string(b[:4]) != elf.ELFMAG {
-		return false
-	}
-	low, high := b[elf.EI_NIDENT], b[elf.EI_NIDENT+1]
-	if elf.Data(b[elf.EI_DATA]) == elf.ELFDATA2MSB {
-		low, high = high, low
-	}
-	return low == byte(elf.ET_CORE) && high == 0
-}
+var Format = verify.Format{Kind: elfcore.FormatName, Name: "a core dump", Rules: rules, Check: checkFile}
 
 // checkFile checks a core dump.
 func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.Options) error {
