@@ -68,7 +68,7 @@ func (c *checker) injectedCode(ctx context.Context, r *result) error {
 				continue // said where the recording is checked
 			}
 			same := len(code)
-			if c.salt.found() && same >= codeSalt { // what is behind is in no program
+			if c.engine != nil && c.engine.counts["salted-code"] > 0 && same >= codeSalt { // what is behind is in no program
 				same -= codeSalt
 			}
 			if other = j; bytes.Equal(code[:same], there[:same]) {
@@ -82,6 +82,9 @@ func (c *checker) injectedCode(ctx context.Context, r *result) error {
 	}
 	return nil
 }
+
+// codeSalt is how many bytes at the end of each function's code CPython 3.15 replaces by a number.
+const codeSalt = 8
 
 // An openObject is the file that was read last.
 type openObject struct {
