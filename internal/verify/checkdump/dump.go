@@ -215,9 +215,6 @@ func (c *checker) record(raw *jitdump.Raw) {
 	case jitdump.IDDebugInfo2:
 		c.debugInfo2(raw)
 	case jitdump.IDTier:
-		if raw.IsEarlyDebugInfo() {
-			break
-		}
 		t, err := raw.Tier()
 		if err != nil {
 			c.Violation("dump/extension", raw.Offset, "%s has a payload of another format", raw.ID)
