@@ -105,12 +105,7 @@ func (b *InlineBuilder) At(offset uint32, call CallID, line, column uint32) {
 		b.fail("code at offset %#x is of %s, which is not described", offset, call)
 		return
 	}
-	b.at(offset, call, b.functions[f].File, line, column)
-}
-
-// at is At for code from another file than that of its function's declaration.
-func (b *InlineBuilder) at(offset uint32, call CallID, file, line, column uint32) {
-	b.lines = append(b.lines, builtLine{offset, call, file, line, column})
+	b.lines = append(b.lines, builtLine{offset, call, b.functions[f].File, line, column})
 }
 
 func (b *InlineBuilder) fail(format string, args ...any) {

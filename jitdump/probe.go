@@ -82,7 +82,7 @@ func (p *probe) wellFormed() bool {
 	case IDDebugInfo2:
 		return p.isDebugInfo2()
 	case IDTier:
-		return p.isTier() || p.isEarlyDebugInfo()
+		return p.isTier()
 	case IDEmbeddedSource:
 		return p.isSource()
 	case IDOpenJ9:
@@ -154,20 +154,6 @@ func (p *probe) isTier() bool {
 	raw := Raw{ID: p.id, Offset: p.at - prefixSize, Body: p.head(p.n), Order: p.r.header.Order}
 	_, err := raw.Tier()
 	return err == nil
-}
-
-// isEarlyDebugInfo is [Raw.IsEarlyDebugInfo] without reading the strings.
-func (p *probe) isEarlyDebugInfo() bool {
-	offsets, positions, strings := p.u64(8), p.u64(16), p.u64(24)
-	if p.n < earlyHead || offsets > p.n || positions == 0 || positions > p.n || strings == 0 || strings > p.n ||
-		earlyHead+offsets*earlyOffsetSize+positions*earlyPositionSize+strings > p.n {
-		return false
-	}
-	last, err := p.r.peek(p.at+int64(p.n)-1, 1)
-	if err != nil {
-		p.err = err
-	}
-	return len(last) == 1 && last[0] == 0
 }
 
 // isSource reports whether the sizes of an EMBEDDED_SOURCE_FILE fill its body, with a plausible

@@ -43,7 +43,6 @@ func records(t *testing.T, r *rand.Rand) []byte {
 		&Unwinding{HeaderSize: 8, MappedSize: 16, Data: make([]byte, 16), Extra: make([]byte, 3)},
 		&DebugInfo2{Files: [][]byte{text()}, Names: [][]byte{text()}, Functions: []SourceFunction{{}}, Calls: []InlineCall{{RangeCount: 1}}, Ranges: []CodeRange{{Size: 9}}, Lines: []SourceLine{{}}},
 		NewTier(3, Green, "tier"),
-		&EarlyDebugInfo{CodeAddr: 0x1000, Offsets: []EarlyOffset{{}}, Positions: []EarlyPosition{{Caller: -1}}, Strings: [][]byte{text()}},
 		NewEmbeddedSource("file.c", text()),
 		&OpenJ9Metadata{CodeAddr: 0x1000, PointerSize: 8, Metadata: make([]byte, 40), Methods: []JavaMethod{{Class: []byte("A"), Name: []byte("f"), Signature: []byte("()V"), File: []byte("A.java")}}},
 	}
@@ -129,15 +128,8 @@ func isWhole(r *Raw) bool {
 		return n >= debugInfo2Head && u32(0) <= u32(4) && u32(8) <= u32(12) && u32(4)%4 == 0 && u32(12)%4 == 0 &&
 			fills(debugInfo2Head+u32(4)+u32(12)+u32(16)*sourceFunctionSize+u32(20)*inlineCallSize+u32(24)*codeRangeSize+u32(28)*sourceLineSize)
 	case IDTier:
-		if _, err := r.Tier(); err == nil && n < 4<<10 {
-			return true
-		}
-		if n < earlyHead {
-			return false
-		}
-		offsets, positions, strings := r.Order.Uint64(r.Body[8:]), r.Order.Uint64(r.Body[16:]), r.Order.Uint64(r.Body[24:])
-		return offsets <= n && positions > 0 && positions <= n && strings > 0 && strings <= n &&
-			earlyHead+offsets*earlyOffsetSize+positions*earlyPositionSize+strings <= n && r.Body[n-1] == 0
+		_, err := r.Tier()
+		return err == nil && n < 4<<10
 	case IDEmbeddedSource:
 		s, err := r.EmbeddedSource()
 		return err == nil && len(s.Name) > 0

@@ -83,7 +83,7 @@ func (r *Raw) cursor() wire.Cursor {
 }
 
 // A Record is a decoded body: *Load, *Move, *DebugInfo, *Close, *Unwinding, one of the extensions
-// *DebugInfo2, *Tier, *EarlyDebugInfo, *EmbeddedSource and *OpenJ9Metadata, or *Unknown. Its byte
+// *DebugInfo2, *Tier, *EmbeddedSource and *OpenJ9Metadata, or *Unknown. Its byte
 // slices alias its Raw.
 type Record interface {
 	id() RecordID
@@ -112,9 +112,7 @@ func (r *Raw) Decode() (Record, error) {
 		info := new(DebugInfo2)
 		rec, err = info, r.DebugInfo2(info)
 	case IDTier:
-		if r.IsEarlyDebugInfo() {
-			rec, err = decoded(r.EarlyDebugInfo())
-		} else if t, terr := r.Tier(); terr == nil {
+		if t, terr := r.Tier(); terr == nil {
 			rec = &t
 		} else {
 			rec = &Unknown{ID: r.ID, Body: r.Body}

@@ -44,15 +44,15 @@ func Formats() []Format {
 // The file is a stream, pprof's excepted: memory depends on the number of distinct stacks, with less
 // for a sample than the profile has.
 //
-// Write returns [errNoSamples] for a profile without samples, and an error for an unknown format,
-// for indices that lead nowhere, and for those of w. Then a part of the file may be written.
+// Write returns [errNoSamples] for a profile without samples, and an error for an unknown format
+// and for those of w. Then a part of the file may be written.
 func Write(w io.Writer, format string, p *profile.Profile, options Options) error {
 	for _, f := range formats {
 		if f.Name != format {
 			continue
 		}
-		if err := check(p); err != nil {
-			return err
+		if len(p.Samples) == 0 {
+			return errNoSamples
 		}
 		out := bufio.NewWriterSize(w, 1<<16)
 		if err := f.write(out, withUnknownStack(p), options); err != nil {
@@ -61,38 +61,6 @@ func Write(w io.Writer, format string, p *profile.Profile, options Options) erro
 		return out.Flush()
 	}
 	return fmt.Errorf("unknown format %q", format)
-}
-
-// check returns an error if an index of the profile leads nowhere. Callers come before the stacks
-// that they call, so there are no circles.
-func check(p *profile.Profile) error {
-	if len(p.Samples) == 0 {
-		return errNoSamples
-	}
-	for i, s := range p.Samples {
-		switch {
-		case s.Stack < -1 || s.Stack >= len(p.Stacks):
-			return fmt.Errorf("sample %d has stack %d, of %d", i, s.Stack, len(p.Stacks))
-		case s.Thread < 0 || s.Thread >= len(p.Threads):
-			return fmt.Errorf("sample %d has thread %d, of %d", i, s.Thread, len(p.Threads))
-		case s.Event < 0 || s.Event >= len(p.Events):
-			return fmt.Errorf("sample %d has event %d, of %d", i, s.Event, len(p.Events))
-		}
-	}
-	for i, s := range p.Stacks {
-		switch {
-		case s.Caller < -1 || s.Caller >= i:
-			return fmt.Errorf("stack %d has caller %d, which does not come before it", i, s.Caller)
-		case s.Frame < 0 || s.Frame >= len(p.Frames):
-			return fmt.Errorf("stack %d has frame %d, of %d", i, s.Frame, len(p.Frames))
-		}
-	}
-	for i, f := range p.Frames {
-		if f.Function < 0 || f.Function >= len(p.Functions) {
-			return fmt.Errorf("frame %d has function %d, of %d", i, f.Function, len(p.Functions))
-		}
-	}
-	return nil
 }
 
 // withUnknownStack returns the profile with one more stack, whose only frame is [unknown], if there

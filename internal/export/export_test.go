@@ -74,27 +74,6 @@ func TestWrite_HostileNames(t *testing.T) {
 	}
 }
 
-func TestWrite_DamagedProfiles(t *testing.T) {
-	for name, damage := range map[string]func(p *profile.Profile){
-		"sample's stack":   func(p *profile.Profile) { p.Samples[1].Stack = 99 },
-		"sample's thread":  func(p *profile.Profile) { p.Samples[1].Thread = -1 },
-		"sample's event":   func(p *profile.Profile) { p.Samples[1].Event = 1 },
-		"caller":           func(p *profile.Profile) { p.Stacks[3].Caller = -2 },
-		"circle":           func(p *profile.Profile) { p.Stacks[3].Caller = 3 },
-		"stack's frame":    func(p *profile.Profile) { p.Stacks[3].Frame = 7 },
-		"frame's function": func(p *profile.Profile) { p.Frames[3].Function = 7 },
-	} {
-		for _, f := range Formats() {
-			p := recorded()
-			damage(p)
-			var out bytes.Buffer
-			if err := Write(&out, f.Name, p, Options{}); err == nil || out.Len() > 0 {
-				t.Errorf("%s, %s: got %v and %d bytes; want an error and none", name, f.Name, err, out.Len())
-			}
-		}
-	}
-}
-
 func TestWrite_NoSamples(t *testing.T) {
 	p := recorded()
 	p.Samples = nil

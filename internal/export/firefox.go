@@ -29,7 +29,7 @@ func writeFirefox(w *bufio.Writer, p *profile.Profile, options Options) error {
 	f := &firefoxWriter{
 		jsonWriter: &jsonWriter{Writer: bufio.NewWriterSize(zip, 1<<16)},
 		p:          p,
-		merged:     mergeFunctions(p),
+		merged:     p.Merge(false),
 		strings:    make(map[string]int),
 		objects:    make(map[string]int),
 		local:      newLocalTables(p),
@@ -67,7 +67,7 @@ func writeFirefox(w *bufio.Writer, p *profile.Profile, options Options) error {
 type firefoxWriter struct {
 	*jsonWriter
 	p         *profile.Profile
-	merged    symbols
+	merged    profile.Merged
 	strings   map[string]int // index in inOrder
 	inOrder   []string
 	objects   map[string]int // index in libraries
@@ -101,9 +101,9 @@ func (f *firefoxWriter) index(s string) int {
 // there may be thousands.
 func (f *firefoxWriter) numberObjects() {
 	for _, jit := range []bool{false, true} {
-		for _, function := range f.merged.first {
+		for _, function := range f.merged.First {
 			symbol := &f.p.Functions[function]
-			object := objectOf(symbol)
+			object := symbol.KnownObject()
 			if _, known := f.objects[object]; known || object == "" || (symbol.Kind == profile.JIT) != jit {
 				continue
 			}

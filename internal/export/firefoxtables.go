@@ -115,7 +115,7 @@ func (f *firefoxWriter) addStack(stack int) int {
 	}
 	for i := len(t.path) - 1; i >= 0; i-- {
 		s := f.p.Stacks[t.path[i]]
-		frame := firefoxFrame{frame: s.Frame, symbol: f.merged.of[f.p.Frames[s.Frame].Function]}
+		frame := firefoxFrame{frame: s.Frame, symbol: f.merged.Of[f.p.Frames[s.Frame].Function]}
 		if f.p.Frames[s.Frame].Inlined && at >= 0 {
 			caller := t.frameList[t.stackFrame[at]]
 			frame.depth, frame.symbol = min(caller.depth+1, maxInlineDepth), caller.symbol
@@ -212,11 +212,11 @@ func (f *firefoxWriter) frameTable() {
 		return 0
 	})
 	f.column("func", n, func(row int) int {
-		return position(t.functions, &t.functionOf, f.merged.of[f.p.Frames[t.frameList[row].frame].Function])
+		return position(t.functions, &t.functionOf, f.merged.Of[f.p.Frames[t.frameList[row].frame].Function])
 	})
 	f.column("nativeSymbol", n, func(row int) int {
 		symbol := t.frameList[row].symbol
-		if objectOf(f.symbol(symbol)) == "" {
+		if f.symbol(symbol).KnownObject() == "" {
 			return -1
 		}
 		return position(t.natives, &t.nativeOf, symbol)
@@ -229,7 +229,7 @@ func (f *firefoxWriter) frameTable() {
 
 // symbol is the function that stands for a merged one.
 func (f *firefoxWriter) symbol(merged int) *profile.Function {
-	return &f.p.Functions[f.merged.first[merged]]
+	return &f.p.Functions[f.merged.First[merged]]
 }
 
 // lineOrNull is a line, or -1 if it is unknown.
@@ -255,7 +255,7 @@ func (f *firefoxWriter) funcTable() {
 		if row > 0 {
 			f.raw(",")
 		}
-		if object, ok := f.objects[objectOf(function(row))]; ok {
+		if object, ok := f.objects[function(row).KnownObject()]; ok {
 			f.integer(position(t.resources, &t.resourceOf, object))
 		} else {
 			f.raw("-1") // the format's sign for none

@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -10,25 +11,8 @@ import (
 	"github.com/jitinject/jitinject/internal/profile"
 )
 
-// functionName is what viewers show for a function: its name, or its object's in brackets if it has
-// none. It is valid UTF-8 and not empty.
-func functionName(f *profile.Function) string {
-	if f.Name != "" && f.Name != "[unknown]" {
-		return text(f.Name)
-	}
-	if objectOf(f) == "" {
-		return "[unknown]"
-	}
-	return "[" + strings.Trim(objectName(f.Object), "[]") + "]"
-}
-
-// objectOf is the path of a function's object, "" if it is unknown: perf prints [unknown].
-func objectOf(f *profile.Function) string {
-	if f.Object == "[unknown]" {
-		return ""
-	}
-	return f.Object
-}
+// functionName is what viewers show for a function, in valid UTF-8.
+func functionName(f *profile.Function) string { return text(f.Label()) }
 
 // objectName is the last element of an object's path. Names such as [kernel.kallsyms] have no others.
 func objectName(object string) string {
@@ -44,7 +28,7 @@ func sourceOf(f *profile.Function) string {
 	if f.File != "" || f.Kind == profile.JIT {
 		return text(f.File)
 	}
-	return text(objectOf(f))
+	return text(f.KnownObject())
 }
 
 // text is s as UTF-8: other bytes become U+FFFD.
@@ -127,4 +111,14 @@ func factsOf(r *profile.Recording, options Options) (facts []fact) {
 	}
 	add("written by", options.Program)
 	return facts
+}
+
+// frames appends the frames of a stack, outermost first. Its result shares memory with buffer.
+func frames(buffer []int, p *profile.Profile, stack int) []int {
+	buffer = buffer[:0]
+	for ; stack >= 0; stack = p.Stacks[stack].Caller {
+		buffer = append(buffer, p.Stacks[stack].Frame)
+	}
+	slices.Reverse(buffer)
+	return buffer
 }

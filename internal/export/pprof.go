@@ -22,6 +22,7 @@ func writePprof(w *bufio.Writer, p *profile.Profile, options Options) error {
 		functions: make([]*pprof.Function, len(p.Functions)),
 		locations: make(map[string]*pprof.Location),
 		byStack:   make(map[int]pprofGroup),
+		mappings:  make(map[string]*pprof.Mapping),
 	}
 	first, last := span(p)
 	main := busiestEvent(p)
@@ -35,7 +36,7 @@ func writePprof(w *bufio.Writer, p *profile.Profile, options Options) error {
 	for _, fact := range factsOf(&p.Recording, options) {
 		b.out.Comments = append(b.out.Comments, fact.label+": "+fact.text)
 	}
-	b.addMappings()
+	b.mapping(mainObject(p)) // pprof takes the first for the program
 	b.addSamples()
 	return b.out.Write(w)
 }
@@ -52,7 +53,7 @@ func unit(event string) string {
 type pprofBuilder struct {
 	p         *profile.Profile
 	out       pprof.Profile
-	mappings  pprofMappings
+	mappings  map[string]*pprof.Mapping  // by object
 	functions []*pprof.Function          // by index of the function; nil if not met yet
 	locations map[string]*pprof.Location // by the frames of the location
 	byStack   map[int]pprofGroup         // by the innermost stack of a location
@@ -125,7 +126,7 @@ func (b *pprofBuilder) group(stack int) pprofGroup {
 		location = &pprof.Location{
 			ID:      uint64(len(b.out.Location) + 1),
 			Address: frame.Addr,
-			Mapping: b.mappings.of(objectOf(&b.p.Functions[frame.Function]), frame.Addr),
+			Mapping: b.mapping(b.p.Functions[frame.Function].KnownObject()),
 			Line:    lines,
 		}
 		b.locations[string(b.key)] = location

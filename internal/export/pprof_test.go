@@ -2,7 +2,7 @@ package export
 
 import (
 	"bytes"
-	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -105,7 +105,7 @@ func TestPprof_ToolLabels(t *testing.T) {
 func TestPprof_ToolRaw(t *testing.T) {
 	raw := toolPprof(t, recorded(), "-raw")
 	for _, want := range []string{
-		"0x7f0040 M=2 add /src/lib.js:2:0 s=1\n             add /src/lib.js:2:0 s=1\n             run /src/x.js:5:0 s=3(*run x.js:3)\n",
+		"0x7f0040 M=3 add /src/lib.js:2:0 s=1\n             add /src/lib.js:2:0 s=1\n             run /src/x.js:5:0 s=3(*run x.js:3)\n",
 		"Comment: command: /usr/bin/perf record -F 1000 -g -- node x.js\n",
 		"Comment: lost samples: 3\n",
 		"PeriodType: cpu-clock:u nanoseconds\nPeriod: 1000000\n",
@@ -149,56 +149,44 @@ func TestPprof_SeveralEvents(t *testing.T) {
 	}
 }
 
-// Ranges do not overlap, each location is in its mapping's, and the program is first.
+// Each object has one mapping, and the program's is first. pprof does not merge those of two objects.
 func TestPprof_Mappings(t *testing.T) {
 	p := &profile.Profile{
 		Recording: profile.Recording{Command: "perf record ./prog"},
 		Events:    []string{"cycles"},
 		Threads:   []profile.Thread{{PID: 1, TID: 1, Process: "sh", Name: "sh"}},
 	}
-	add := func(object string, kind profile.Kind, addr uint64) {
+	objects := []string{"/lib/libc.so", "/tmp/jitted-0.so", "/usr/bin/prog", "/usr/bin/prog", "[kernel.kallsyms]", "/lib/libc.so"}
+	for i, object := range objects {
+		kind := profile.Native
+		if i == 1 {
+			kind = profile.JIT
+		}
 		p.Functions = append(p.Functions, profile.Function{Name: object, Object: object, Kind: kind})
-		p.Frames = append(p.Frames, profile.Frame{Function: len(p.Functions) - 1, Addr: addr})
-		p.Stacks = append(p.Stacks, profile.Stack{Caller: len(p.Stacks) - 1, Frame: len(p.Frames) - 1})
+		p.Frames = append(p.Frames, profile.Frame{Function: i, Addr: uint64(0x1000 * i)})
+		p.Stacks = append(p.Stacks, profile.Stack{Caller: i - 1, Frame: i})
 	}
-	for i := range uint64(100) { // libc in more ranges than are written, between those of JIT code
-		add("/lib/libc.so", profile.Native, 0x7000+0x100*i)
-		add(fmt.Sprintf("/tmp/jitted-%d.so", i), profile.JIT, 0x7080+0x100*i)
-	}
-	add("/usr/bin/prog", profile.Native, 0x400000)
-	add("/usr/bin/prog", profile.Native, 0x400800)
-	add("/tmp/jitted-0.so", profile.JIT, 0x400400) // divides the program's range
-	add("/lib/libc.so", profile.Native, 0x400c00)
-	add("/usr/bin/prog", profile.Native, 0x400c00) // another process
-	add("[kernel.kallsyms]", profile.Kernel, ^uint64(0))
 	p.Samples = []profile.Sample{{Stack: len(p.Stacks) - 1, Period: 1}}
 	read := parsePprof(t, p)
-	if read.Mapping[0].File != "/usr/bin/prog" {
-		t.Errorf("got %s as the first mapping; want the program", read.Mapping[0].File)
+	merged, err := pprof.Merge([]*pprof.Profile{read, read})
+	if err != nil {
+		t.Fatal(err)
 	}
-	counts := make(map[string]int)
-	var placed []*pprof.Mapping
-	for _, m := range read.Mapping {
-		counts[m.File]++
-		if m.Limit > 0 {
-			placed = append(placed, m)
+	for _, read := range []*pprof.Profile{read, merged} {
+		counts := make(map[string]int)
+		for _, m := range read.Mapping {
+			counts[m.File]++
 		}
-	}
-	for i, a := range placed {
-		for _, b := range placed[i+1:] {
-			if a.Start < b.Limit && b.Start < a.Limit {
-				t.Errorf("got %#x-%#x of %s and %#x-%#x of %s; want ranges that do not overlap", a.Start, a.Limit, a.File, b.Start, b.Limit, b.File)
+		if want := map[string]int{"/usr/bin/prog": 1, "/lib/libc.so": 1, "/tmp/jitted-0.so": 1, "[kernel.kallsyms]": 1}; !maps.Equal(counts, want) {
+			t.Errorf("got mappings %v; want %v", counts, want)
+		}
+		if read.Mapping[0].File != "/usr/bin/prog" {
+			t.Errorf("got %s as the first mapping; want the program", read.Mapping[0].File)
+		}
+		for _, l := range read.Location {
+			if name := l.Line[0].Function.Name; l.Mapping == nil || l.Mapping.File != name {
+				t.Errorf("got location %#x of %s in %v; want it in its object", l.Address, name, l.Mapping)
 			}
-		}
-	}
-	if counts["/lib/libc.so"] != 1 || counts["/usr/bin/prog"] != 3 || counts["/tmp/jitted-0.so"] != 2 || len(placed) != 2+101+1 {
-		t.Errorf("got %v mappings, %d with ranges; want one of libc, 2 ranges and a rest of the program, 101 of JIT code, the kernel's", counts, len(placed))
-	}
-	for _, l := range read.Location {
-		if name := l.Line[0].Function.Name; l.Mapping == nil || l.Mapping.File != name {
-			t.Errorf("got location %#x of %s in %v; want it in its object", l.Address, name, l.Mapping)
-		} else if m := l.Mapping; m.Limit > 0 && (l.Address < m.Start || l.Address > m.Limit) {
-			t.Errorf("got location %#x in %#x-%#x", l.Address, m.Start, m.Limit)
 		}
 	}
 }

@@ -25,8 +25,8 @@ func writeSpeedscope(w *bufio.Writer, p *profile.Profile, options Options) error
 	j.raw(`,"name":`)
 	j.quote(title(&p.Recording))
 	j.raw(",\n\"shared\":{\"frames\":[")
-	merged := mergeFunctions(p)
-	for i, function := range merged.first {
+	merged := p.Merge(false)
+	for i, function := range merged.First {
 		if i > 0 {
 			j.raw(",\n")
 		}
@@ -62,7 +62,7 @@ type run struct {
 }
 
 // speedscopeProfile writes the samples of a series.
-func (j *jsonWriter) speedscopeProfile(p *profile.Profile, merged symbols, s series, several bool) {
+func (j *jsonWriter) speedscopeProfile(p *profile.Profile, merged profile.Merged, s series, several bool) {
 	var runs []run
 	total := uint64(0)
 	for _, i := range s.samples {
@@ -94,7 +94,7 @@ func (j *jsonWriter) speedscopeProfile(p *profile.Profile, merged symbols, s ser
 		}
 		buffer = frames(buffer, p, r.stack)
 		for k, frame := range buffer {
-			buffer[k] = merged.of[p.Frames[frame].Function]
+			buffer[k] = merged.Of[p.Frames[frame].Function]
 		}
 		j.integers(buffer)
 	}

@@ -18,6 +18,7 @@
 //	native.go      asks addr2line about native code, once for each file
 //	build.go       makes frames and stacks of the places with their inlined calls
 //	names.go       names functions for people; the marks of runtimes are in internal/tier
+//	merge.go       which functions a reader takes for one
 //
 // A place is an instruction in a function. The addresses of callers are taken as perf prints them:
 // in copies of stacks perf subtracts one from return addresses, in chains of frame pointers it does not.

@@ -9,7 +9,7 @@ type Profile struct {
 	Threads   []Thread
 	Functions []Function
 	Frames    []Frame
-	Stacks    []Stack
+	Stacks    []Stack  // after their callers
 	Samples   []Sample // in the order of the recording
 }
 

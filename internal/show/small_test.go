@@ -47,9 +47,9 @@ func TestFilters(t *testing.T) {
 		{"a time", mono, func(f *show.Filter) { f.Time = showtest.Range(t, show.ParseTime, "2.000002-2.000003") }, []string{"class Node<T>", "vtable"}},
 		{"a time in nanoseconds", mono, func(f *show.Filter) {
 			f.Time = showtest.Range(t, show.ParseTime, "2000006000ns,2000007999ns")
-			f.Types = []string{"enter", "alloc"}
+			f.Types = []string{"enter", "leave"}
 		},
-			[]string{"method_enter Demo:Leaf (int)", "alloc"}},
+			[]string{"method_enter Demo:Leaf (int)", "method_leave Demo:Leaf (int)"}},
 		{"an address of code", mono, func(f *show.Filter) { f.Address = showtest.Range(t, show.ParseAddress, "7f0000001000-7f000000102f") }, []string{"method_jit Demo:Leaf (int)"}},
 	} {
 		got := showtest.Kinds(t, showtest.Shown(t, c.path, showtest.Options(t, c.set)))

@@ -169,11 +169,11 @@ func TestPageTable_SortAndSelect(t *testing.T) {
 		t.Errorf("got aria-sort %q, want descending", got)
 	}
 	b.press(keyEnter) // the header keeps the focus
-	if got, want := b.rows()[0], "5.0% | 5.0% | [unknown] in libz.so unknown · libz.so"; got != want {
+	if got, want := b.rows()[0], "5.0% | 5.0% | [libz.so] unknown · libz.so"; got != want {
 		t.Errorf("got first row %q, want %q", got, want)
 	}
 	b.click("th.name button")
-	if got, want := b.rows()[0], "5.0% | 5.0% | [unknown] in libz.so unknown · libz.so"; got != want {
+	if got, want := b.rows()[0], "5.0% | 5.0% | [libz.so] unknown · libz.so"; got != want {
 		t.Errorf("got first row %q, want %q", got, want)
 	}
 	b.clickText("#table .function", "parseBody")

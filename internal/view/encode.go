@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
 	"unicode/utf8"
 
@@ -44,6 +43,34 @@ type functions struct {
 	File   []int      `json:"file"`
 	Line   []int      `json:"line"`
 	Kind   []category `json:"kind"`
+}
+
+// Functions that stand for others.
+const (
+	noStack = -1 // for samples without a stack
+	leftOut = -2 // for frames that are not in the page
+)
+
+// columnsOf returns functions of p, by their indices.
+func columnsOf(p *profile.Profile, list []int, texts *textTable) functions {
+	c := functions{Name: []int{}, Object: []int{}, File: []int{}, Line: []int{}, Kind: []category{}}
+	for _, i := range list {
+		var f profile.Function
+		switch i {
+		case noStack:
+			f.Name = "[no stack]"
+		case leftOut:
+			f.Name = leftOutName
+		default:
+			f = p.Functions[i]
+		}
+		c.Name = append(c.Name, texts.add(f.Label()))
+		c.Object = append(c.Object, texts.add(f.Object))
+		c.File = append(c.File, texts.add(f.File))
+		c.Line = append(c.Line, f.Line)
+		c.Kind = append(c.Kind, categoryOf(f))
+	}
+	return c
 }
 
 // A category is a kind or a tier: what has a colour.
@@ -104,12 +131,9 @@ func shown(s string) string {
 	return quote.Printable(s)
 }
 
-func encode(p *profile.Profile, o Options) (*document, error) {
+func encode(p *profile.Profile, o Options) *document {
 	texts := newTextTable()
-	main, tree, note, err := encodeRun(p, texts, o)
-	if err != nil {
-		return nil, err
-	}
+	main, tree, note := encodeRun(p, texts, o)
 	doc := &document{Title: o.Title, Runs: []*run{main}, Sources: []sourceFile{}, Facts: facts(p), Warnings: []string{}, Notes: []string{}}
 	if note != "" {
 		doc.Notes = append(doc.Notes, note)
@@ -122,10 +146,7 @@ func encode(p *profile.Profile, o Options) (*document, error) {
 		doc.Warnings = append(doc.Warnings, shown(warning))
 	}
 	if o.Base != nil {
-		base, _, note, err := encodeRun(o.Base, texts, o)
-		if err != nil {
-			return nil, fmt.Errorf("the profile to compare with: %w", err)
-		}
+		base, _, note := encodeRun(o.Base, texts, o)
 		if note != "" {
 			doc.Notes = append(doc.Notes, "Of the other recording: "+note)
 		}
@@ -138,7 +159,7 @@ func encode(p *profile.Profile, o Options) (*document, error) {
 		doc.Notes = append(doc.Notes, notes...)
 	}
 	doc.Texts = texts.texts
-	return doc, nil
+	return doc
 }
 
 // titleOf returns the name of the process with most samples.
@@ -162,10 +183,7 @@ func titleOf(p *profile.Profile) string {
 }
 
 // encodeRun returns p in columns, and the tree of its stacks. note says what is left out, "" for nothing.
-func encodeRun(p *profile.Profile, texts *textTable, o Options) (r *run, tree *stackTree, note string, err error) {
-	if err := check(p); err != nil {
-		return nil, nil, "", err
-	}
+func encodeRun(p *profile.Profile, texts *textTable, o Options) (r *run, tree *stackTree, note string) {
 	r = &run{Events: []string{}}
 	for _, event := range p.Events {
 		r.Events = append(r.Events, shown(event))
@@ -177,16 +195,15 @@ func encodeRun(p *profile.Profile, texts *textTable, o Options) (r *run, tree *s
 		r.Threads.Process = append(r.Threads.Process, texts.add(t.Process))
 		r.Threads.Name = append(r.Threads.Name, texts.add(t.Name))
 	}
-	merged := mergeFunctions(p)
-	if tree, err = makeStackTree(p, merged.of); err != nil {
-		return nil, nil, "", err
-	}
-	if note = tree.prune(p, cmp.Or(o.NodeLimit, defaultNodeLimit), len(merged.first)); note != "" {
-		merged.first = append(merged.first, -2)
+	merged := p.Merge(true)
+	first := append(merged.First, noStack)
+	tree = makeStackTree(p, merged.Of)
+	if note = tree.prune(p, cmp.Or(o.NodeLimit, defaultNodeLimit), len(first)); note != "" {
+		first = append(first, leftOut)
 	}
 	tree.sort()
-	r.Functions = merged.columns(p, texts)
+	r.Functions = columnsOf(p, first, texts)
 	r.Nodes = tree.columns()
 	r.Samples = tree.sums(p)
-	return r, tree, note, nil
+	return r, tree, note
 }

@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/profile"
@@ -42,7 +41,7 @@ type sampleSums struct {
 
 // makeStackTree merges the stacks of p, whose functions have the indices of. The tree's own function
 // for samples without a stack follows the last of these.
-func makeStackTree(p *profile.Profile, of []int) (*stackTree, error) {
+func makeStackTree(p *profile.Profile, of []int) *stackTree {
 	t := &stackTree{of: make([]int, len(p.Stacks)), noStack: -1, leftOut: -1}
 	index := make(map[stackNode]int)
 	add := func(n stackNode) int {
@@ -54,30 +53,14 @@ func makeStackTree(p *profile.Profile, of []int) (*stackTree, error) {
 		}
 		return at
 	}
-	for i := range t.of {
-		t.of[i] = -1
-	}
-	var path []int
-	for i := range p.Stacks {
-		path = path[:0]
-		at := i
-		for ; at >= 0 && t.of[at] < 0; at = p.Stacks[at].Caller {
-			if len(path) > len(p.Stacks) {
-				return nil, fmt.Errorf("stack %d is among its own callers", i)
-			}
-			path = append(path, at)
+	for i, s := range p.Stacks {
+		f := &p.Frames[s.Frame]
+		n := stackNode{parent: -1, function: of[f.Function], line: f.Line, inlined: f.Inlined}
+		if s.Caller >= 0 {
+			n.parent = t.of[s.Caller]
+			n.depth = t.nodes[n.parent].depth + 1
 		}
-		parent, depth := -1, 0
-		if at >= 0 {
-			parent = t.of[at]
-			depth = t.nodes[parent].depth + 1
-		}
-		for _, at := range slices.Backward(path) {
-			f := p.Frames[p.Stacks[at].Frame]
-			parent = add(stackNode{parent, depth, of[f.Function], f.Line, f.Inlined})
-			t.of[at] = parent
-			depth++
-		}
+		t.of[i] = add(n)
 	}
 	if slices.ContainsFunc(p.Samples, func(s profile.Sample) bool { return s.Stack < 0 }) {
 		none := 0
@@ -86,7 +69,7 @@ func makeStackTree(p *profile.Profile, of []int) (*stackTree, error) {
 		}
 		t.noStack = add(stackNode{parent: -1, function: none})
 	}
-	return t, nil
+	return t
 }
 
 // sort puts the nodes in preorder.
@@ -171,32 +154,4 @@ func (t *stackTree) sums(p *profile.Profile) sampleSums {
 		c.Period = append(c.Period, sums[at].period)
 	}
 	return c
-}
-
-// check reports indices that point nowhere.
-func check(p *profile.Profile) error {
-	for i, f := range p.Frames {
-		if f.Function < 0 || f.Function >= len(p.Functions) {
-			return fmt.Errorf("frame %d has function %d of %d", i, f.Function, len(p.Functions))
-		}
-	}
-	for i, s := range p.Stacks {
-		if s.Frame < 0 || s.Frame >= len(p.Frames) {
-			return fmt.Errorf("stack %d has frame %d of %d", i, s.Frame, len(p.Frames))
-		}
-		if s.Caller < -1 || s.Caller >= len(p.Stacks) {
-			return fmt.Errorf("stack %d has caller %d of %d", i, s.Caller, len(p.Stacks))
-		}
-	}
-	for i, s := range p.Samples {
-		switch {
-		case s.Stack < -1 || s.Stack >= len(p.Stacks):
-			return fmt.Errorf("sample %d has stack %d of %d", i, s.Stack, len(p.Stacks))
-		case s.Thread < 0 || s.Thread >= len(p.Threads):
-			return fmt.Errorf("sample %d has thread %d of %d", i, s.Thread, len(p.Threads))
-		case s.Event < 0 || s.Event >= len(p.Events):
-			return fmt.Errorf("sample %d has event %d of %d", i, s.Event, len(p.Events))
-		}
-	}
-	return nil
 }

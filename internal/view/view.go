@@ -48,12 +48,9 @@ var scripts = []string{
 }
 
 // Write writes the page of p. It is complete, self-contained HTML in UTF-8. The errors are those of
-// w, and of profiles whose indices point nowhere; then nothing was written.
+// w.
 func Write(w io.Writer, p *profile.Profile, o Options) error {
-	data, err := encode(p, o)
-	if err != nil {
-		return err
-	}
+	data := encode(p, o)
 	text, err := json.Marshal(data) // escapes <, >, &, U+2028 and U+2029
 	if err != nil {
 		return err

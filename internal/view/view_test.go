@@ -111,21 +111,6 @@ func TestViewData_StacksAndSums(t *testing.T) {
 	}
 }
 
-// Callers may come after the stacks that they call.
-func TestViewData_CallersInAnyOrder(t *testing.T) {
-	p := &profile.Profile{
-		Events: []string{"cycles"}, Threads: []profile.Thread{{}},
-		Functions: []profile.Function{{Name: "main", Kind: profile.Native}, {Name: "f", Kind: profile.Native}},
-		Frames:    []profile.Frame{{Function: 0}, {Function: 1}},
-		Stacks:    []profile.Stack{{Caller: 1, Frame: 1}, {Caller: -1, Frame: 0}},
-		Samples:   []profile.Sample{{Stack: 0}, {Stack: 1}},
-	}
-	doc := dataOf(t, write(t, p, view.Options{}))
-	if got, want := doc.Runs[0].stacks(doc), []string{"main:0 1", "main:0;f:0 1"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got stacks %q, want %q", got, want)
-	}
-}
-
 func TestViewData_Kinds(t *testing.T) {
 	b := newBuilder()
 	for by := tier.Unknown; by <= tier.Stub; by++ {
@@ -137,41 +122,6 @@ func TestViewData_Kinds(t *testing.T) {
 	doc := dataOf(t, write(t, &b.Profile, view.Options{}))
 	if got, want := doc.Runs[0].Functions.Kind[:9], []int{3, 4, 5, 6, 7, 8, 2, 1, 0}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got kinds %d, want %d", got, want)
-	}
-}
-
-func TestView_IndicesOutOfRange(t *testing.T) {
-	good := func() *profile.Profile {
-		b := newBuilder()
-		b.sample(1, 0, 0, native("main"), native("f"))
-		return &b.Profile
-	}
-	for name, damage := range map[string]func(p *profile.Profile){
-		"sample 0 has stack 9 of 2":          func(p *profile.Profile) { p.Samples[0].Stack = 9 },
-		"sample 0 has thread 1 of 1":         func(p *profile.Profile) { p.Samples[0].Thread = 1 },
-		"sample 0 has event -1 of 1":         func(p *profile.Profile) { p.Samples[0].Event = -1 },
-		"stack 1 has frame 2 of 2":           func(p *profile.Profile) { p.Stacks[1].Frame = 2 },
-		"stack 0 has caller 2 of 2":          func(p *profile.Profile) { p.Stacks[0].Caller = 2 },
-		"stack 0 is among its own callers":   func(p *profile.Profile) { p.Stacks[0].Caller = 1 },
-		"frame 1 has function 2 of 2":        func(p *profile.Profile) { p.Frames[1].Function = 2 },
-		"frame 0 has function -1 of 2":       func(p *profile.Profile) { p.Frames[0].Function = -1 },
-		"sample 0 has stack -2 of 2":         func(p *profile.Profile) { p.Samples[0].Stack = -2 },
-		"stack 0 has caller -2 of 2":         func(p *profile.Profile) { p.Stacks[0].Caller = -2 },
-		"sample 0 has thread -1 of 1":        func(p *profile.Profile) { p.Samples[0].Thread = -1 },
-		"sample 0 has event 1000 of 1":       func(p *profile.Profile) { p.Samples[0].Event = 1000 },
-		"stack 1 has frame -5 of 2":          func(p *profile.Profile) { p.Stacks[1].Frame = -5 },
-		"sample 0 has stack 1000000000 of 2": func(p *profile.Profile) { p.Samples[0].Stack = 1e9 },
-	} {
-		p := good()
-		damage(p)
-		var page bytes.Buffer
-		if err := view.Write(&page, p, view.Options{}); err == nil || err.Error() != name || page.Len() > 0 {
-			t.Errorf("got error %v and %d bytes, want error %q and none", err, page.Len(), name)
-		}
-		err := view.Write(&page, good(), view.Options{Base: p})
-		if want := "the profile to compare with: " + name; err == nil || err.Error() != want {
-			t.Errorf("got error %v, want %q", err, want)
-		}
 	}
 }
 

@@ -1,9 +1,9 @@
-// Package monolog reads and writes logs of Mono's log profiler: the files, called output.mlpd unless
+// Package monolog reads logs of Mono's log profiler: the files, called output.mlpd unless
 // told otherwise, that mono --profile=log writes and mprof-report reads.
 //
 // The format was written down once, for its data version 1, in November 2010; docs/formats/mono-log.md
 // has the source, what real files hold beyond it, and what later versions changed. All data versions,
-// 1 to 17, are read and written. All fixed integers are little endian; the file may be compressed by
+// 1 to 17, are read. All fixed integers are little endian; the file may be compressed by
 // gzip as a whole.
 //
 // A log is a header, with a layout by the profiler's major version,
@@ -91,8 +91,8 @@
 // All sums are modulo 2^64: times can go backwards.
 //
 // The package knows bytes and no meaning. Its callers assign code to methods, and find the meaning of
-// names, the process and the thread. It takes from a log what it knows, to the last byte of
-// each buffer, so that writing what was read gives the same bytes.
+// names, the process and the thread. Of events that say nothing about code, calls and metadata, it
+// reads the layout only (other.go).
 //
 // # Reading
 //
@@ -123,9 +123,4 @@
 // that are no header are searched for the next one. A log that ends in the middle of something, since
 // its process was killed or still runs, gives all that is whole and then [ErrCut]. [ReadBufferAt]
 // makes readers that go through the buffers of different threads side by side.
-//
-// # Writing
-//
-// A [Writer] writes events as a reader gives them, for any version: for tests, and for logs that are
-// made up.
 package monolog

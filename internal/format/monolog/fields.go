@@ -179,9 +179,6 @@ func (r *Reader) longLeb(field string, all byte) (v uint64, n int) {
 // ptr reads an address, a difference from ptr_base.
 func (r *Reader) ptr(field string) uint64 { return (r.buffer.PtrBase + r.sleb(field)) & r.mask }
 
-// obj reads an object, a difference from obj_base in units of 8 bytes.
-func (r *Reader) obj(field string) uint64 { return (r.buffer.ObjBase + r.sleb(field)) << 3 & r.mask }
-
 // methodDelta reads a method, a difference from the one before.
 func (r *Reader) methodDelta(field string) uint64 {
 	r.method = (r.method + r.sleb(field)) & r.mask

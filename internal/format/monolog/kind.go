@@ -126,17 +126,7 @@ const (
 // LoadError in Info of metadata, before version 11: loading failed. Mono never wrote it.
 const LoadError = 8
 
-// Backtrace in Info of exceptions and monitors: Frames is there.
-const Backtrace = 8
-
-// Events of a Monitor, in Event.Sub.
-const (
-	MonitorContention = 1
-	MonitorDone       = 2
-	MonitorFail       = 3
-)
-
-// What a KindJITHelper is, in Event.Sub, as versions from 14 on number it; the
+// What a KindJITHelper is, in Event.Helper, as versions from 14 on number it; the
 // reader makes the numbers of earlier ones, which begin at 1, the same.
 const (
 	HelperMethod             = 0
@@ -150,18 +140,4 @@ const (
 	HelperDelegateInvoke     = 8
 	HelperExceptionHandling  = 9
 	HelperUnknown            = ^uint64(0) // 0 in versions 8 to 13
-)
-
-// Types of counters.
-const (
-	CounterInt          = 0 // 32 bits, signed
-	CounterUint         = 1 // 32 bits
-	CounterWord         = 2 // of a pointer's size, signed
-	CounterLong         = 3 // 64 bits, signed
-	CounterUlong        = 4 // 64 bits
-	CounterDouble       = 5
-	CounterString       = 6
-	CounterTimeInterval = 7 // microseconds, 64 bits, signed
-
-	counterPerfSection = 1 << 15 // its name stands beside it
 )

@@ -28,7 +28,7 @@ func (r *Reader) Next() (*Event, error) {
 	}
 	e := &r.event
 	if r.full {
-		e.clear()
+		*e = Event{}
 		r.text = r.text[:0]
 		r.full = false
 	}

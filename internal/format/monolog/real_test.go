@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -33,9 +32,6 @@ func unzip(tb testing.TB, path string) []byte {
 	return b
 }
 
-// mprofNoise is what mprof-report says of its own, not of an event.
-var mprofNoise = regexp.MustCompile(`(?m)^unmatched leave .*\n`)
-
 // compare holds our reading of a log against mprof-report's text.
 func compare(t *testing.T, log io.Reader, text []byte) map[Kind]int {
 	t.Helper()
@@ -48,8 +44,12 @@ func compare(t *testing.T, log io.Reader, text []byte) map[Kind]int {
 	if err != nil {
 		t.Error(err)
 	}
-	text = mprofNoise.ReplaceAll(text, nil)
-	got, want := strings.Split(strings.TrimSpace(ours.String()), "\n"), strings.Split(strings.TrimSpace(string(text)), "\n")
+	got, want := strings.Split(strings.TrimSpace(ours.String()), "\n"), []string(nil)
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if mprofKept.MatchString(line) {
+			want = append(want, line)
+		}
+	}
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
 			t.Fatalf("line %d:\n got %s\nwant %s", i+1, got[i], want[i])
@@ -61,46 +61,8 @@ func compare(t *testing.T, log io.Reader, text []byte) map[Kind]int {
 	return counts
 }
 
-// again writes what a reader reads, and returns it.
-func again(tb testing.TB, r *Reader) []byte {
-	tb.Helper()
-	var out bytes.Buffer
-	w, err := newWriter(&out, r.Header())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for {
-		b, err := r.NextBuffer()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if err := w.Buffer(*b); err != nil {
-			tb.Fatal(err)
-		}
-		for {
-			e, err := r.Next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				tb.Fatal(err)
-			}
-			if err := w.Event(e); err != nil {
-				tb.Fatal(err)
-			}
-		}
-	}
-	if err := w.Flush(); err != nil {
-		tb.Fatal(err)
-	}
-	return out.Bytes()
-}
-
 // Real logs of two versions, 14 years apart: every event is mprof-report's, to the last byte of
-// each buffer, and all of it written again gives the file.
+// each buffer.
 func TestReader_RealLogsOfTwoVersions(t *testing.T) {
 	for name, want := range map[string]map[Kind]int{
 		"v1-small":   {KindGCEvent: 12, KindGCResize: 1, KindGCMove: 2, KindClass: 506, KindImage: 2, KindJIT: 156, KindThrow: 2},
@@ -122,13 +84,6 @@ func TestReader_RealLogsOfTwoVersions(t *testing.T) {
 				if counts[k] != n {
 					t.Errorf("%d events %s, expected %d", counts[k], k, n)
 				}
-			}
-			r, err := NewReader(bytes.NewReader(packed))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(again(t, r), unzip(t, path)) {
-				t.Error("written again, the log is another")
 			}
 		})
 	}

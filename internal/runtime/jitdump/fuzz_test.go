@@ -57,7 +57,6 @@ func FuzzScan(f *testing.F) {
 	b.add(jitdump.NewEmbeddedSource("a.toy", []byte("fn outer() {}")))
 	b.add(inlined(f))
 	b.load("outer", 0x1000, 0x30)
-	b.add(earlyTree(0x2000))
 	b.load("f", 0x2000, 0x20)
 	f.Add(b.out.Bytes())
 	b = newDump(f, x86)

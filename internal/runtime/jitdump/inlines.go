@@ -108,14 +108,7 @@ func (m *lineMaker) badTree(off int64, err error) {
 // decodeTree returns a record of any kind in the current form. With an error, the record may be
 // nil, and only its lines are usable.
 func (r *Reader) decodeTree(raw *jitdump.Raw) (*jitdump.DebugInfo2, error) {
-	switch raw.ID {
-	case jitdump.IDTier:
-		early, err := raw.EarlyDebugInfo()
-		if err != nil {
-			return nil, err
-		}
-		return early.DebugInfo2(r.fn.Size)
-	case jitdump.IDOpenJ9:
+	if raw.ID == jitdump.IDOpenJ9 {
 		lines, err := r.j9Lines(raw)
 		r.listings = lines.Listings
 		return lines.Info, err

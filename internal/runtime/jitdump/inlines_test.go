@@ -268,56 +268,6 @@ func TestInlineTree_LastOfSeveral(t *testing.T) {
 	}
 }
 
-// earlyTree is samply's early record for a function of 0x20 bytes.
-func earlyTree(addr uint64) *jitdump.EarlyDebugInfo {
-	return &jitdump.EarlyDebugInfo{
-		CodeAddr: addr,
-		Offsets:  []jitdump.EarlyOffset{{Code: 0, Position: 0}, {Code: 8, Position: 1}, {Code: 0x10, Position: 0}},
-		Positions: []jitdump.EarlyPosition{
-			{Caller: -1, Function: 0, File: 2, StartLine: 1, Line: 2, Column: 7},
-			{Caller: 0, Function: 1, File: 2, StartLine: 5, StartColumn: 1, Line: 6, Column: 3},
-		},
-		Strings: [][]byte{[]byte("f"), []byte("g"), []byte("a.toy")},
-	}
-}
-
-// samply's early record finds its load by the address.
-func TestInlineTree_EarlyRecordOfSamply(t *testing.T) {
-	early := earlyTree
-	b := newDump(t, x86)
-	b.add(early(0x2000))
-	b.add(early(0x1000))
-	b.load("f", 0x1000, 0x20)
-	b.load("other", 0x3000, 0x20)
-	b.load("f2", 0x2000, 0x20)
-	broken := early(0x4000)
-	broken.Positions[0].Caller = 1
-	b.add(broken)
-	b.load("f3", 0x4000, 0x20)
-	d := b.scan()
-	r := d.Reader()
-	for i, n := range []int{1, 0, 1, 0} {
-		fn, err := r.Function(i)
-		if err != nil || len(fn.Inlines) != n || (len(fn.Lines) == 3) != (n == 1 || i == 3) { // a broken tree's lines are there
-			t.Errorf("function %d: %+v, %v", i, fn, err)
-		}
-	}
-	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, "leads back to itself") {
-		t.Errorf("problems %v", r.Problems)
-	}
-	// Its columns count from 1, as those of functions do; 0 is an unknown one.
-	fn, err := r.Function(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := table(fn), "f: 0 a.toy:2:7 8 a.toy:6:3 16 a.toy:2:7"; got != want {
-		t.Errorf("lines %s, want %s", got, want)
-	}
-	if got := [...]uint32{fn.Inlines[0].Column, fn.Origins[0].Column, fn.Origins[1].Column}; got != [...]uint32{7, 0, 1} {
-		t.Errorf("the call is at column %d, its functions start at %d and %d; want 7, 0 (unknown) and 1", got[0], got[1], got[2])
-	}
-}
-
 // A source file holds for the functions behind it, up to the next of its name.
 func TestSources_ForFunctionsBehind(t *testing.T) {
 	b := newDump(t, x86)

@@ -42,7 +42,6 @@ type codeID struct {
 type waiting struct {
 	source.Span
 	batch int
-	early bool // samply's early record, with an inline tree
 }
 
 // A waitingTree is an inline-tree record that may belong to a later load.
@@ -59,7 +58,7 @@ const maxBatches = 1
 func newPairing() pairing { return pairing{debug: make(map[uint64]waiting)} }
 
 // debugInfo records a debug record, and returns how many are dropped.
-func (p *pairing) debugInfo(s source.Span, addr uint64, early bool) (orphans int) {
+func (p *pairing) debugInfo(s source.Span, addr uint64) (orphans int) {
 	if !p.inBatch {
 		p.inBatch = true
 		p.batch++
@@ -73,11 +72,8 @@ func (p *pairing) debugInfo(s source.Span, addr uint64, early bool) (orphans int
 	if _, again := p.debug[addr]; again {
 		orphans++
 	}
-	p.debug[addr] = waiting{s, p.batch, early}
+	p.debug[addr] = waiting{s, p.batch}
 	p.lastDebug, p.lastAddr = s, addr
-	if early {
-		p.lastDebug = source.Span{} // it has no addresses that could prove its load
-	}
 	return orphans
 }
 
@@ -163,20 +159,19 @@ func (p *pairing) takeUnwinding() (s source.Span, mapped uint64) {
 	return s, mapped
 }
 
-// takeDebugInfo returns the debug record of the load at addr. early reports that it is samply's
-// early record. fits reports whether a record with another address describes this load all the
-// same.
-func (p *pairing) takeDebugInfo(addr uint64, fits func(source.Span) bool) (s source.Span, early bool) {
+// takeDebugInfo returns the debug record of the load at addr. fits reports whether a record with
+// another address describes this load all the same.
+func (p *pairing) takeDebugInfo(addr uint64, fits func(source.Span) bool) (s source.Span) {
 	p.inBatch = false
 	if w, ok := p.debug[addr]; ok {
 		delete(p.debug, addr)
-		s, early = w.Span, w.early
+		s = w.Span
 	} else if p.lastDebug.Size != 0 && fits(p.lastDebug) {
 		delete(p.debug, p.lastAddr)
 		s = p.lastDebug
 	}
 	p.lastDebug = source.Span{} // one attempt: it belongs to the next load or to none
-	return s, early
+	return s
 }
 
 // forget drops the records that wait for the next load, after that load was lost. The loads of

@@ -142,7 +142,7 @@ func (s *scanner) record(raw *jitdump.Raw) error {
 		if s.pairing.loading {
 			s.endBatch()
 		}
-		s.orphans += s.pairing.debugInfo(spanOf(raw), info.CodeAddr, false)
+		s.orphans += s.pairing.debugInfo(spanOf(raw), info.CodeAddr)
 	case jitdump.IDUnwinding:
 		u, err := raw.Unwinding()
 		if err != nil {
@@ -152,13 +152,9 @@ func (s *scanner) record(raw *jitdump.Raw) error {
 	case jitdump.IDDebugInfo2:
 		s.pairing.inlineTree(spanOf(raw))
 	case jitdump.IDTier:
-		if !raw.IsEarlyDebugInfo() {
-			if _, err := raw.Tier(); err != nil {
-				s.Unknown++
-			}
-			break // objects have no field for the tier
+		if _, err := raw.Tier(); err != nil { // objects have no field for the tier
+			s.Unknown++
 		}
-		s.orphans += s.pairing.debugInfo(spanOf(raw), raw.Order.Uint64(raw.Body), true)
 	case jitdump.IDEmbeddedSource:
 		embedded, err := raw.EmbeddedSource()
 		if err != nil {
@@ -185,13 +181,7 @@ func (s *scanner) load(raw *jitdump.Raw, l *jitdump.Load) {
 	var tables uint64
 	p.unwind, tables = s.unwindingOf(l)
 	p.inline = s.inlineTreeOf(raw, l.Name)
-	debug, early := s.pairing.takeDebugInfo(l.CodeAddr, func(table source.Span) bool { return s.entriesInside(table, l.CodeAddr, l.CodeSize) })
-	switch {
-	case !early:
-		p.debug = debug
-	case p.inline.Size == 0:
-		p.inline = debug
-	}
+	p.debug = s.pairing.takeDebugInfo(l.CodeAddr, func(table source.Span) bool { return s.entriesInside(table, l.CodeAddr, l.CodeSize) })
 	metadata, ok := s.metadataOf(raw, l)
 	if ok = ok && p.inline.Size == 0; ok { // the producer's own tree takes precedence
 		p.inline = metadata

@@ -135,7 +135,7 @@ func (m *Log) add(e *monolog.Event, name []byte) {
 // helper adds code that Mono made for itself. It ignores methods: Mono logs them here a second
 // time, without their names.
 func (m *Log) helper(e *monolog.Event) {
-	if e.Sub == monolog.HelperMethod || e.Code == 0 || e.Size == 0 {
+	if e.Helper == monolog.HelperMethod || e.Code == 0 || e.Size == 0 {
 		return
 	}
 	if len(m.nameOf) >= maxMonoFunctions {

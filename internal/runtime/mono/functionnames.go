@@ -71,7 +71,7 @@ func (n *functionNames) helper(e *monolog.Event) []byte {
 
 // helperName returns the name of a helper, from its kind.
 func helperName(e *monolog.Event) string {
-	switch e.Sub {
+	switch e.Helper {
 	case monolog.HelperMethodTrampoline:
 		return "(trampoline method)"
 	case monolog.HelperUnboxTrampoline:

@@ -63,7 +63,7 @@ func (b *logBuilder) jit(ms, method, addr, size uint64, name string) {
 
 func (b *logBuilder) helper(sub, addr, size uint64, name string) {
 	b.t.Helper()
-	b.event(&monolog.Event{Kind: monolog.KindJITHelper, Time: logStart, Sub: sub, Code: addr, Size: size, Name: []byte(name)})
+	b.event(&monolog.Event{Kind: monolog.KindJITHelper, Time: logStart, Helper: sub, Code: addr, Size: size, Name: []byte(name)})
 }
 
 func (b *logBuilder) bytes() []byte {

@@ -91,7 +91,7 @@ func (t *Trees) decide(c *call) {
 		c.state = skipped
 	case c.function == unknown && t.late: // said of the whole log
 		c.state = skipped
-	case c.function == unknown || t.x.functions.at(c.function).script == unknown:
+	case c.function == unknown || t.x.functions[c.function].script == unknown:
 		t.faults.unnamed++
 		c.state = skipped
 	case c.depth > jitdump.MaxDepth:

@@ -234,8 +234,8 @@ func TestIndex_UselessLogs(t *testing.T) {
 			t.Errorf("%s: got %v; want no error", c.name, err)
 			continue
 		}
-		if len(x.objects) > 0 || x.functions.count > 0 || x.damaged != c.damaged || (x.cut >= 0) != c.cut || len(x.scripts) > 0 {
-			t.Errorf("%s: got %d objects, %d functions, %d scripts, %d damaged lines, cut at %d; want none, %d damaged, cut: %v", c.name, len(x.objects), x.functions.count, len(x.scripts), x.damaged, x.cut, c.damaged, c.cut)
+		if len(x.objects) > 0 || len(x.functions) > 0 || x.damaged != c.damaged || (x.cut >= 0) != c.cut || len(x.scripts) > 0 {
+			t.Errorf("%s: got %d objects, %d functions, %d scripts, %d damaged lines, cut at %d; want none, %d damaged, cut: %v", c.name, len(x.objects), len(x.functions), len(x.scripts), x.damaged, x.cut, c.damaged, c.cut)
 		}
 		if x.memory > 1<<20 {
 			t.Errorf("%s: got %d bytes of memory; want at most 1 MiB", c.name, x.memory)

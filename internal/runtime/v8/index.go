@@ -17,7 +17,7 @@ type index struct {
 	name string // of the log, for messages
 
 	scripts   []script
-	functions functionList
+	functions []function
 	objects   []object
 	inlined   []int32 // of all objects: indexes in functions, or unknown
 
@@ -57,12 +57,12 @@ type object struct {
 
 // maxIndex bounds the memory of the indexes of a run, in bytes. The index of a log of 800 MB, with
 // 800,000 functions, needs it.
-const maxIndex = 40 << 20
+const maxIndex = 50 << 20
 
 // Memory of kept things, in bytes, with that of tables.
 const (
 	scriptMemory   = 256
-	functionMemory = 32
+	functionMemory = 40
 	objectMemory   = 160
 )
 

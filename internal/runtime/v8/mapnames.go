@@ -31,8 +31,8 @@ const maxBeforeStart = 256
 func (t *target) startsOf() map[int32][]start {
 	all := make(map[int32][]start)
 	for _, x := range t.indexes {
-		for i := range int32(x.functions.count) {
-			f := x.functions.at(i)
+		for i := range int32(len(x.functions)) {
+			f := &x.functions[i]
 			if f.script == unknown || f.start < 0 || x.scripts[f.script].number == unknown {
 				continue
 			}

@@ -150,7 +150,7 @@ var errChanged = errors.New("the log has changed since it was read first")
 // readName reads the name of a function from the log. It is "" if the function has none. It fails if
 // the log cannot be read again, or if no name is there any more: it is between a comma and a space.
 func (x *index) readName(fn int32) (string, error) {
-	at := x.functions.at(fn).name.span()
+	at := x.functions[fn].name.span()
 	if at.Size == 0 {
 		return "", nil
 	}

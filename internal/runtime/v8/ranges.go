@@ -36,11 +36,11 @@ func (t *Trees) cover(o *object, size uint64) {
 			t.faults.outside++
 			unit, at = v8log.None, v8log.None
 		case t.calls[at].state == usable:
-			s = t.x.functions.at(t.calls[at].function).script
+			s = t.x.functions[t.calls[at].function].script
 		case t.calls[at].state == skipped:
 			c := &t.calls[at]
 			if unit, at = c.offset, c.parent; at != v8log.None {
-				s = t.x.functions.at(t.calls[at].function).script
+				s = t.x.functions[t.calls[at].function].script
 			}
 		default:
 			unit, at = v8log.None, v8log.None

@@ -50,14 +50,14 @@ func (s *scanner) beginIsolate() {
 		s.pending[i].valid = false
 	}
 	s.started = false
-	if s.isolates > 0 && len(s.byID) == 0 && s.current.used == 0 {
+	if s.isolates > 0 && len(s.byID) == 0 && len(s.current) == 0 {
 		s.began[s.isolates-1] = 0
 		return
 	}
 	s.isolates++
 	s.began = append(s.began, 0)
 	s.byID = make(map[int32]int32)
-	s.current = newIdentities(&s.functions)
+	s.current = make(identities)
 }
 
 // record adds a record to the index.
@@ -153,13 +153,14 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 		s.addDamage(fmt.Errorf("%s: code-source-info at offset %#x: start: %d is not where the function's name says, at %d:%d", v8log.FormatName, i.Offset, i.Start, n.line, n.column))
 		return
 	}
-	own, known := s.current.find(p.sfi)
-	if f := (function{p.sfi, newNameRef(p.name, n.function), at, i.Start}); !known || s.functions.at(own).script != at || s.functions.at(own).start != i.Start {
+	own, known := s.current[p.sfi]
+	if !known || s.functions[own].script != at || s.functions[own].start != i.Start {
 		if !s.keep(i.Offset, functionMemory) {
 			return
 		}
-		own = s.functions.add(f)
-		s.current.set(p.sfi, own)
+		own = int32(len(s.functions))
+		s.functions = append(s.functions, function{newNameRef(p.name, n.function), at, i.Start})
+		s.current[p.sfi] = own
 	}
 	if !p.optimized || i.Positions.Size == 0 {
 		return
@@ -214,7 +215,7 @@ func (s *scanner) resolve(i *v8log.SourceInfo) bool {
 		if !s.keep(i.Offset, 8) {
 			return false
 		}
-		fn, ok := s.current.find(addr)
+		fn, ok := s.current[addr]
 		if !ok {
 			fn = unknown
 		}

@@ -60,7 +60,7 @@ func (x *index) usedScripts() map[int]bool {
 	}
 	for _, fn := range x.inlined {
 		if fn != unknown {
-			used[int(x.functions.at(fn).script)] = true
+			used[int(x.functions[fn].script)] = true
 		}
 	}
 	return used

@@ -149,7 +149,7 @@ func (t *Trees) begin(o *object) {
 func (t *Trees) list(fn int32) uint32 {
 	i, ok := t.listed[fn]
 	if !ok {
-		f := t.x.functions.at(fn)
+		f := &t.x.functions[fn]
 		line, column := t.x.scripts[f.script].position(f.start)
 		i = uint32(len(t.info.Functions))
 		t.listed[fn] = i
@@ -198,5 +198,5 @@ func (t *Trees) callerScript(c *call) *script {
 	if c.parent == v8log.None {
 		return &t.x.scripts[t.own]
 	}
-	return &t.x.scripts[t.x.functions.at(t.calls[c.parent].function).script]
+	return &t.x.scripts[t.x.functions[t.calls[c.parent].function].script]
 }

@@ -163,7 +163,7 @@ func (t *target) add(l jitdump.V8Load) {
 // refuse fails if a log is of another process, or has nothing of use.
 func (t *target) refuse(x *index, found *pairing) error {
 	switch n := len(found.pairs); {
-	case x.functions.count == 0:
+	case len(x.functions) == 0:
 		return report.Advise(errNoPositions, "record with --log-code --log-source-code")
 	case x.optimized == 0 || t.loads.count == 0:
 		return nil // a short program

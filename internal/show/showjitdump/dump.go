@@ -136,10 +136,7 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 	switch raw.ID {
 	case jitdump.IDDebugInfo, jitdump.IDUnwinding, jitdump.IDDebugInfo2:
 		d.waiting.add(raw)
-	case jitdump.IDTier:
-		if raw.IsEarlyDebugInfo() {
-			d.waiting.add(raw)
-		}
+	case jitdump.IDTier: // of no function
 	case jitdump.IDOpenJ9:
 		if raw.IsOpenJ9Metadata() {
 			d.waiting.add(raw)

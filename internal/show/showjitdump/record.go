@@ -54,8 +54,6 @@ func (d *dumpViewer) add(o show.Form, rec any) {
 		d.unwinding(d.shown, rec)
 	case *jitdump.DebugInfo2:
 		d.later = d.debugInfo2(rec)
-	case *jitdump.EarlyDebugInfo:
-		d.early(rec)
 	case *jitdump.OpenJ9Metadata:
 		d.later = d.openJ9(d.shown, rec)
 	case *jitdump.EmbeddedSource:
@@ -167,37 +165,6 @@ func (d *dumpViewer) calls(info *jitdump.DebugInfo2, pick func([][]byte, uint32)
 			o.ElemRange(uint64(r.Start), r.End())
 		}
 		o.EndArray()
-	}
-	o.EndList()
-}
-
-// early prints the record of a development branch of samply. Its columns count from 1.
-func (d *dumpViewer) early(e *jitdump.EarlyDebugInfo) {
-	o := d.Out
-	o.Word("kind", "early debug info")
-	pick := func(i int32) []byte {
-		switch {
-		case i < 0:
-			return nil
-		case int(i) < len(e.Strings):
-			return e.Strings[i]
-		}
-		return fmt.Appendf(nil, "#%d", i)
-	}
-	o.List("positions")
-	for i, p := range e.Positions {
-		o.Row()
-		o.Num("position", uint64(i))
-		o.Signed("caller", int64(p.Caller))
-		o.Label("function", pick(int32(p.Function)))
-		o.Place(pick(p.File), uint64(p.Line), uint64(p.Column))
-	}
-	o.EndList()
-	o.List("offsets")
-	for _, c := range e.Offsets {
-		o.Row()
-		o.At("code_offset", uint64(c.Code))
-		o.Num("position", uint64(c.Position))
 	}
 	o.EndList()
 }

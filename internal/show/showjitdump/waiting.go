@@ -31,7 +31,7 @@ func (w *waiting) add(raw *jitdump.Raw) {
 	if r.ID == jitdump.IDOpenJ9 {
 		at = 8
 	}
-	if names := r.ID == jitdump.IDDebugInfo || r.ID == jitdump.IDTier || r.ID == jitdump.IDOpenJ9; names && len(r.Body) >= at+8 {
+	if names := r.ID == jitdump.IDDebugInfo || r.ID == jitdump.IDOpenJ9; names && len(r.Body) >= at+8 {
 		addr := r.Order.Uint64(r.Body[at:])
 		if w.named == nil {
 			w.named = make(map[uint64][]jitdump.Raw)

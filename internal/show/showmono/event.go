@@ -1,7 +1,6 @@
 package showmono
 
 import (
-	"math"
 	"time"
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
@@ -29,58 +28,9 @@ func (m *logViewer) nameOf(key string, v uint64) (string, string) {
 		return "name", m.known.methods.names[v]
 	case "class":
 		return "class_name", m.known.classes.names[v]
-	case "vtable":
-		return "class_name", m.known.classes.names[m.known.vtables[v]]
-	case "index":
-		return "name", m.known.counters.names[v]
 	}
 	if at := time.UnixMilli(int64(v)).UTC(); at.Year() < 10000 && int64(v) > 0 { // startup_ms
 		return "startup", at.Format("2006-01-02T15:04:05.000Z")
 	}
 	return "", ""
-}
-
-// add writes what is no field of an event, or is one that depends on another.
-func (m *logViewer) add(o show.Form, rec any) {
-	switch rec := rec.(type) {
-	case *monolog.Event:
-		if rec.Dropped > 0 {
-			o.Num("left_out", rec.Dropped)
-		}
-		m.frames(o, rec)
-	case *monolog.Counter:
-		switch rec.Type {
-		case monolog.CounterUint, monolog.CounterUlong:
-			o.Num("added", rec.Value)
-		case monolog.CounterDouble:
-			o.Word("value", show.FloatText(math.Float64frombits(rec.Value)))
-		case monolog.CounterString:
-			if rec.Text != nil {
-				o.Str("text", rec.Text)
-			}
-		default:
-			o.Signed("added", int64(rec.Value))
-		}
-	}
-}
-
-// frames writes the methods that were running, in the order of the file.
-func (m *logViewer) frames(o show.Form, e *monolog.Event) {
-	if len(e.Frames) == 0 {
-		return
-	}
-	o.List("frames")
-	for i, method := range e.Frames {
-		o.Row()
-		show.Mention(o, method, 1)
-		o.At("method", method)
-		if name := m.known.methods.names[method]; name != "" {
-			o.Label("name", []byte(name))
-		}
-		if i < len(e.FrameOffsets) {
-			o.Signed("il_offset", e.FrameOffsets[i].IL)
-			o.Signed("native_offset", e.FrameOffsets[i].Native)
-		}
-	}
-	o.EndList()
 }

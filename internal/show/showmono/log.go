@@ -46,7 +46,7 @@ func showLog(v *show.Viewer) error {
 	}
 	packed := bytes.HasPrefix(v.Head, []byte(gzipMagic))
 	m := &logViewer{Viewer: v}
-	v.Known, v.Add = m.nameOf, m.add
+	v.Known = m.nameOf
 	if v.Opts.Hex {
 		if packed { // offsets and bytes are of what was packed
 			z, err := gzip.NewReader(src)

@@ -38,13 +38,9 @@ func (t *nameTable) put(pointer uint64, name []byte) {
 	t.names[pointer] = string(name)
 }
 
-// knownNames are the names of methods, classes and counters that a log has told of, so that events
-// about them can have them.
-type knownNames struct {
-	methods, classes nameTable
-	vtables          map[uint64]uint64 // their classes
-	counters         nameTable         // by index
-}
+// knownNames are the names of methods and classes that a log has told of, so that events about them
+// can have them.
+type knownNames struct{ methods, classes nameTable }
 
 // learn takes in what an event says about names.
 func (n *knownNames) learn(e *monolog.Event) {
@@ -53,14 +49,5 @@ func (n *knownNames) learn(e *monolog.Event) {
 		n.methods.put(e.Method, e.Name)
 	case e.Kind == monolog.KindClass && e.Load != monolog.UnloadEnd:
 		n.classes.put(e.Pointer, e.Name)
-	case e.Kind == monolog.KindCounterDescs:
-		for i := range e.CounterDescs {
-			n.counters.put(e.CounterDescs[i].Index, e.CounterDescs[i].Name)
-		}
-	case e.Kind == monolog.KindVTable:
-		if n.vtables == nil || len(n.vtables) >= maxNames {
-			n.vtables = make(map[uint64]uint64)
-		}
-		n.vtables[e.Pointer] = e.Class
 	}
 }

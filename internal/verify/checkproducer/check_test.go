@@ -222,17 +222,13 @@ func TestCheck_NoFunctions(t *testing.T) {
 	}
 }
 
-// Metadata of OpenJ9 gives a function lines and calls, and an early debug record what its successor gives.
+// Metadata of OpenJ9 gives a function lines and calls.
 func TestCheck_OtherDebugInfo(t *testing.T) {
 	const addr = verifytest.Base
 	for want, r := range map[string]jitdump.Record{
 		"plain-lines user tiers unwind close": &jitdump.OpenJ9Metadata{CodeAddr: addr, Base: 0x7e0000000000, PointerSize: 8, Metadata: make([]byte, 64), Methods: []jitdump.JavaMethod{
 			{Method: 0x500000, Class: []byte("a/B"), Name: []byte("f"), Signature: []byte("()V")},
 		}},
-		"plain-lines file-names sources user tiers unwind close": &jitdump.EarlyDebugInfo{
-			CodeAddr: addr, Strings: [][]byte{[]byte("f"), []byte("nowhere.js")}, Offsets: []jitdump.EarlyOffset{{Code: 0, Position: 1}},
-			Positions: []jitdump.EarlyPosition{{Caller: -1, File: 1, Line: 3, Column: 5}, {Caller: 0, File: 1, Line: 9, Column: 5}},
-		},
 	} {
 		var b bytes.Buffer
 		w, err := jitdump.NewWriter(&b, &jitdump.Header{Version: 1, Machine: uint32(elf.EM_X86_64), PID: verifytest.PID})

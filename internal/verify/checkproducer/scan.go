@@ -64,16 +64,6 @@ func (s *scan) record(raw *jitdump.Raw) {
 		if err := raw.DebugInfo2(&s.tree.info); err == nil {
 			s.debugInfo2(&s.tree.info)
 		}
-	case jitdump.IDTier:
-		if !raw.IsEarlyDebugInfo() {
-			break
-		}
-		if e, err := raw.EarlyDebugInfo(); err == nil {
-			if d, err := e.DebugInfo2(jitdump.MaxRecord); err == nil {
-				s.tree.info = *d
-				s.debugInfo2(d)
-			}
-		}
 	case jitdump.IDEmbeddedSource:
 		if e, err := raw.EmbeddedSource(); err == nil {
 			s.files.embed(e.Name)

@@ -91,75 +91,91 @@ func (w *Writer) Flush() error {
 // Raw appends bytes to the current buffer as they are.
 func (w *Writer) Raw(p []byte) { w.out.Bytes(p) }
 
-// Event appends an event to the current buffer. It writes what the event's Kind has in the
-// log's version, by the table at [monolog.Event]. Metadata take what happens from Load. A
-// backtrace is written if there are Frames, or if Info, as the reader sets it, says that
-// there is an empty one. Offset, Length and Type do not matter. An error says that the
-// version has no such event; nothing is written then.
+// Event appends an event to the current buffer: of metadata, of a method, or of a jit helper. It writes
+// what the event's Kind has in the log's version, by the table at [monolog.Event]. An error says that the
+// version has no such event, or that it is of another kind; nothing is written then.
 func (w *Writer) Event(e *monolog.Event) error {
-	if since, until := Versions(e.Kind); !w.in || w.version < since || w.version > until {
-		return fmt.Errorf("data version %d has no event %q, or none outside of a buffer", w.version, e.Kind)
+	isMetadata := e.Kind >= monolog.KindClass && e.Kind <= monolog.KindVTable
+	isMethod := e.Kind >= monolog.KindLeave && e.Kind <= monolog.KindJIT
+	if !w.in || !isMetadata && !isMethod && e.Kind != monolog.KindJITHelper || w.version < since[e.Kind] {
+		return fmt.Errorf("data version %d has no event %q, or it is not written, or is outside of a buffer", w.version, e.Kind)
 	}
-	l := &layouts[e.Kind]
-	info, backtrace, err := w.info(e, l)
-	if err != nil {
-		return err
-	}
-	w.out.U8(uint8(l.typ) | info<<4)
-	if !l.untimed || w.version >= 13 {
+	first := func(typ monolog.Type, info uint8) {
+		w.out.U8(uint8(typ) | info<<4)
 		w.out.Uleb(e.Time - w.time)
 		w.time = e.Time
 	}
-	for _, f := range l.fields {
-		if w.version >= f.since && w.version <= f.until {
-			f.write(w, e)
+	switch {
+	case isMetadata:
+		first(monolog.TypeMetadata, uint8(e.Load))
+		w.metadata(e)
+	case e.Kind == monolog.KindJITHelper:
+		first(monolog.TypeRuntime, 1)
+		helper := e.Helper
+		if w.version < 14 {
+			helper++
 		}
-	}
-	if backtrace {
-		w.backtrace(e)
+		if w.version >= 13 {
+			w.out.U8(uint8(helper))
+		} else {
+			w.out.Uleb(helper)
+		}
+		w.ptr(e.Code)
+		w.out.Uleb(e.Size)
+		if e.Helper == monolog.HelperSpecificTrampoline {
+			w.str(e.Name)
+		}
+	default:
+		first(monolog.TypeMethod, 1+uint8(e.Kind-monolog.KindLeave))
+		w.sleb(e.Method - w.method)
+		w.method = e.Method
+		if e.Kind == monolog.KindJIT {
+			w.ptr(e.Code)
+			w.out.Uleb(e.Size)
+			w.str(e.Name)
+		}
 	}
 	return nil
 }
 
-// info returns the upper half of an event's first byte, and whether frames follow its fields.
-func (w *Writer) info(e *monolog.Event, l *layout) (info uint8, backtrace bool, err error) {
-	switch l.typ {
-	case monolog.TypeMetadata:
-		if info = uint8(e.Load); w.version < 11 {
-			info |= e.Info & monolog.LoadError
-		}
-		return info, false, nil
-	case monolog.TypeAlloc:
-		if e.Info == 1 || len(e.Frames) > 0 {
-			return 1, true, nil
-		}
-	case monolog.TypeGC:
-		if created := e.Kind == monolog.KindHandleCreated; created || e.Kind == monolog.KindHandleDestroyed {
-			if backtrace = e.Info >= 6 || len(e.Frames) > 0; backtrace && w.version < 11 {
-				return 0, false, fmt.Errorf("data version %d has no backtraces of %q", w.version, e.Kind)
-			} else if backtrace {
-				return l.info + 2, true, nil
-			}
-		}
-	case monolog.TypeException, monolog.TypeMonitor:
-		if info = e.Info & monolog.Backtrace; len(e.Frames) > 0 {
-			info = monolog.Backtrace
-		}
-		backtrace = info != 0 && e.Kind != monolog.KindClause
-		if e.Kind == monolog.KindMonitor && w.version < 14 {
-			return uint8(e.Sub) | info, backtrace && e.Sub == monolog.MonitorContention, nil
-		}
-		return l.info | info, backtrace, nil
-	}
-	return l.info, false, nil
-}
+// since has the first version of kinds that not all versions have.
+var since = map[monolog.Kind]uint8{monolog.KindContext: 11, monolog.KindVTable: 15, monolog.KindJITHelper: 8}
 
-// Versions returns the first and the last version that have a kind.
-func Versions(k monolog.Kind) (since, until uint8) {
-	if int(k) >= len(layouts) {
-		return 1, 0
+// metadata writes what follows the time.
+func (w *Writer) metadata(e *monolog.Event) {
+	w.out.U8(1 + uint8(e.Kind-monolog.KindClass))
+	w.ptr(e.Pointer)
+	isNamed := true
+	switch e.Kind {
+	case monolog.KindVTable:
+		w.ptr(e.Domain)
+		w.ptr(e.Class)
+		return
+	case monolog.KindAssembly, monolog.KindDomain:
+		if w.version < 11 {
+			return
+		}
+		isNamed = e.Kind == monolog.KindAssembly || e.Load == monolog.LoadName
+	case monolog.KindThread:
+		isNamed = w.version < 11 || e.Load == monolog.LoadName
+	case monolog.KindContext:
+		isNamed = false
 	}
-	return layouts[k].since, layouts[k].until
+	if e.Kind == monolog.KindClass || e.Kind == monolog.KindAssembly && w.version >= 14 {
+		w.ptr(e.Image)
+	}
+	if w.version < 13 {
+		w.out.Uleb(0) // flags
+	}
+	if isNamed {
+		w.str(e.Name)
+	}
+	if e.Kind == monolog.KindImage && w.version >= 16 {
+		w.str(e.MVID)
+	}
+	if e.Kind == monolog.KindContext {
+		w.ptr(e.Domain)
+	}
 }
 
 func (w *Writer) sleb(v uint64) {
@@ -171,40 +187,4 @@ func (w *Writer) sleb(v uint64) {
 
 func (w *Writer) ptr(v uint64) { w.sleb(v - w.base.PtrBase) }
 
-func (w *Writer) obj(v uint64) {
-	half := v >> 3
-	if w.ptrSize == 8 {
-		half = uint64(int64(v) >> 3) // whichever: what was shifted out does not come back
-	}
-	w.sleb(half - w.base.ObjBase)
-}
-
-func (w *Writer) methodDelta(v uint64) {
-	w.sleb(v - w.method)
-	w.method = v
-}
-
-// byteOr writes a byte in versions from and to, and otherwise a uleb.
-func (w *Writer) byteOr(from, to uint8, v uint64) {
-	if w.version >= from && w.version <= to {
-		w.out.U8(uint8(v))
-	} else {
-		w.out.Uleb(v)
-	}
-}
-
 func (w *Writer) str(s []byte) { w.out.Bytes(s); w.out.U8(0) }
-
-func (w *Writer) backtrace(e *monolog.Event) {
-	if w.version < 13 {
-		w.out.Uleb(0)
-	}
-	w.out.Uleb(uint64(len(e.Frames)))
-	for _, m := range e.Frames {
-		if w.version >= 13 {
-			w.methodDelta(m)
-		} else {
-			w.ptr(m)
-		}
-	}
-}
