@@ -59,9 +59,6 @@ func (f *Filter) IsPicky() bool {
 // chooses reports whether a file may have nothing that is shown.
 func (f *Filter) chooses() bool { return f.IsPicky() || len(f.Types) > 0 }
 
-// ChoosesCalls reports whether a call may fail what is set, whatever process made it.
-func (f *Filter) ChoosesCalls() bool { return len(f.Names) > 0 || f.Address.Set || f.Time.Set }
-
 func (f *Filter) MatchesPID(pid uint32) bool {
 	return len(f.PIDs) == 0 || slices.Contains(f.PIDs, pid)
 }

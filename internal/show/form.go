@@ -16,7 +16,6 @@ type Form interface {
 
 	Num(name string, v uint64)                 // a count, a size, a number that people read
 	Signed(name string, v int64)               //
-	Float(name string, v float64)              // with three decimals
 	Hex(name string, v uint64)                 // an address, an id, bits
 	Str(name string, v []byte)                 // from the file: is escaped
 	Word(name, v string)                       // of ours

@@ -58,11 +58,6 @@ func (j *jsonForm) Signed(name string, v int64) {
 	j.b = strconv.AppendInt(j.b, v, 10)
 }
 
-func (j *jsonForm) Float(name string, v float64) {
-	j.key(name)
-	j.b = strconv.AppendFloat(j.b, v, 'f', 3, 64)
-}
-
 func (j *jsonForm) Hex(name string, v uint64) {
 	j.key(name)
 	j.quotedHex(v)

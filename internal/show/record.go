@@ -39,9 +39,7 @@ func (v *Viewer) Summary(it Item, rec any) {
 func (v *Viewer) RawBytes(offset, size int64) {
 	switch {
 	case !v.Opts.Hex || offset < 0 || size < 0:
-	case v.Bytes != nil:
-		v.Out.Data("hex", v.Bytes(offset, size), offset)
-	case v.File != nil:
+	default:
 		b := make([]byte, min(size, maxRawBytes))
 		n, _ := v.File.ReadAt(b, offset) // a part that is gone since the first read is not shown
 		v.Out.Data("hex", b[:n], offset)

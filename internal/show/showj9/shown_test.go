@@ -256,7 +256,6 @@ func TestOpenJ9Refused(t *testing.T) {
 		{"other.bin", show.Options{}, "startPC is 0x7f8800001020 in the metadata, and 0x10 in other.json"},
 		{"small.bin", show.Options{Disassemble: true}, "the code in small.warm has 10 bytes, and the metadata says that the warm part has 18"},
 		{"nocode.bin", show.Options{Disassemble: true}, "no code to disassemble; leave out -d"},
-		{"nocode.json", show.Options{Stats: true}, "--stats counts calls"},
 		{".", show.Options{}, "has no \"startPC\", the address of the body's first instruction (and 2 more problems)"}, // other.bin, and alone.bin
 		{".", show.Options{Disassemble: true}, "broken.bin: "},
 	} {

@@ -38,9 +38,6 @@ var Format = show.Format{
 }
 
 func showDump(v *show.Viewer) error {
-	if err := v.NeedsFile(jitdump.FormatName); err != nil {
-		return err
-	}
 	r, err := jitdump.NewReader(v.File)
 	if err != nil {
 		return err

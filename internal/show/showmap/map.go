@@ -47,10 +47,6 @@ func showMap(v *show.Viewer) error {
 	if err := v.NoCode("perf map"); err != nil {
 		return err
 	}
-	src := v.Pipe
-	if v.File != nil {
-		src = io.NewSectionReader(v.File, 0, v.Size)
-	}
 	v.Begun("perf map")
 	pid, ok := processOf(v.Path)
 	if ok {
@@ -58,7 +54,7 @@ func showMap(v *show.Viewer) error {
 	}
 	v.Out.End()
 	if f := &v.Opts.Filter; len(f.PIDs) == 0 || ok && v.OfProcess(pid) {
-		t := functions(v, perfmap.NewReader(src))
+		t := functions(v, perfmap.NewReader(io.NewSectionReader(v.File, 0, v.Size)))
 		v.Summary(show.Item{Offset: -1, Type: "total", Size: -1}, &t)
 	}
 	return nil

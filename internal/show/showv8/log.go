@@ -67,9 +67,6 @@ func showLog(v *show.Viewer) error {
 	if err := v.NoCode(v8log.FormatName); err != nil {
 		return err
 	}
-	if err := v.NeedsFile(v8log.FormatName); err != nil {
-		return err
-	}
 	r, err := v8log.NewReader(v.File)
 	if err != nil {
 		return err
