@@ -48,9 +48,6 @@ func (f *Filter) MatchesType(name string) bool {
 	return len(f.Types) == 0 || slices.ContainsFunc(f.Types, func(t string) bool { return f.prefixes.isType(name, t) })
 }
 
-// OnlyTypes is the part of the filter that is about types.
-func (f *Filter) OnlyTypes() *Filter { return &Filter{Types: f.Types, prefixes: f.prefixes} }
-
 // IsPicky reports whether anything but types is set that a record may fail.
 func (f *Filter) IsPicky() bool {
 	return len(f.PIDs) > 0 || len(f.Names) > 0 || f.Address.Set || f.Time.Set

@@ -68,6 +68,7 @@ type Viewer struct {
 	Path  string // as it was named; a format may set it to the file that offsets are in
 	File  *sys.File
 	Size  int64        // of File, in bytes
+	Raw   io.ReaderAt  // has the bytes of the records; nil: File has
 	Head  []byte       // the first bytes, at most eight
 	Texts *SourceTexts // of source files
 
@@ -76,7 +77,6 @@ type Viewer struct {
 	Version int                                            // of the format
 	Known   func(key string, v uint64) (name, text string) // the field that follows one, with the name that its value has
 	Add     func(o Form, rec any)                          // writes what is no field, behind the fields of a struct
-	Bytes   func(offset, size int64) []byte                // of the records, if they are not those of File
 
 	damage     Damaged
 	flushed    int64 // the offset up to which the output was flushed

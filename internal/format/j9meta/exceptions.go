@@ -16,7 +16,7 @@ type Exception struct {
 	// Method is a J9Method: CatchType is an index of its constant pool. Bodies that
 	// were compiled ahead of time or by a JITServer have the index of an inlined
 	// site in its place, -1 for the method itself. Only wide entries have it.
-	Method uint64 `show:"ramMethod,hex,opt,known"`
+	Method uint64 `show:"ramMethod,hex,known,since:1"`
 	// ByteCodeIndex is that of the handler. Only entries of full speed debug have
 	// it, see Header.ExceptionBytecodes.
 	ByteCodeIndex uint32 `show:"byteCodeIndex,opt"`
