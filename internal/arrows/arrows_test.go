@@ -103,9 +103,9 @@ var allowed = map[string][]string{
 	// dump shows files: a core without formats, packages that several formats share,
 	// and one for each format. Only jitdumps contain another format.
 	"internal/show":             {"golang.org/x/sys/unix", "internal/quote", "internal/safefile", "internal/safefile/sys", "internal/wire"},
-	"internal/show/listing":     {"golang.org/x/arch/arm/armasm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/loong64/loong64asm", "golang.org/x/arch/ppc64/ppc64asm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/x86/x86asm", "internal/jitcode", "internal/show"},
+	"internal/show/listing":     {"golang.org/x/arch/arm/armasm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/loong64/loong64asm", "golang.org/x/arch/ppc64/ppc64asm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/x86/x86asm", "internal/cfi", "internal/jitcode", "internal/show"},
 	"internal/show/frames":      {"internal/format/callframe", "internal/show"},
-	"internal/show/showj9":      {"internal/format/j9meta", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/safefile/sys", "internal/show", "internal/show/listing", "jitdump"},
+	"internal/show/showj9":      {"internal/format/j9meta", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/show", "jitdump"},
 	"internal/show/showjitdump": {"internal/ehframe", "internal/format/callframe", "internal/format/j9meta", "internal/runtime/jitdump", "internal/show", "internal/show/frames", "internal/show/listing", "internal/show/showj9", "jitdump"},
 	"internal/show/showmap":     {"internal/format/perfmap", "internal/show", "internal/wire"},
 	"internal/show/showmono":    {"internal/format/monolog", "internal/show"},

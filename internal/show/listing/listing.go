@@ -197,10 +197,10 @@ func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
 			l.Calls = append(l.Calls, c)
 		}
 	}
-	brought := make(map[string]*show.SourceText)
+	brought := make(map[string]show.SourceText)
 	for i, text := range fn.Sources {
 		if text != "" {
-			brought[fn.Files[i]] = texts.Brought(fn.Files[i], text)
+			brought[fn.Files[i]] = texts.Brought(text)
 		}
 	}
 	l.Text = func(file string, line uint64) ([]byte, bool) {

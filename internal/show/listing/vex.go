@@ -2,10 +2,13 @@ package listing
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/jitinject/jitinject/internal/cfi"
 )
 
 // x86asm knows nothing of AVX, which compilers for x86-64 use wherever they can. Most of
@@ -47,41 +50,14 @@ func parseVEX(code []byte) (v vexCode, ok bool) {
 	return v, v.opcodes >= 1 && v.opcodes <= 3 && v.head < len(code)
 }
 
-// length is that of the whole instruction, 0 if code ends before.
-func (v *vexCode) length(code []byte) int {
-	op := code[v.head]
-	n := v.head + 1
-	if v.opcodes == 1 && op == 0x77 { // vzeroupper, vzeroall
-		return n
+// x86Length is the length of the instruction at the start of 64-bit code, or 0.
+func x86Length(code []byte) int {
+	var starts [1]uint64 // a bit for each byte
+	reached := cfi.X86Starts(starts[:], code[:min(len(code), 15)])
+	if behind := starts[0] >> 1; behind != 0 {
+		return 1 + bits.TrailingZeros64(behind)
 	}
-	if n >= len(code) {
-		return 0
-	}
-	modrm := code[n]
-	n++
-	mod, rm := modrm>>6, modrm&7
-	if mod != 3 && rm == 4 {
-		if n >= len(code) {
-			return 0
-		}
-		if code[n]&7 == 5 && mod == 0 {
-			n += 4
-		}
-		n++
-	}
-	switch {
-	case mod == 1:
-		n++
-	case mod == 2, mod == 0 && rm == 5:
-		n += 4
-	}
-	if v.opcodes == 3 || v.opcodes == 1 && (op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6) {
-		n++
-	}
-	if n > len(code) {
-		return 0
-	}
-	return n
+	return reached
 }
 
 // twoOperands begin the names of instructions of SSE that AVX adds no operand to.
@@ -97,7 +73,7 @@ func disassembleVEX(code []byte, pc uint64) (size int, text string) {
 	if !ok {
 		return 0, ""
 	}
-	if size = v.length(code); size == 0 {
+	if size = x86Length(code); size == 0 {
 		return 0, ""
 	}
 	if op := code[v.head]; v.opcodes == 1 && op == 0x77 && !v.evex {

@@ -69,12 +69,9 @@ func (d *dumpViewer) add(o show.Form, rec any) {
 	case *jitdump.EmbeddedSource:
 		o.List("text")
 		text := show.NewSourceText(rec.Text)
-		for i := range text.Starts {
-			line, _ := text.Line(uint64(i + 1))
-			if i == len(text.Starts)-1 && len(line) == 0 {
-				break
-			}
+		for i := range text {
 			o.Row()
+			line, _ := text.Line(uint64(i + 1))
 			o.Source(line)
 		}
 		o.EndList()
