@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -155,13 +154,6 @@ func dumpFiles(o *dumpOptions, opts *show.Options, out *os.File) (code int, prob
 
 // noMatch says that nothing was shown because of the options that choose.
 func (o *dumpOptions) noMatch() error {
-	if !slices.ContainsFunc(o.names, isRegexp) && o.names != nil && o.pids == nil && o.records == nil && o.address == "" && o.time == "" {
-		quoted := make([]string, len(o.names))
-		for i, name := range o.names {
-			quoted[i] = `"` + quote.Printable(name) + `"`
-		}
-		return errors.New("no record has a name with " + strings.Join(quoted, " or "))
-	}
 	var b strings.Builder
 	for _, option := range []struct {
 		name   string
@@ -174,11 +166,6 @@ func (o *dumpOptions) noMatch() error {
 		}
 	}
 	return errors.New("no record satisfies" + b.String())
-}
-
-// isRegexp reports whether --name takes a value for a regular expression.
-func isRegexp(name string) bool {
-	return strings.HasPrefix(name, "/") && strings.HasSuffix(name, "/") && len(name) > 2
 }
 
 // printable is err without what a terminal must not see.

@@ -41,7 +41,6 @@ type Form interface {
 	At(name string, v uint64)    // the address that a row is about
 	Offset(v uint64)             // where in the file, or in what is inside it, a row is
 	Label(name string, v []byte) // the name that a row is about, from the file
-	Title(name, v string)        // that, of ours
 	Depth(v uint64)              // of a row in a tree
 	EndList()
 

@@ -173,8 +173,6 @@ func (j *jsonForm) At(name string, v uint64) { j.Hex(name, v) }
 
 func (j *jsonForm) Offset(v uint64) { j.Num("offset", v) }
 
-func (j *jsonForm) Title(name, v string) { j.Word(name, v) }
-
 func (j *jsonForm) Label(name string, v []byte) { j.Str(name, v) }
 
 func (j *jsonForm) Depth(v uint64) { j.Num("depth", v) }

@@ -57,12 +57,6 @@ func NewTextForm(w io.Writer, hexed bool) *TextForm {
 // Raw appends text as it is.
 func (t *TextForm) Raw(text string) { t.b = append(t.b, text...) }
 
-// Clean appends text without what cannot be printed.
-func (t *TextForm) Clean(text []byte) { t.b = appendClean(t.b, text) }
-
-// Quoted appends a text, as a literal of Go where it is not plain.
-func (t *TextForm) Quoted(text []byte) { t.b = appendQuoted(t.b, text) }
-
 // Key begins a field.
 func (t *TextForm) Key(name string) {
 	t.space()
@@ -196,11 +190,6 @@ func (t *TextForm) At(_ string, v uint64) {
 }
 
 func (t *TextForm) Offset(v uint64) { t.At("", v) }
-
-func (t *TextForm) Title(_, v string) {
-	t.space()
-	t.b = append(t.b, v...)
-}
 
 func (t *TextForm) Label(_ string, v []byte) {
 	t.space()

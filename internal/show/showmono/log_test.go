@@ -23,8 +23,10 @@ import (
 // With bytes, every byte of a log is shown once: in the header, a buffer's or an event.
 func TestMonoBytes(t *testing.T) {
 	log := testrec.Gunzip(t, "../testdata/mono/v17-all.mlpd.gz")
+	path := filepath.Join(t.TempDir(), "all.mlpd")
+	showtest.Put(t, path, log)
 	var all []byte
-	for line := range strings.Lines(showtest.Whole(t, "../testdata/mono/v17-all.mlpd.gz", show.Options{JSON: true, Hex: true})) {
+	for line := range strings.Lines(showtest.Whole(t, path, show.Options{JSON: true, Hex: true})) {
 		var it struct {
 			Offset, Size int
 			Hex          string
@@ -135,6 +137,9 @@ func TestMonoPipe(t *testing.T) {
 			t.Errorf("through a pipe, %d bytes of text; from the file, %d", len(got), len(want))
 		}
 		r.Close()
+	}
+	if err := showtest.File(io.Discard, "../testdata/mono/v1.mlpd.gz", &show.Options{Hex: true}); err == nil || !strings.Contains(err.Error(), "unpack it first") {
+		t.Errorf("bytes of a packed log: %v", err)
 	}
 	if err := showtest.File(io.Discard, "../testdata/mono/v1.debug.txt.gz", &show.Options{}); !errors.Is(err, show.ErrUnknown) {
 		t.Errorf("a packed text: %v", err)

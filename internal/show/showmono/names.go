@@ -17,50 +17,43 @@ var eventTypes = func() (names []string) {
 	return append(names, "buffer")
 }()
 
-// A nameTable has names of things that a log calls by their address. Those told of last
+// A thing is what a log calls by a number: a method or class by its address, a counter by its index.
+type thing struct {
+	key    string // of the field with the number
+	number uint64
+}
+
+// knownNames are the names that a log has told of, so that events can have them. Those told of last
 // stay.
-type nameTable struct {
-	names map[uint64]string
-	bytes int
-}
-
-// Bounds of a table. A full one is given up: what is used most is told of again or soon.
-const (
-	maxNames     = 1 << 19
-	maxNameBytes = 32 << 20
-)
-
-func (t *nameTable) put(pointer uint64, name []byte) {
-	if t.names == nil || len(t.names) >= maxNames || t.bytes+len(name) > maxNameBytes {
-		t.names, t.bytes = make(map[uint64]string), 0
-	}
-	t.bytes += len(name) - len(t.names[pointer])
-	t.names[pointer] = string(name)
-}
-
-// knownNames are the names of methods, classes and counters that a log has told of, so that events
-// about them can have them.
 type knownNames struct {
-	methods, classes nameTable
-	vtables          map[uint64]uint64 // their classes
-	counters         nameTable         // by index
+	names   map[thing]string
+	classes map[uint64]uint64 // of vtables
+	bytes   int
+}
+
+// maxKnown bounds names, in bytes. A full table is given up: what is used most is told of again soon.
+const maxKnown = 96 << 20
+
+func (n *knownNames) put(key string, number uint64, name string) {
+	if n.bytes += len(name) + 100; n.names == nil || n.bytes > maxKnown {
+		n.names, n.classes, n.bytes = make(map[thing]string), make(map[uint64]uint64), 0
+	}
+	n.names[thing{key, number}] = name
 }
 
 // learn takes in what an event says about names.
 func (n *knownNames) learn(e *monolog.Event) {
 	switch {
 	case e.Kind == monolog.KindJIT:
-		n.methods.put(e.Method, e.Name)
+		n.put("method", e.Method, string(e.Name))
 	case e.Kind == monolog.KindClass && e.Load != monolog.UnloadEnd:
-		n.classes.put(e.Pointer, e.Name)
+		n.put("class", e.Pointer, string(e.Name))
 	case e.Kind == monolog.KindCounterDescs:
 		for i := range e.CounterDescs {
-			n.counters.put(e.CounterDescs[i].Index, e.CounterDescs[i].Name)
+			n.put("index", e.CounterDescs[i].Index, string(e.CounterDescs[i].Name))
 		}
 	case e.Kind == monolog.KindVTable:
-		if n.vtables == nil || len(n.vtables) >= maxNames {
-			n.vtables = make(map[uint64]uint64)
-		}
-		n.vtables[e.Pointer] = e.Class
+		n.put("vtable", e.Pointer, "")
+		n.classes[e.Pointer] = e.Class
 	}
 }
