@@ -14,13 +14,13 @@ import (
 // Decoding only separates the parts. [OpenJ9Metadata.CheckTables] checks the tables, and package
 // j9meta decodes the metadata itself.
 type OpenJ9Metadata struct {
-	CodeAddr    uint64 `show:"code_addr,addr"`    // of the load: start of the body's warm or cold code
-	Base        uint64 `show:"base,hex"`          // address of Metadata in the process
-	Metadata    []byte `show:"metadata_size,len"` // in the byte order of the file
-	PointerSize uint16 `show:"pointer_size"`      // of the process: 4 or 8
-	HeaderSize  uint16 `show:"header_size"`       // of struct J9JITExceptionTable in bytes; 0 if the producer does not know it
-	Methods     []JavaMethod
-	Extra       []byte `show:"extra,extra"` // padding after the strings
+	CodeAddr    uint64       `show:"code_addr,addr"`    // of the load: start of the body's warm or cold code
+	Base        uint64       `show:"base,hex"`          // address of Metadata in the process
+	Metadata    []byte       `show:"metadata_size,len"` // in the byte order of the file
+	PointerSize uint16       `show:"pointer_size"`      // of the process: 4 or 8
+	HeaderSize  uint16       `show:"header_size"`       // of struct J9JITExceptionTable in bytes; 0 if the producer does not know it
+	Methods     []JavaMethod `show:"methods"`
+	Extra       []byte       `show:"extra,extra"` // padding after the strings
 
 	strings []byte // decoded strings; written again if they still match the names
 	at      openJ9Offsets
@@ -28,13 +28,13 @@ type OpenJ9Metadata struct {
 
 // A JavaMethod is a method that metadata refers to, by its address in the process.
 type JavaMethod struct {
-	Method    uint64 `show:"method,at"` // the J9Method*
-	Class     []byte `show:"class"`     // as in class files: java/lang/String
-	Name      []byte `show:"name"`
-	Signature []byte `show:"signature"` // (I)V; may be empty
-	File      []byte `show:"file"`      // with the directory of the package: java/lang/String.java; empty if unknown
-	Flags     FunctionFlags
-	Lines     []JavaLine // sorted by index; empty if unknown
+	Method    uint64        `show:"method,at"` // the J9Method*
+	Class     []byte        `show:"class"`     // as in class files: java/lang/String
+	Name      []byte        `show:"name"`
+	Signature []byte        `show:"signature"` // (I)V; may be empty
+	File      []byte        `show:"file"`      // with the directory of the package: java/lang/String.java; empty if unknown
+	Flags     FunctionFlags `show:"flags,bits:user"`
+	Lines     []JavaLine    // sorted by index; empty if unknown
 
 	at [4]uint32 // offsets of class, name, signature and file in the decoded strings
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -22,7 +21,6 @@ type dumpOptions struct {
 	json, hex, disassemble, noSources, noPager bool
 	pids, names, records                       []string
 	address, time                              string
-	stats                                      bool
 	program                                    string
 	files                                      []string
 }
@@ -37,7 +35,6 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 	fs.StringVar(&o.address, "address", "", "show only records about `ADDRESS`, FIRST-LAST or START+SIZE (hexadecimal)")
 	fs.StringVar(&o.time, "time", "", "show only records of `TIME` or FIRST-LAST: seconds as in perf script, or nanoseconds with the suffix ns")
 	fs.StringSliceVar(&o.records, "records", nil, "show only records of `TYPE`, as in the output; separate several by commas")
-	fs.BoolVar(&o.stats, "stats", false, "show how often each function was called and how long that took, instead of the records (XRay traces, Mono logs with calls)")
 	fs.StringVar(&o.program, "xray-binary", "", "name the functions of an XRay trace by `FILE`, the program that wrote it")
 	fs.BoolVar(&o.noSources, "no-sources", false, "with -d, read no source files; lines show only text that the dump has")
 	fs.BoolVar(&o.noPager, "no-pager", false, "do not start a pager")
@@ -46,7 +43,7 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 
 // options are those of package show.
 func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
-	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Stats: o.stats, Program: o.program, Stdin: stdin, Formats: display.Formats()}
+	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Program: o.program, Stdin: stdin, Formats: display.Formats()}
 	if !o.noSources {
 		opts.Sources = safefile.ReadSource
 	}
@@ -99,7 +96,6 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	if o.files = fs.Args(); len(o.files) == 0 {
 		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a Mono log, an XRay trace, a capture of OpenJ9's metadata, a core dump, a V8 log or a perf map; - is standard input"))
 	}
-	o.files = show.Files(o.files, display.Formats())
 	opts, err := o.options(stdin)
 	if err != nil {
 		return refuse(fs, stderr, err)
@@ -158,13 +154,6 @@ func dumpFiles(o *dumpOptions, opts *show.Options, out *os.File) (code int, prob
 
 // noMatch says that nothing was shown because of the options that choose.
 func (o *dumpOptions) noMatch() error {
-	if !slices.ContainsFunc(o.names, isRegexp) && o.names != nil && o.pids == nil && o.records == nil && o.address == "" && o.time == "" {
-		quoted := make([]string, len(o.names))
-		for i, name := range o.names {
-			quoted[i] = `"` + quote.Printable(name) + `"`
-		}
-		return errors.New("no record has a name with " + strings.Join(quoted, " or "))
-	}
 	var b strings.Builder
 	for _, option := range []struct {
 		name   string
@@ -177,11 +166,6 @@ func (o *dumpOptions) noMatch() error {
 		}
 	}
 	return errors.New("no record satisfies" + b.String())
-}
-
-// isRegexp reports whether --name takes a value for a regular expression.
-func isRegexp(name string) bool {
-	return strings.HasPrefix(name, "/") && strings.HasSuffix(name, "/") && len(name) > 2
 }
 
 // printable is err without what a terminal must not see.

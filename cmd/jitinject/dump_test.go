@@ -70,9 +70,9 @@ func TestDumpCommand_EveryForm(t *testing.T) {
 		{"--address zz y", exitUsage, "", "--address zz: it takes an address"},
 		{"--name /(/ y", exitUsage, "", "--name /(/: that is no regular expression"},
 		{"--records smaple y", exitUsage, "", "--records smaple: there are no such records"},
-		{"-d --name coldd jit-585.dump", exitOK, "", `no record has a name with "coldd"`},
+		{"-d --name coldd jit-585.dump", exitOK, "", `no record satisfies --name coldd`},
 		{"--json --name coldd --name /c.ld/ --pid 7 jit-585.dump jit-585.dump", exitOK, "", "no record satisfies --pid 7 --name coldd --name /c.ld/"},
-		{"--name coldd nowhere jit-585.dump", exitFailed, "", `no record has a name with "coldd"`},
+		{"--name coldd nowhere jit-585.dump", exitFailed, "", `no record satisfies --name coldd`},
 		{"--name coldd cut.dump jit-585.dump", exitIncomplete, "file name=cut.dump", "cut.dump: jitdump"},
 		{"--help", exitOK, "usage: jitinject dump", ""},
 	} {

@@ -103,19 +103,18 @@ var allowed = map[string][]string{
 
 	// dump shows files: a core without formats, packages that several formats share,
 	// and one for each format. Only jitdumps contain another format.
-	"internal/show":             {"golang.org/x/sys/unix", "internal/quote", "internal/safefile/sys", "internal/wire"},
-	"internal/show/listing":     {"golang.org/x/arch/arm/armasm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/loong64/loong64asm", "golang.org/x/arch/ppc64/ppc64asm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/x86/x86asm", "internal/jitcode", "internal/show"},
+	"internal/show":             {"golang.org/x/sys/unix", "internal/quote", "internal/safefile", "internal/safefile/sys", "internal/wire"},
+	"internal/show/listing":     {"golang.org/x/arch/arm/armasm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/loong64/loong64asm", "golang.org/x/arch/ppc64/ppc64asm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/x86/x86asm", "internal/cfi", "internal/jitcode", "internal/show"},
 	"internal/show/frames":      {"internal/format/callframe", "internal/show"},
-	"internal/show/callstats":   {"internal/show"},
-	"internal/show/showj9":      {"internal/format/j9meta", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/safefile/sys", "internal/show", "internal/show/listing", "jitdump"},
+	"internal/show/showj9":      {"internal/format/j9meta", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/show", "jitdump"},
 	"internal/show/showjitdump": {"internal/ehframe", "internal/format/callframe", "internal/format/j9meta", "internal/runtime/jitdump", "internal/show", "internal/show/frames", "internal/show/listing", "internal/show/showj9", "jitdump"},
 	"internal/show/showmap":     {"internal/format/perfmap", "internal/show", "internal/wire"},
-	"internal/show/showmono":    {"internal/format/monolog", "internal/show", "internal/show/callstats"},
+	"internal/show/showmono":    {"internal/format/monolog", "internal/show"},
 	"internal/show/showv8":      {"internal/format/v8log", "internal/show"},
-	"internal/show/showxray":    {"internal/calls", "internal/format/xrayfdr", "internal/runtime/xray", "internal/safefile/sys", "internal/show", "internal/show/callstats", "internal/xraymap"},
+	"internal/show/showxray":    {"internal/format/xrayfdr", "internal/runtime/xray", "internal/safefile/sys", "internal/show", "internal/xraymap"},
 	"internal/show/showgdbjit":  {"internal/elfcore", "internal/format/gdbjit", "internal/jitcode", "internal/runtime/gdbjit/registered", "internal/safefile/sys", "internal/show", "internal/show/listing"},
 
-	"internal/formats/display": {"internal/formats", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/show", "internal/show/showgdbjit", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmap", "internal/show/showmono", "internal/show/showv8", "internal/show/showxray", "perfdata"},
+	"internal/formats/display": {"internal/formats", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/show", "internal/show/showgdbjit", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmap", "internal/show/showmono", "internal/show/showv8", "internal/show/showxray", "perfdata"},
 
 	// Views: the model of samples, and the page made from it.
 	"internal/view": {"internal/profile", "internal/quote", "internal/safefile", "internal/tier"},

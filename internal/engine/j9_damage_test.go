@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -38,9 +39,14 @@ var j9Damage = []struct {
 		return &f.record
 	}, "J9JITExceptionTable"},
 	{"circle", func(f *j9Function) jitdump.Record {
+		if len(f.body.Sites) == 0 {
+			f.body.Sites = []j9meta.InlinedSite{{Monitors: make([]byte, len(f.body.Atlas.Monitors))}}
+		}
 		for i := range f.body.Sites {
 			f.body.Sites[i].Info.CallerIndex = len(f.body.Sites) - 1
 		}
+		f.body.Atlas.Maps[0].Info.CallerIndex = 0
+		j9gen.Lay(f.body)
 		return f.again()
 	}, "leads back to it"},
 	{"no site", func(f *j9Function) jitdump.Record {

@@ -117,7 +117,7 @@ func makeJ9(t *testing.T, dir string, o j9Options) (functions []*j9Function) {
 		records = append(records, record{raw.Timestamp, rec})
 	}
 	made := make(map[int]*j9Function)
-	rng := rand.New(rand.NewPCG(12, 9))
+	rng := rand.New(rand.NewPCG(13, 9))
 	for i, at := range loads {
 		load := records[at].rec.(*jitdump.Load)
 		shape := j9Shapes[i%len(j9Shapes)]

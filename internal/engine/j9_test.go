@@ -158,13 +158,13 @@ func TestJ9_OwnerOfCaptures(t *testing.T) {
 	}{
 		{name: "memory", memory: [2]uint64{other, j9Memory}, want: 200},
 		{name: "memory, and samples elsewhere", memory: [2]uint64{other, j9Memory}, samples: [2]int{5, 0}, want: 200},
-		{name: "only samples", samples: [2]int{0, 5}, problem: "they name no process, and not exactly one had executable memory where their code is"},
-		{name: "any", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, problem: "they name no process, and not exactly one had executable memory where their code is"},
+		{name: "only samples", samples: [2]int{0, 5}, problem: "exactly one must have had executable memory where the code is"},
+		{name: "any", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, problem: "exactly one must have had executable memory where the code is"},
 		{name: "any, but named", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, pid: 100, want: 100},
 		{name: "any, but --pid", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, all: 100, want: 100},
 		{name: "any, but it says", memory: [2]uint64{j9Memory, j9Memory}, say: `"pid": 200`, want: 200},
 		{name: "it says, not --pid", memory: [2]uint64{j9Memory, j9Memory}, say: `"pid": 200`, all: 100, want: 200},
-		{name: "none", memory: [2]uint64{other, other}, problem: "they name no process, and not exactly one had executable memory where their code is"},
+		{name: "none", memory: [2]uint64{other, other}, problem: "exactly one must have had executable memory where the code is"},
 		{name: "none, but named", memory: [2]uint64{other, other}, pid: 100, want: 100},
 		{name: "it says wrongly", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, problem: "they say that they are of process 100, and their code is not where that one had executable memory"},
 		{name: "it says wrongly, but named", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, pid: 200, want: 200},
@@ -196,8 +196,8 @@ func TestJ9_OwnerOfCaptures(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			case c.problem != "":
-				if len(sum.Dumps) != 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, c.problem) || !strings.HasPrefix(sum.Problems[0].Text, "2 captures: ") || sum.Problems[0].File != w.dir {
-					t.Errorf(`got %s; want no dumps, 1 problem, Problems[0].Text with %q, Problems[0].Text that begins with "2 captures: ", Problems[0].File = %v`, asJSON(sum), c.problem, w.dir)
+				if len(sum.Dumps) != 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, c.problem) || !strings.HasPrefix(sum.Problems[0].Text, "2 of 2 captures ") || sum.Problems[0].File != w.dir {
+					t.Errorf(`got %s; want no dumps, 1 problem, Problems[0].Text with %q, Problems[0].Text that begins with "2 of 2 captures ", Problems[0].File = %v`, asJSON(sum), c.problem, w.dir)
 				}
 			case !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].PID != c.want || sum.Dumps[0].Captures != 2:
 				t.Errorf("got %s; want nothing missing, 1 dump, Dumps[0].PID = %v, Dumps[0].Captures = 2", asJSON(sum), c.want)

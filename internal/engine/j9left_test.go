@@ -24,13 +24,13 @@ func TestJ9_CapturesOfAnotherRun(t *testing.T) {
 		problems []string // text, and advice
 	}{
 		{"a stray", []uint64{j9Memory, j9Memory + 0x1000, nowhere}, [2]uint64{j9Memory, other}, []uint32{100, 100, 0}, []string{
-			"1 of 3 captures (c.bin) is left out: it names no process, and not exactly one had executable memory where its code is", "name the process: `Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/c.bin\"}`"}},
+			"1 of 3 captures (c.bin) are left out: without a named process, exactly one must have had executable memory where the code is", "name the process: `Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/c.bin\"}`"}},
 		{"strays", []uint64{j9Memory, nowhere, nowhere + 0x1000}, [2]uint64{j9Memory, other}, []uint32{100, 0, 0}, []string{
-			"2 of 3 captures (b.bin, c.bin) are left out: they name no process, and not exactly one had executable memory where their code is", "name the process of each: `Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/b.bin\"}`"}},
+			"2 of 3 captures (b.bin, c.bin) are left out: without a named process, exactly one must have had executable memory where the code is", "name the process: `Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/b.bin\"}`"}},
 		{"two processes", []uint64{other, j9Memory, nowhere, other + 0x1000}, [2]uint64{j9Memory, other}, []uint32{200, 100, 0, 200}, []string{
-			"1 of 4 captures (c.bin) is left out"}},
+			"1 of 4 captures (c.bin) are left out"}},
 		{"a choice", []uint64{j9Memory, j9Memory + 0x38000, j9Memory + 0x50000}, [2]uint64{j9Memory, j9Memory + 0x30000}, []uint32{100, 0, 200}, []string{
-			"1 of 3 captures (b.bin) is left out", "`Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/b.bin\"}`"}},
+			"1 of 3 captures (b.bin) are left out", "`Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/b.bin\"}`"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -178,18 +178,15 @@ func TestJ9_CodeFileMissing(t *testing.T) {
 	}
 }
 
-// A wrong size of the header costs nothing where the sections prove another.
+// The sections prove the size of the header, whatever a capture says of it.
 func TestJ9_WrongHeaderSize(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"epoch": 224`)
 	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
 	sum, err := w.run()
-	if err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 1 || sum.Dumps[0].WithLines != 1 || sum.Dumps[0].Inlining != 1 {
-		t.Fatalf("got %s, %v; want no error, 1 problem, 1 dump, Dumps[0].WithLines = 1, Dumps[0].Inlining = 1", asJSON(sum), err)
-	}
-	if want := "its JSON says that the struct has 224 bytes (epoch), and its sections say 216, which is used"; sum.Problems[0].Text != want {
-		t.Errorf("got %+v, want %s", sum.Problems[0], want)
+	if err != nil || len(sum.Problems) != 0 || len(sum.Dumps) != 1 || sum.Dumps[0].WithLines != 1 || sum.Dumps[0].Inlining != 1 {
+		t.Fatalf("got %s, %v; want no error, no problem, 1 dump, Dumps[0].WithLines = 1, Dumps[0].Inlining = 1", asJSON(sum), err)
 	}
 }
 

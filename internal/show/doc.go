@@ -3,8 +3,8 @@
 //
 // Each format has a package below this one. Its name begins with show, and it has a variable of type
 // [Format]. The registry, internal/formats, lists all of them; [File] gets the list in its options and
-// finds the format of a file. Packages that several formats share are listing (code), frames (unwind
-// tables) and callstats (tables of calls). showtest is for tests.
+// finds the format of a file. Packages that several formats share are listing (code) and frames
+// (unwind tables). showtest is for tests.
 //
 // A format walks the records of a file, which are structs of its codec, and gives each to
 // [Viewer.Record]. One walk over the fields of the struct prints it: tags of the codec, or a table

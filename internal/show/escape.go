@@ -1,6 +1,7 @@
 package show
 
 import (
+	"fmt"
 	"strconv"
 	"unicode/utf8"
 )
@@ -13,16 +14,7 @@ const hexDigits = "0123456789abcdef"
 func appendHex(b []byte, v uint64) []byte { return strconv.AppendUint(append(b, '0', 'x'), v, 16) }
 
 // appendHexWide appends at least n digits, without 0x.
-func appendHexWide(b []byte, v uint64, n int) []byte {
-	at := len(b)
-	b = strconv.AppendUint(b, v, 16)
-	for missing := n - (len(b) - at); missing > 0; missing-- {
-		b = append(b, '0')
-		copy(b[at+1:], b[at:])
-		b[at] = '0'
-	}
-	return b
-}
+func appendHexWide(b []byte, v uint64, n int) []byte { return fmt.Appendf(b, "%0*x", n, v) }
 
 // appendBytes appends bytes as digits without anything between.
 func appendBytes(b, v []byte) []byte {
@@ -33,15 +25,7 @@ func appendBytes(b, v []byte) []byte {
 }
 
 // appendSeconds appends nanoseconds as perf script --ns prints them.
-func appendSeconds(b []byte, ns uint64) []byte {
-	b = strconv.AppendUint(b, ns/1e9, 10)
-	b = append(b, '.')
-	frac := ns % 1e9
-	for unit := uint64(1e8); unit > 0; unit /= 10 {
-		b = append(b, '0'+byte(frac/unit%10))
-	}
-	return b
-}
+func appendSeconds(b []byte, ns uint64) []byte { return fmt.Appendf(b, "%d.%09d", ns/1e9, ns%1e9) }
 
 // FloatText is the shortest text that stands for a number.
 func FloatText(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

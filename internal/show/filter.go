@@ -48,9 +48,6 @@ func (f *Filter) MatchesType(name string) bool {
 	return len(f.Types) == 0 || slices.ContainsFunc(f.Types, func(t string) bool { return f.prefixes.isType(name, t) })
 }
 
-// OnlyTypes is the part of the filter that is about types.
-func (f *Filter) OnlyTypes() *Filter { return &Filter{Types: f.Types, prefixes: f.prefixes} }
-
 // IsPicky reports whether anything but types is set that a record may fail.
 func (f *Filter) IsPicky() bool {
 	return len(f.PIDs) > 0 || len(f.Names) > 0 || f.Address.Set || f.Time.Set
@@ -58,9 +55,6 @@ func (f *Filter) IsPicky() bool {
 
 // chooses reports whether a file may have nothing that is shown.
 func (f *Filter) chooses() bool { return f.IsPicky() || len(f.Types) > 0 }
-
-// ChoosesCalls reports whether a call may fail what is set, whatever process made it.
-func (f *Filter) ChoosesCalls() bool { return len(f.Names) > 0 || f.Address.Set || f.Time.Set }
 
 func (f *Filter) MatchesPID(pid uint32) bool {
 	return len(f.PIDs) == 0 || slices.Contains(f.PIDs, pid)

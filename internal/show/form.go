@@ -16,7 +16,6 @@ type Form interface {
 
 	Num(name string, v uint64)                 // a count, a size, a number that people read
 	Signed(name string, v int64)               //
-	Float(name string, v float64)              // with three decimals
 	Hex(name string, v uint64)                 // an address, an id, bits
 	Str(name string, v []byte)                 // from the file: is escaped
 	Word(name, v string)                       // of ours
@@ -42,7 +41,6 @@ type Form interface {
 	At(name string, v uint64)    // the address that a row is about
 	Offset(v uint64)             // where in the file, or in what is inside it, a row is
 	Label(name string, v []byte) // the name that a row is about, from the file
-	Title(name, v string)        // that, of ours
 	Depth(v uint64)              // of a row in a tree
 	EndList()
 

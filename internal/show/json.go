@@ -58,11 +58,6 @@ func (j *jsonForm) Signed(name string, v int64) {
 	j.b = strconv.AppendInt(j.b, v, 10)
 }
 
-func (j *jsonForm) Float(name string, v float64) {
-	j.key(name)
-	j.b = strconv.AppendFloat(j.b, v, 'f', 3, 64)
-}
-
 func (j *jsonForm) Hex(name string, v uint64) {
 	j.key(name)
 	j.quotedHex(v)
@@ -177,8 +172,6 @@ func (j *jsonForm) Row() {
 func (j *jsonForm) At(name string, v uint64) { j.Hex(name, v) }
 
 func (j *jsonForm) Offset(v uint64) { j.Num("offset", v) }
-
-func (j *jsonForm) Title(name, v string) { j.Word(name, v) }
 
 func (j *jsonForm) Label(name string, v []byte) { j.Str(name, v) }
 

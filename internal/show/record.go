@@ -37,15 +37,16 @@ func (v *Viewer) Summary(it Item, rec any) {
 
 // RawBytes shows bytes of the file, if that is asked for.
 func (v *Viewer) RawBytes(offset, size int64) {
-	switch {
-	case !v.Opts.Hex || offset < 0 || size < 0:
-	case v.Bytes != nil:
-		v.Out.Data("hex", v.Bytes(offset, size), offset)
-	case v.File != nil:
-		b := make([]byte, min(size, maxRawBytes))
-		n, _ := v.File.ReadAt(b, offset) // a part that is gone since the first read is not shown
-		v.Out.Data("hex", b[:n], offset)
+	if !v.Opts.Hex || offset < 0 || size < 0 {
+		return
 	}
+	src := v.Raw
+	if src == nil {
+		src = v.File
+	}
+	b := make([]byte, min(size, maxRawBytes))
+	n, _ := src.ReadAt(b, offset) // a part that is gone since the first read is not shown
+	v.Out.Data("hex", b[:n], offset)
 }
 
 // maxRawBytes bounds the bytes of a record that are shown.

@@ -1,7 +1,6 @@
 package show
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -20,7 +20,6 @@ type Options struct {
 	Hex         bool // the bytes of records, too
 	Disassemble bool // code, with its source lines
 	Filter      Filter
-	Stats       bool // how often and how long functions ran, of formats with calls
 
 	// Program is the program that wrote a trace, for the names of its functions. Without
 	// one, "", they are shown by their numbers.
@@ -66,10 +65,10 @@ func (l *LostOutput) Unwrap() error { return l.Err }
 type Viewer struct {
 	Opts  *Options
 	Out   Form
-	Path  string       // as it was named; a format may set it to the file that offsets are in
-	File  *sys.File    // nil for a pipe or a directory
-	Pipe  io.Reader    // of the whole file, if File is nil; nil for a directory
+	Path  string // as it was named; a format may set it to the file that offsets are in
+	File  *sys.File
 	Size  int64        // of File, in bytes
+	Raw   io.ReaderAt  // has the bytes of the records; nil: File has
 	Head  []byte       // the first bytes, at most eight
 	Texts *SourceTexts // of source files
 
@@ -78,9 +77,7 @@ type Viewer struct {
 	Version int                                            // of the format
 	Known   func(key string, v uint64) (name, text string) // the field that follows one, with the name that its value has
 	Add     func(o Form, rec any)                          // writes what is no field, behind the fields of a struct
-	Bytes   func(offset, size int64) []byte                // of the records, if they are not those of File
 
-	w          io.Writer
 	damage     Damaged
 	flushed    int64 // the offset up to which the output was flushed
 	oneProcess bool  // records need not name their process
@@ -90,14 +87,14 @@ type Viewer struct {
 // headSize is how many bytes tell the format of a file.
 const headSize = 8
 
-// File shows a file, a directory, or for "-" what comes through Options.Stdin. It returns
+// File shows a file, or for "-" what comes through Options.Stdin. It returns
 // nil, *Damaged, *LostOutput, ErrNoMatch, or an error about a file of which nothing could
 // be shown, which wraps ErrUnknown if it has none of the formats.
 func File(w io.Writer, path string, opts *Options) error {
 	o := *opts
 	o.Filter.prefixes = prefixesOf(opts.Formats)
 	opts = &o
-	v := &Viewer{Opts: opts, Path: path, Texts: &SourceTexts{read: opts.Sources}, w: w}
+	v := &Viewer{Opts: opts, Path: path, Texts: &SourceTexts{read: opts.Sources}}
 	if opts.JSON {
 		v.Out = &jsonForm{page: page{w: w}, hexed: opts.Hex}
 	} else {
@@ -107,9 +104,7 @@ func File(w io.Writer, path string, opts *Options) error {
 	if err != nil {
 		return err
 	}
-	if path != "-" {
-		defer f.Close()
-	}
+	defer f.Close()
 	err = v.recognized(f)
 	v.Out.Flush()
 	switch lost := v.Out.Lost(); {
@@ -127,19 +122,49 @@ func File(w io.Writer, path string, opts *Options) error {
 	return nil
 }
 
-// open opens what was named, without waiting for anybody to write to it.
+// open opens what was named, without waiting for anybody to write to it. What comes through a pipe is
+// copied to a file without a name: formats read back and forth.
 func (v *Viewer) open() (*sys.File, error) {
+	var f *sys.File
+	var err error
 	if v.Path == "-" {
-		return sys.Of(cmp.Or(v.Opts.Stdin, os.Stdin)), nil
-	}
-	f, err := sys.OpenFile(v.Path, os.O_RDONLY, 0)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+		f = sys.Of(cmp.Or(v.Opts.Stdin, os.Stdin))
+	} else if f, err = sys.OpenFile(v.Path, os.O_RDONLY, 0); errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("there is no such file")
-	case err != nil:
+	} else if err != nil {
 		return nil, fmt.Errorf("cannot read it: %w", withoutPath(err))
 	}
-	return f, nil
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+	case st.Mode().IsRegular():
+		return f, nil
+	case st.IsDir():
+		err = errors.New("it is a directory; name files in it. Directories of perf record are shown by perf report -D -i")
+	case st.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0:
+		var file *sys.File
+		if file, err = spooled(f); err == nil {
+			f.Close()
+			return file, nil
+		}
+	default:
+		err = errors.New("it is neither a file nor a pipe")
+	}
+	f.Close()
+	return nil, err
+}
+
+// spooled copies a pipe to a file for temporary data.
+func spooled(pipe io.Reader) (*sys.File, error) {
+	dir := os.TempDir()
+	file, err := safefile.Unnamed(dir)
+	if err == nil {
+		if _, err = io.Copy(file, pipe); err == nil {
+			return file, nil
+		}
+		file.Close()
+	}
+	return nil, fmt.Errorf("cannot copy it to %s: %w", quote.Printable(dir), withoutPath(err))
 }
 
 // withoutPath returns an error without the path that package os adds.
@@ -156,101 +181,33 @@ func (v *Viewer) recognized(f *sys.File) error {
 	if err != nil {
 		return err
 	}
+	v.File, v.Size = f, st.Size()
 	head := make([]byte, headSize)
-	n := 0
-	switch mode := st.Mode(); {
-	case mode.IsDir():
-		return v.directory()
-	case mode.IsRegular():
-		v.File, v.Size = f, st.Size()
-		if format := v.byNeighbours(); format != nil {
-			return v.by(format)
-		}
-		if n, err = f.ReadAt(head, 0); err != nil && err != io.EOF {
-			return fmt.Errorf("cannot read it: %w", err)
-		}
-	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
-		if n, err = io.ReadFull(f, head); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-			return fmt.Errorf("cannot read it: %w", err)
-		}
-		v.Pipe = io.MultiReader(bytes.NewReader(head[:n]), f)
-	default:
-		return errors.New("it is neither a file nor a pipe nor a directory")
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("cannot read it: %w", err)
 	}
 	v.Head = head[:n]
 	for i := range v.Opts.Formats {
 		if format := &v.Opts.Formats[i]; format.Begins != nil && format.Begins(v.Head) {
-			return v.by(format)
+			return format.Show(v)
+		}
+	}
+	for i := range v.Opts.Formats {
+		if format := &v.Opts.Formats[i]; format.Named != nil && format.Named(v.Path) {
+			return format.Show(v)
 		}
 	}
 	if n == 0 {
 		return v.Unknown("it is empty")
 	}
-	if v.Opts.Stats {
-		return noCalls(v.Opts.Formats)
-	}
-	begins := fmt.Sprintf("it begins with % x", v.Head)
-	if v.File != nil {
-		for i := range v.Opts.Formats {
-			if format := &v.Opts.Formats[i]; format.Neighbours != nil {
-				if err := format.Neighbours.Explain(v.Path); err != nil {
-					return fmt.Errorf("%w; %w", v.Unknown(begins), err)
-				}
-			}
-		}
-	}
-	return v.Unknown(begins)
+	return v.Unknown(fmt.Sprintf("it begins with % x", v.Head))
 }
-
-// byNeighbours returns the format that files beside the file tell, or nil.
-func (v *Viewer) byNeighbours() *Format {
-	for i := range v.Opts.Formats {
-		if f := &v.Opts.Formats[i]; f.Neighbours != nil && f.Neighbours.Identify(v.Path) {
-			return f
-		}
-	}
-	return nil
-}
-
-// by has a format show the file, if it has what is asked for.
-func (v *Viewer) by(f *Format) error {
-	if v.Opts.Stats && !f.HasCalls {
-		return noCalls(v.Opts.Formats)
-	}
-	return f.Show(v)
-}
-
-// directory has the format show a directory that takes it.
-func (v *Viewer) directory() error {
-	var known []string
-	for i := range v.Opts.Formats {
-		d := v.Opts.Formats[i].Directory
-		if d == nil {
-			continue
-		}
-		if err := d.Show(v); !errors.Is(err, ErrOtherDirectory) {
-			return err
-		}
-		known = append(known, d.What)
-	}
-	return errors.New("it is a directory of an unknown kind; known are those " + strings.Join(known, ", and those "))
-}
-
-// Another shows another file with the same options. It returns what [File] returns.
-func (v *Viewer) Another(path string) error { return File(v.w, path, v.Opts) }
 
 // NoCode returns an error if disassembly was asked for, for formats without code.
 func (v *Viewer) NoCode(format string) error {
 	if v.Opts.Disassemble {
 		return fmt.Errorf("%s files have no code to disassemble; leave out -d", format)
-	}
-	return nil
-}
-
-// NeedsFile returns an error if the file is a pipe, for formats that are read back and forth.
-func (v *Viewer) NeedsFile(format string) error {
-	if v.File == nil {
-		return fmt.Errorf("a file of %s cannot be read from a pipe; put it into a file and name that", format)
 	}
 	return nil
 }

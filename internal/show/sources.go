@@ -4,84 +4,65 @@ import "bytes"
 
 // The text of source lines.
 
+// SourceTexts finds lines of source files, those read lately from memory.
+type SourceTexts struct {
+	read  func(name string) ([]byte, error) // nil: nothing is read
+	files map[string]SourceText             // by name; nil for a file that cannot be read
+	own   map[string]SourceText             // by what a dump brings along
+	size  int                               // of both, in bytes
+}
+
 // maxSourcesHeld bounds what is kept of source files, in bytes.
 const maxSourcesHeld = 64 << 20
 
-// SourceTexts finds lines of source files, those read lately from memory.
-type SourceTexts struct {
-	read func(name string) ([]byte, error) // nil: nothing is read
-	held map[string]*SourceText
-	size int
-	own  map[string]ownText // by the name of the file
-}
+// A SourceText has the lines of a text, without their ends.
+type SourceText [][]byte
 
-// A SourceText is a text and where its lines begin. It is nil for a file that cannot
-// be read.
-type SourceText struct {
-	text   []byte
-	Starts []int32
-}
-
-func NewSourceText(text []byte) *SourceText {
-	s := &SourceText{text: text, Starts: []int32{0}}
-	for at := 0; ; {
-		n := bytes.IndexByte(text[at:], '\n')
-		if n < 0 {
-			return s
-		}
-		at += n + 1
-		s.Starts = append(s.Starts, int32(at))
+// NewSourceText returns the lines of a text; an empty one has none.
+func NewSourceText(text []byte) SourceText {
+	if len(text) == 0 {
+		return nil
 	}
+	return bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
 }
 
-// Line returns a line, which are counted from 1, without its end.
-func (s *SourceText) Line(n uint64) ([]byte, bool) {
-	if s == nil || n == 0 || n > uint64(len(s.Starts)) {
+// Line returns a line, which are counted from 1.
+func (s SourceText) Line(n uint64) ([]byte, bool) {
+	if n == 0 || n > uint64(len(s)) {
 		return nil, false
 	}
-	from, to := int(s.Starts[n-1]), len(s.text)
-	if n < uint64(len(s.Starts)) {
-		to = int(s.Starts[n]) - 1
-	}
-	return bytes.TrimRight(s.text[from:to], "\r"), true
+	return bytes.TrimRight(s[n-1], "\r"), true
 }
 
 // Of returns the file of a name, or nil.
-func (t *SourceTexts) Of(name string) *SourceText {
-	if s, ok := t.held[name]; ok {
+func (t *SourceTexts) Of(name string) SourceText {
+	s, ok := t.files[name]
+	if ok || t.read == nil {
 		return s
 	}
-	if t.read == nil {
-		return nil
-	}
 	text, err := t.read(name)
-	if t.held == nil || t.size+len(text) > maxSourcesHeld || len(t.held) > 10000 {
-		t.held, t.size = make(map[string]*SourceText), 0
-	}
-	var s *SourceText
+	t.makeRoom(len(text) + len(name))
 	if err == nil {
 		s = NewSourceText(text)
 	}
-	t.held[name] = s
-	t.size += 5*len(text) + len(name)
+	t.files[name] = s
 	return s
 }
 
-// Brought returns a text that a dump brings along for a file.
-func (t *SourceTexts) Brought(name, text string) *SourceText {
-	if t.own == nil || len(t.own) > 1000 {
-		t.own = make(map[string]ownText)
+// Brought returns the lines of a text that a dump brings along.
+func (t *SourceTexts) Brought(text string) SourceText {
+	s, ok := t.own[text]
+	if !ok {
+		t.makeRoom(len(text))
+		s = NewSourceText([]byte(text))
+		t.own[text] = s
 	}
-	own, ok := t.own[name]
-	if !ok || own.text != text {
-		own = ownText{text, NewSourceText([]byte(text))}
-		t.own[name] = own
-	}
-	return own.lines
+	return s
 }
 
-// An ownText is a text that a dump brought along, and its lines.
-type ownText struct {
-	text  string
-	lines *SourceText
+// makeRoom gives up what is kept if there is too much of it.
+func (t *SourceTexts) makeRoom(size int) {
+	if t.size += 5*size + 100; t.files == nil || t.size > maxSourcesHeld {
+		t.files, t.own, t.size = make(map[string]SourceText), make(map[string]SourceText), 0
+	}
 }

@@ -3,7 +3,6 @@ package show
 import (
 	"io"
 	"strconv"
-	"unicode/utf8"
 )
 
 // TextForm writes an item in a line, and rows in lines of their own below it.
@@ -58,23 +57,6 @@ func NewTextForm(w io.Writer, hexed bool) *TextForm {
 // Raw appends text as it is.
 func (t *TextForm) Raw(text string) { t.b = append(t.b, text...) }
 
-// Clean appends text without what cannot be printed.
-func (t *TextForm) Clean(text []byte) { t.b = appendClean(t.b, text) }
-
-// Quoted appends a text, as a literal of Go where it is not plain.
-func (t *TextForm) Quoted(text []byte) { t.b = appendQuoted(t.b, text) }
-
-// Right appends a text at the right of a column of width characters.
-func (t *TextForm) Right(text string, width int) {
-	for n := utf8.RuneCountInString(text); n < width; n++ {
-		t.b = append(t.b, ' ')
-	}
-	t.b = append(t.b, text...)
-}
-
-// Release gives up holding the item that was begun last: it is written.
-func (t *TextForm) Release() { t.held = false }
-
 // Key begins a field.
 func (t *TextForm) Key(name string) {
 	t.space()
@@ -99,11 +81,6 @@ func (t *TextForm) Num(name string, v uint64) {
 func (t *TextForm) Signed(name string, v int64) {
 	t.Key(name)
 	t.b = strconv.AppendInt(t.b, v, 10)
-}
-
-func (t *TextForm) Float(name string, v float64) {
-	t.Key(name)
-	t.b = strconv.AppendFloat(t.b, v, 'f', 3, 64)
 }
 
 func (t *TextForm) Hex(name string, v uint64) {
@@ -213,11 +190,6 @@ func (t *TextForm) At(_ string, v uint64) {
 }
 
 func (t *TextForm) Offset(v uint64) { t.At("", v) }
-
-func (t *TextForm) Title(_, v string) {
-	t.space()
-	t.b = append(t.b, v...)
-}
 
 func (t *TextForm) Label(_ string, v []byte) {
 	t.space()

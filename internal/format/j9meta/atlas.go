@@ -17,7 +17,7 @@ type StackAtlas struct {
 	// SyncObjectTempOffset is where the frame of a synchronized method holds what
 	// it synchronizes on; 0xffff: nowhere. The VM calls the field paddingTo32.
 	SyncObjectTempOffset uint16  `show:"paddingTo32"`
-	Pad                  [4]byte `show:"padding,opt"` // with 8-byte pointers; what was in memory
+	Pad                  [4]byte // with 8-byte pointers; what was in memory
 	// Monitors are those of the compiled method itself, see InlinedSite.
 	Monitors []byte     `show:"monitor_autos_map,id"`
 	Maps     []StackMap `show:"stack_maps,picked"` // by growing offsets into the code
@@ -42,19 +42,4 @@ func (d *decoder) atlas(c *wire.Cursor) *StackAtlas {
 	}
 	a.Monitors = c.Bytes("monitor autos map", uint64(a.NumberOfMapBytes))
 	return a
-}
-
-// A StackAllocMap says which slots hold objects that live in the frame itself.
-type StackAllocMap struct {
-	Offset   int
-	FirstMap uint64 `show:"first_stack_map,hex"`     // address of the map that is in force at the method's entry
-	Bits     []byte `show:"stack_alloc_map_bits,id"` // numberOfMapBytes, lowest bit first
-}
-
-// stackAlloc reads the section Stack Alloc Map.
-func (d *decoder) stackAlloc(c *wire.Cursor) *StackAllocMap {
-	m := &StackAllocMap{Offset: int(c.Offset())}
-	m.FirstMap = d.pointer(c, "pointer to first stack map")
-	m.Bits = c.Bytes("stack map alloc map bits", uint64(d.body.Atlas.NumberOfMapBytes))
-	return m
 }

@@ -9,17 +9,12 @@ type Body struct {
 	Base   uint64 // address of the blob in its process; pointers into it count from there
 	Header Header
 
-	Exceptions       []Exception         // (1) of the document
-	Sites            []InlinedSite       // (2)
-	Atlas            *StackAtlas         // (3), nil: a stub
-	StackAlloc       *StackAllocMap      // (4), nil: no objects in the frame
-	InternalPointers *InternalPointerMap // (5), nil: none
-	OSR              *OSRInfo            // (6), nil: none
-	GPU              *GPUInfo            // (7), nil: none
-	Bytecodes        *BytecodeMap        // (8), nil: none
-	InvokeBasic      *InvokeBasicInfo    // newer than the document, nil: none
+	Exceptions []Exception   // (1) of the document
+	Sites      []InlinedSite // (2)
+	Atlas      *StackAtlas   // (3), nil: a stub
 
-	// Sections tile the blob in its order, beginning with the header.
+	// Sections tile the blob in its order, beginning with the header. The later ones, and gaps, are
+	// for the VM alone: only they have their bytes here.
 	Sections []Section
 }
 
@@ -28,7 +23,7 @@ type Section struct {
 	Kind   SectionKind
 	Offset int // in the blob
 	Size   int // in bytes
-	// Bytes are those of a Gap, and nil for all others.
+	// Bytes are those of a section that is not decoded, and nil for all others.
 	Bytes []byte
 }
 
@@ -56,6 +51,9 @@ var sectionNames = [...]string{
 	"Internal Pointer Map in J9 Format", "OSR Info", "GPU Info", "Bytecode PC to Instruction Address Map",
 	"invokeBasic Call Info", "Gap",
 }
+
+// Decoded reports whether the Body has what is in the section.
+func (k SectionKind) Decoded() bool { return k <= StackAtlasSection }
 
 // String returns the document's name of the section.
 func (k SectionKind) String() string {

@@ -21,9 +21,6 @@ import (
 //	key           value
 //	base          address of the copy's first byte in the process; required
 //	startPC       the body's startPC; required, and checked against the metadata
-//	epoch         bytes of struct J9JITExceptionTable: 216, 224, 232, on 32 bits 116, 120, 124
-//	pointer_size  4 or 8
-//	byte_order    "little" or "big"
 //	machine       "x86_64", "i386", "aarch64", "arm", "ppc64le", "ppc64", "ppc", "s390x", "s390", "riscv64"
 //	pid           process
 //	time          when the body was there, in nanoseconds of CLOCK_MONOTONIC; from the start on if it is missing
@@ -38,9 +35,10 @@ import (
 //	  user        true for a method of the user's program
 //	  lines       list of pairs [bytecode index, line], indexes growing; a line holds up to the next
 //
-// Addresses are strings, "0x7f8800001020", or numbers. What else there is, is passed over, also keys in other
-// letters: "PID". Files are named without a directory and lie beside the capture; those with code may be missing.
-// A Capture is of the caller alone.
+// Addresses are strings, "0x7f8800001020", or numbers. What else there is, is passed over. The size of
+// pointers and the byte order are those with which startPC is where the metadata has it. Files are named
+// without a directory and lie beside the capture; those with code may be missing. A Capture is of the
+// caller alone.
 type Capture struct {
 	Path     string // of the metadata
 	JSONPath string
@@ -49,7 +47,7 @@ type Capture struct {
 	Metadata []byte
 	Base     uint64 // address of Metadata in the process
 	StartPC  uint64
-	Layout   Layout // what was not said and could not be found out is zero
+	Layout   Layout // without a Machine that the JSON does not name
 
 	PID     uint32 // 0: not known
 	Time    uint64 // nanoseconds of CLOCK_MONOTONIC
@@ -101,9 +99,6 @@ func ReadCapture(path string) (*Capture, error) {
 	}
 	if c.Metadata, err = c.read(bin, maxCapture); err != nil {
 		return nil, captureError(bin, missing(err, "it has the bytes that "+strconv.Quote(filepath.Base(description))+" describes"))
-	}
-	if text, err = plainJSON(text); err != nil {
-		return nil, captureError(description, err)
 	}
 	var d captureJSON
 	if err := json.Unmarshal(text, &d); err != nil {

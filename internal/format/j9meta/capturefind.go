@@ -1,10 +1,10 @@
 package j9meta
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -21,30 +21,6 @@ func CapturePaths(path string) (bin, description string, ok bool) {
 		return stem + ".bin", path, true
 	}
 	return "", "", false
-}
-
-// IsCapture reports whether a path is of one of the two files of a capture and the other
-// is beside it. A description is looked into: it says base and startPC.
-func IsCapture(path string) bool {
-	bin, description, ok := CapturePaths(path)
-	if !ok {
-		return false
-	}
-	if st, err := sys.Lstat(bin); err != nil || !st.Mode().IsRegular() {
-		return false
-	}
-	text, err := new(Capture).read(description, maxCaptureJSON)
-	if err != nil {
-		return false
-	}
-	if text, err = plainJSON(text); err != nil {
-		return false
-	}
-	var d struct {
-		Base    json.RawMessage `json:"base"`
-		StartPC json.RawMessage `json:"startPC"`
-	}
-	return json.Unmarshal(text, &d) == nil && d.Base != nil && d.StartPC != nil
 }
 
 // IsCapturePair reports whether a path is of one of two files that are called as those of a capture
@@ -66,19 +42,8 @@ func isFile(path string) bool {
 
 // FindCaptures returns the captures in a directory, not in those within it, by the paths of
 // their metadata, sorted: all X.bin with X.json beside them. Whether they can be read is another
-// question.
-func FindCaptures(dir string) (bins []string, err error) {
-	bins, _, err = capturesOf(dir)
-	return bins, err
-}
-
-// FindLoneMetadata returns the files X.bin in a directory that have no X.json beside them, sorted.
-func FindLoneMetadata(dir string) (bins []string, err error) {
-	_, bins, err = capturesOf(dir)
-	return bins, err
-}
-
-func capturesOf(dir string) (bins, alone []string, err error) {
+// question. alone has files X.bin without X.json, but for those with code that a capture names.
+func FindCaptures(dir string) (bins, alone []string, err error) {
 	entries, err := sys.ReadDir(dir)
 	if err != nil {
 		return nil, nil, err
@@ -92,6 +57,11 @@ func capturesOf(dir string) (bins, alone []string, err error) {
 			bins = append(bins, path)
 		} else {
 			alone = append(alone, path)
+		}
+	}
+	for i := 0; i < len(bins) && len(alone) > 0; i++ {
+		if c, err := ReadCapture(bins[i]); err == nil {
+			alone = slices.DeleteFunc(alone, func(path string) bool { return path == c.CodePath || path == c.ColdCodePath })
 		}
 	}
 	return bins, alone, nil

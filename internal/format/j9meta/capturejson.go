@@ -5,24 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
 
 // captureJSON is what is in the JSON.
 type captureJSON struct {
-	Base        *address            `json:"base"`
-	StartPC     *address            `json:"startPC"`
-	Epoch       int                 `json:"epoch"`
-	PointerSize int                 `json:"pointer_size"`
-	ByteOrder   string              `json:"byte_order"`
-	Machine     string              `json:"machine"`
-	PID         uint32              `json:"pid"`
-	Time        *uint64             `json:"time"`
-	Code        string              `json:"code"`
-	ColdCode    string              `json:"cold_code"`
-	Methods     []captureMethodJSON `json:"methods"`
+	Base     *address            `json:"base"`
+	StartPC  *address            `json:"startPC"`
+	Machine  string              `json:"machine"`
+	PID      uint32              `json:"pid"`
+	Time     *uint64             `json:"time"`
+	Code     string              `json:"code"`
+	ColdCode string              `json:"cold_code"`
+	Methods  []captureMethodJSON `json:"methods"`
 }
 
 type captureMethodJSON struct {
@@ -48,7 +44,7 @@ func (c *Capture) take(d *captureJSON) error {
 	if d.Time != nil {
 		c.Time, c.HasTime = *d.Time, true
 	}
-	if err := c.layout(d); err != nil {
+	if err := c.layout(d.Machine); err != nil {
 		return err
 	}
 	seen := make(map[uint64]int, len(d.Methods))
@@ -82,62 +78,6 @@ func (c *Capture) take(d *captureJSON) error {
 	return nil
 }
 
-// captureKeys are the keys of the JSON, of methods as well.
-var captureKeys = []string{
-	"base", "startPC", "epoch", "pointer_size", "byte_order", "machine", "pid", "time", "code", "cold_code", "methods",
-	"method", "class", "name", "signature", "file", "user", "lines",
-}
-
-// plainJSON returns a text in which nothing but the keys themselves is taken for them: package json would
-// take "PID" for pid, and here it is one of those that are passed over. Such keys, and a byte order mark, are made
-// others, of the same length: offsets stay.
-func plainJSON(text []byte) ([]byte, error) {
-	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) {
-		return nil, errors.New("it is UTF-16, and JSON is UTF-8; write it again as such")
-	}
-	changed := false
-	change := func(from, to int, c byte) {
-		if !changed {
-			text, changed = bytes.Clone(text), true
-		}
-		for i := from; i < to; i++ {
-			text[i] = c
-		}
-	}
-	if bytes.HasPrefix(text, []byte("\ufeff")) {
-		change(0, 3, ' ')
-	}
-	for i := 0; i < len(text); i++ {
-		if text[i] != '"' {
-			continue
-		}
-		start := i
-		for i++; i < len(text) && text[i] != '"'; i++ {
-			if text[i] == '\\' {
-				i++
-			}
-		}
-		behind := i + 1
-		for behind < len(text) && strings.IndexByte(" \t\r\n", text[behind]) >= 0 {
-			behind++
-		}
-		if behind >= len(text) || text[behind] != ':' || i-start > maxKey {
-			continue
-		}
-		var key string
-		if json.Unmarshal(text[start:i+1], &key) != nil {
-			continue
-		}
-		if !slices.Contains(captureKeys, key) && slices.ContainsFunc(captureKeys, func(k string) bool { return strings.EqualFold(k, key) }) {
-			change(start+1, i, '-')
-		}
-	}
-	return text, nil
-}
-
-// maxKey is the longest text of a key: each of its characters may be written as \u0070.
-const maxKey = 6*len("pointer_size") + 1
-
 // An address is a number, or a string with one in hexadecimal.
 type address uint64
 
@@ -165,27 +105,11 @@ func jsonError(text []byte, err error) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("it is no JSON: line %d: %w", lineAt(text, syntax.Offset), err)
 	case errors.As(err, &typ) && typ.Field != "":
-		return fmt.Errorf("line %d: %s is a JSON %s, and should be %s", lineAt(text, typ.Offset), strconv.Quote(typ.Field), typ.Value, jsonKind(typ))
+		return fmt.Errorf("line %d: %q is a JSON %s, and should be of type %v", lineAt(text, typ.Offset), typ.Field, typ.Value, typ.Type)
 	case errors.As(err, &typ):
 		return fmt.Errorf("it is a JSON %s, and should be an object with base and startPC", typ.Value)
 	}
 	return err
-}
-
-func jsonKind(e *json.UnmarshalTypeError) string {
-	switch k := e.Type.Kind().String(); k {
-	case "slice", "array":
-		return "a list"
-	case "struct":
-		return "an object"
-	case "bool":
-		return "true or false"
-	case "string":
-		return "a string"
-	case "uint32", "uint64":
-		return "a whole number from 0 on, of " + strings.TrimPrefix(k, "uint") + " bits"
-	}
-	return "a whole number"
 }
 
 func lineAt(text []byte, offset int64) int {

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// The layout of a capture: what its JSON says, and else what the metadata shows. startPC stands at
-// another offset on 32 bits, and its bytes in another order on big-endian machines, so a known startPC
-// tells all four apart.
+// The layout of a capture: startPC stands at another offset on 32 bits, and its bytes in another order
+// on big-endian machines, so a known startPC tells all four apart. Captures have no size of the header:
+// where the sections begin tells that.
 
-// A captureMachine is a machine that the JSON can name. size and order are 0 and nil where
-// the name leaves them open.
+// A captureMachine is a machine that the JSON can name.
 type captureMachine struct {
 	names   []string
 	machine elf.Machine
@@ -49,85 +48,28 @@ func (l Layout) MachineName() string {
 // startPCOffset returns where startPC is in the struct: behind five pointers.
 func startPCOffset(pointerSize int) int { return 5 * pointerSize }
 
-// layout finds out the layout of the metadata.
-func (c *Capture) layout(d *captureJSON) error {
-	l := &c.Layout
-	if d.Machine != "" {
-		i := slices.IndexFunc(captureMachines, func(m captureMachine) bool { return slices.Contains(m.names, strings.ToLower(d.Machine)) })
-		if i < 0 {
+// layout finds out the layout of the metadata, by the place of startPC; without that, 64 bits and
+// little-endian. machine is what the JSON says, or "".
+func (c *Capture) layout(machine string) error {
+	c.Layout = Layout{PointerSize: 8, Order: binary.LittleEndian}
+	fits := slices.Clone(captureMachines)
+	if machine != "" {
+		fits = slices.DeleteFunc(fits, func(m captureMachine) bool { return !slices.Contains(m.names, strings.ToLower(machine)) })
+		if len(fits) == 0 {
 			var names []string
 			for _, m := range captureMachines {
 				names = append(names, m.names[0])
 			}
-			return fmt.Errorf("machine: %q is unknown; known are %s", d.Machine, strings.Join(names, ", "))
+			return fmt.Errorf("machine: %q is unknown; known are %s", machine, strings.Join(names, ", "))
 		}
-		m := &captureMachines[i]
-		l.Machine, l.PointerSize, l.Order = m.machine, m.size, m.order
+		c.Layout = Layout{PointerSize: fits[0].size, Order: fits[0].order, Machine: fits[0].machine}
 	}
-	if d.Epoch != 0 {
-		l.HeaderSize = d.Epoch
-		size := 4
-		if d.Epoch >= HeaderSizes(8)[0] {
-			size = 8
-		}
-		if !(Layout{PointerSize: size}).headerSizeOK(d.Epoch) {
-			return fmt.Errorf("epoch: struct J9JITExceptionTable cannot have %d bytes; it had 216, 224 and 232, on 32 bits 116, 120 and 124", d.Epoch)
-		}
-		if l.PointerSize != 0 && l.PointerSize != size {
-			return fmt.Errorf("epoch: the struct has %d bytes with pointers of %d bytes, and those of %s have %d", d.Epoch, size, d.Machine, l.PointerSize)
-		}
-		l.PointerSize = size
-	}
-	switch d.PointerSize {
-	case 0:
-	case 4, 8:
-		if l.PointerSize != 0 && l.PointerSize != d.PointerSize {
-			return fmt.Errorf("pointer_size: it is %d, and by machine or epoch it is %d", d.PointerSize, l.PointerSize)
-		}
-		l.PointerSize = d.PointerSize
-	default:
-		return fmt.Errorf("pointer_size: it is %d, and can be 4 or 8", d.PointerSize)
-	}
-	switch d.ByteOrder {
-	case "":
-	case "little", "big":
-		order := binary.ByteOrder(binary.LittleEndian)
-		if d.ByteOrder == "big" {
-			order = binary.BigEndian
-		}
-		if l.Order != nil && l.Order != order {
-			return fmt.Errorf("byte_order: it is %s-endian, and %s is not", d.ByteOrder, d.Machine)
-		}
-		l.Order = order
-	default:
-		return fmt.Errorf("byte_order: %q is neither \"little\" nor \"big\"", d.ByteOrder)
-	}
-	return c.inferLayout()
-}
-
-// inferLayout infers what the capture does not state from the place of startPC; in a body without it, 64 bits and
-// little-endian.
-func (c *Capture) inferLayout() error {
-	l := &c.Layout
-	for _, size := range []int{8, 4} {
-		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-			if l.PointerSize != 0 && l.PointerSize != size || l.Order != nil && l.Order != order {
-				continue
-			}
-			if v, ok := pointerAt(c.Metadata, startPCOffset(size), size, order); ok && v == c.StartPC {
-				l.PointerSize, l.Order = size, order
-				return nil
-			}
+	for _, m := range fits {
+		if v, ok := pointerAt(c.Metadata, startPCOffset(m.size), m.size, m.order); ok && v == c.StartPC {
+			c.Layout.PointerSize, c.Layout.Order = m.size, m.order
+			break
 		}
 	}
-	size, order := l.PointerSize, l.Order
-	if size == 0 {
-		size = 8
-	}
-	if order == nil {
-		order = binary.LittleEndian
-	}
-	l.PointerSize, l.Order = size, order
 	return nil
 }
 
@@ -143,9 +85,9 @@ func pointerAt(b []byte, offset, size int, order binary.ByteOrder) (uint64, bool
 }
 
 // Body decodes the metadata. It fails where that cannot be decoded, as Decode does, and where it is
-// not that of startPC. Its layout is that of [Proven].
+// not that of startPC.
 func (c *Capture) Body() (*Body, error) {
-	b, err := Decode(c.Metadata, c.Base, Proven(c.Metadata, c.Base, c.Layout))
+	b, err := Decode(c.Metadata, c.Base, c.Layout)
 	if err != nil {
 		return nil, err
 	}
@@ -198,6 +140,6 @@ func (c *Capture) RAMMethod() uint64 {
 type CodePart struct{ Start, End uint64 }
 
 func (c *Capture) otherStart(start uint64) error {
-	return fmt.Errorf("%s: startPC at offset %#x is %#x, and %q says %#x: they are of different bodies, or of another layout (pointer_size, byte_order)",
+	return fmt.Errorf("%s: startPC at offset %#x is %#x, and %q says %#x: they are of different bodies, or of another machine",
 		FormatName, startPCOffset(c.Layout.PointerSize), start, c.JSONPath, c.StartPC)
 }

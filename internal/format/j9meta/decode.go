@@ -20,16 +20,18 @@ import (
 //
 // Slices of the Body alias blob. No count makes Decode allocate more than a small
 // multiple of the bytes that are there.
+//
+// With an error, the Body has what could be read in front of it. Its Sections are then
+// those up to the one with the error, of which some fields are missing; where the header
+// itself cannot be read there are none.
 func Decode(blob []byte, base uint64, l Layout) (*Body, error) {
-	if err := l.check(); err != nil {
-		return nil, err
-	}
 	d := decoder{blob: blob, base: base, layout: l, body: &Body{Base: base}}
-	if err := d.decode(); err != nil {
-		return nil, err
+	err := l.check()
+	if err == nil {
+		err = d.decode()
 	}
 	d.body.Layout = d.layout
-	return d.body, nil
+	return d.body, err
 }
 
 // A decoder is what Decode knows on its way.
@@ -220,24 +222,15 @@ func (d *decoder) readSections() error {
 func (d *decoder) read(p place, end int) error {
 	d.gap(p.offset)
 	c := d.cursor(p.kind, p.offset, end)
-	b, l := d.body, d.layout
+	b := d.body
 	switch p.kind {
 	case InlineInfo:
 		b.Sites = d.sites(&c, int(b.Atlas.NumberOfMapBytes))
 	case StackAtlasSection:
 		d.stackAtlas(&c)
-	case StackAllocSection:
-		b.StackAlloc = d.stackAlloc(&c)
-	case InternalPointerSection:
-		b.InternalPointers = d.internalPointers(&c)
-	case OSRSection:
-		b.OSR = decodeOSR(&c)
-	case GPUSection:
-		b.GPU = decodeGPU(&c, l, d.base)
-	case BytecodeSection:
-		b.Bytecodes = decodeBytecodes(&c, l)
-	case InvokeBasicSection:
-		b.InvokeBasic = decodeInvokeBasic(&c, l)
+	default:
+		d.section(p.kind, p.offset, end-p.offset, d.blob[p.offset:end:end])
+		return nil
 	}
 	d.section(p.kind, p.offset, c.Pos(), nil)
 	return c.Err()

@@ -66,28 +66,17 @@
 //	       u32    register save description
 //	       u32    register map
 //	       -      Internal Pointer Map, if the register map has bit 0x80000000 [POWER:
-//	              0x00040000] and internalPointerMap is not 0: u8 size, then as below
+//	              0x00040000] and internalPointerMap is not 0: u8 size, and so many bytes
 //	       bits   map bits; the highest bit of the last byte says that there are
 //	       bits   live monitor bits
 //
+//	The other sections are for the VM alone, and not decoded here:
 //	(4) Stack Alloc Map, stackAllocMap points to it
-//	       ptr    the map of the method's entry
-//	       bits   stack alloc map bits
-//
 //	(5) Internal Pointer Map in J9 Format, internalPointerMap points to it
-//	       ptr    the map of the method's entry
-//	       u8     size of all from the number of arrays on; [ARM, 32 bits: 1 byte padding]
-//	       i16    index of first internal pointer
-//	       i16    offset of first internal pointer
-//	       u8     number of arrays, and for each
-//	       u8     index of its slot
-//	       u8     number of pointers into it, and for each
-//	       u8     register, or index of slot
-//
-//	(6) OSR Info, osrInfo points to it: see OSRInfo
-//	(7) GPU Info, gpuCode points to it: see GPUInfo
-//	(8) Bytecode PC to Instruction Address Map, riData points to it: see BytecodeMap
-//	(9) [invokeBasicCallInfo points to it, aligned as a pointer: see InvokeBasicInfo]
+//	(6) OSR Info, osrInfo points to it
+//	(7) GPU Info, gpuCode points to it
+//	(8) Bytecode PC to Instruction Address Map, riData points to it
+//	(9) [invokeBasicCallInfo points to it, aligned as a pointer]
 //
 // # Reading
 //
@@ -95,8 +84,7 @@
 // blob, to sections in the order above, which end before the next begins. What
 // nothing accounts for is kept as a section of kind [Gap], so that the sections
 // tile the blob: makes of the VM to come may have more in it. Nothing is checked
-// that costs no bytes; what an index or an offset means is for who uses it, see
-// [Body.CheckSites].
+// that costs no bytes; what an index or an offset means is for who uses it.
 //
 // # Meaning
 //
@@ -115,6 +103,5 @@
 // and the one below it the same of the site's own TR_ByteCodeInfo, down to
 // callerIndex -1, the compiled method. Sites of classes that were unloaded, and in
 // bodies compiled ahead of time those that are not known, have no method that
-// could be named ([Layout.Unloaded]); the VM's stack walker leaves them out
-// ([Body.VMStack]).
+// could be named ([Layout.Unloaded]); the VM's stack walker leaves them out.
 package j9meta

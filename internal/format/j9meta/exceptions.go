@@ -10,31 +10,16 @@ type Exception struct {
 	Start   uint32 `show:"startPC,hex"`   // offsets from startPC; the range is half open
 	End     uint32 `show:"endPC,hex"`
 	Handler uint32 `show:"handlerPC,hex"`
-	// CatchType is an index of the method's constant pool; 0 catches all. See
-	// Synthetic.
-	CatchType uint32
+	// CatchType is an index of the method's constant pool; 0 catches all. All ones are no handler of
+	// the program, but where on-stack replacement leaves the compiled code.
+	CatchType uint32 `show:"catchType,names:any"`
 	// Method is a J9Method: CatchType is an index of its constant pool. Bodies that
 	// were compiled ahead of time or by a JITServer have the index of an inlined
 	// site in its place, -1 for the method itself. Only wide entries have it.
-	Method uint64
+	Method uint64 `show:"ramMethod,hex,known,since:1"`
 	// ByteCodeIndex is that of the handler. Only entries of full speed debug have
 	// it, see Header.ExceptionBytecodes.
-	ByteCodeIndex uint32
-}
-
-// Catch types of handlers that on-stack replacement made up.
-const (
-	syntheticNarrow = 0xffff
-	syntheticWide   = 0xffffffff
-)
-
-// Synthetic says whether the entry is no handler of the program, but where
-// on-stack replacement leaves the compiled code. wide is Header.WideExceptions.
-func (e *Exception) Synthetic(wide bool) bool {
-	if wide {
-		return e.CatchType == syntheticWide
-	}
-	return e.CatchType == syntheticNarrow
+	ByteCodeIndex uint32 `show:"byteCodeIndex,opt"`
 }
 
 // exceptionSize is the size of an entry of the exception table in bytes.

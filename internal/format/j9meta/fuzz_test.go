@@ -117,9 +117,6 @@ func walk(t *testing.T, b *j9meta.Body) {
 		if len(frames) > len(b.Sites)+1 {
 			t.Fatalf("%d frames, there are %d sites", len(frames), len(b.Sites))
 		}
-		if vm := b.VMStack(nil, r.Info); len(vm) > len(frames) {
-			t.Fatalf("%d frames of the VM, %d of ours", len(vm), len(frames))
-		}
 		if at, ok := b.RangeAt(r.Start); !ok || at.Map != r.Map {
 			t.Fatalf("at %#x: %+v, expected %+v", r.Start, at, r)
 		}

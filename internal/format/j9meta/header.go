@@ -15,47 +15,49 @@ import (
 // a stub in its place (IsStub): a copy of the header alone. Pointers to sections
 // are 0 there, but NumExceptionRanges and Size are those of the body that is gone.
 type Header struct {
-	ClassName       uint64 // of the class's name, a J9UTF8; not in the blob, as the next four
-	MethodName      uint64
-	MethodSignature uint64
-	ConstantPool    uint64
-	RAMMethod       uint64 // the J9Method that was compiled
-	StartPC         uint64 // where offsets into the code count from
-	EndWarmPC       uint64 // of the byte behind the warm part of the code
-	StartColdPC     uint64 // 0: there is no cold part
-	EndPC           uint64 // of the byte behind the code
+	ClassName       uint64 `show:"className,hex"` // of the class's name, a J9UTF8; not in the blob, as the next four
+	MethodName      uint64 `show:"methodName,hex"`
+	MethodSignature uint64 `show:"methodSignature,hex"`
+	ConstantPool    uint64 `show:"constantPool,hex"`
+	RAMMethod       uint64 `show:"ramMethod,hex,known"` // the J9Method that was compiled
+	StartPC         uint64 `show:"startPC,hex"`         // where offsets into the code count from
+	EndWarmPC       uint64 `show:"endWarmPC,hex"`       // of the byte behind the warm part of the code
+	StartColdPC     uint64 `show:"startColdPC,hex"`     // 0: there is no cold part
+	EndPC           uint64 `show:"endPC,hex"`           // of the byte behind the code
 
-	TotalFrameSize  uint64 // in slots
-	Slots           int16  // of parameters
-	ScalarTempSlots int16
-	ObjectTempSlots int16
-	ProloguePushes  uint16
-	TempOffset      int16
+	TotalFrameSize  uint64 `show:"totalFrameSize"` // in slots
+	Slots           int16  `show:"slots"`          // of parameters
+	ScalarTempSlots int16  `show:"scalarTempSlots"`
+	ObjectTempSlots int16  `show:"objectTempSlots"`
+	ProloguePushes  uint16 `show:"prologuePushes"`
+	TempOffset      int16  `show:"tempOffset"`
 	// NumExceptionRanges (the VM: numExcptionRanges) has flags in its two highest
 	// bits, see WideExceptions, ExceptionBytecodes and ExceptionCount.
-	NumExceptionRanges uint16
-	Size               int32 // of the blob in bytes; of a stub, of what it was
-	Flags              Flags
+	NumExceptionRanges uint16 `show:"numExcptionRanges,hex"`
+	Size               int32  `show:"size"` // of the blob in bytes; of a stub, of what it was
+	Flags              Flags  `show:"flags,set"`
 
-	RegisterSaveDescription uint64
-	GCStackAtlas            uint64 // into the blob, section Stack Atlas
-	InlinedCalls            uint64 // into the blob, section Inline Info
-	BodyInfo                uint64
-	NextMethod, PrevMethod  uint64
-	DebugSlot1, DebugSlot2  uint64
-	OSRInfo                 uint64 // into the blob, section OSR Info
-	RuntimeAssumptionList   uint64
-	Hotness                 int32
+	RegisterSaveDescription uint64  `show:"registerSaveDescription,hex"`
+	GCStackAtlas            uint64  `show:"gcStackAtlas,hex"` // into the blob, section Stack Atlas
+	InlinedCalls            uint64  `show:"inlinedCalls,hex"` // into the blob, section Inline Info
+	BodyInfo                uint64  `show:"bodyInfo,hex"`
+	NextMethod              uint64  `show:"nextMethod,hex"`
+	PrevMethod              uint64  `show:"prevMethod,hex"`
+	DebugSlot1              uint64  `show:"debugSlot1,hex"`
+	DebugSlot2              uint64  `show:"debugSlot2,hex"`
+	OSRInfo                 uint64  `show:"osrInfo,hex"` // into the blob, section OSR Info
+	RuntimeAssumptionList   uint64  `show:"runtimeAssumptionList,hex"`
+	Hotness                 int32   `show:"hotness"`
 	HotnessPad              [4]byte // with 8-byte pointers; what was in memory
-	CodeCacheAlloc          uint64
-	GPUCode                 uint64 // into the blob, section GPU Info
-	RIData                  uint64 // into the blob, section Bytecode PC to Instruction Address Map
+	CodeCacheAlloc          uint64  `show:"codeCacheAlloc,hex"`
+	GPUCode                 uint64  `show:"gpuCode,hex"` // into the blob, section GPU Info
+	RIData                  uint64  `show:"riData,hex"`  // into the blob, section Bytecode PC to Instruction Address Map
 
 	// InvokeBasicCallInfo points to the last section. Headers of 216 (116) bytes
 	// do not have it, nor the next.
-	InvokeBasicCallInfo uint64
-	ConstRefArrays      uint64 // headers of 232 (124) bytes have it
-	Extra               []byte // what headers of VMs to come have behind
+	InvokeBasicCallInfo uint64 `show:"invokeBasicCallInfo,hex,opt"`
+	ConstRefArrays      uint64 `show:"constRefArrays,hex,opt"` // headers of 232 (124) bytes have it
+	Extra               []byte `show:"extra,id,opt"`           // what headers of VMs to come have behind
 }
 
 // Bits of Header.NumExceptionRanges.

@@ -18,7 +18,7 @@ func tiles(t testing.TB, b *Body, n int) {
 	t.Helper()
 	at, last := 0, SectionKind(0)
 	for i, s := range b.Sections {
-		if s.Offset != at || s.Size < 0 || (s.Kind == Gap) != (len(s.Bytes) > 0) || (s.Bytes != nil && len(s.Bytes) != s.Size) {
+		if s.Offset != at || s.Size < 0 || s.Kind.Decoded() == (len(s.Bytes) > 0) || (s.Bytes != nil && len(s.Bytes) != s.Size) {
 			t.Fatalf("section %d, %s: %d bytes at %#x, expected at %#x", i, s.Kind, s.Size, s.Offset, at)
 		}
 		if s.Kind != Gap {
@@ -71,15 +71,6 @@ func probe(t testing.TB, blob []byte, base uint64, l Layout) error {
 		if sound && r.Info.CallerIndex < len(b.Sites) && !complete {
 			t.Fatalf("sites are sound, and no outermost frame of %+v in %+v", r.Info, frames)
 		}
-		loaded := 0
-		for _, f := range frames {
-			if !f.Unloaded {
-				loaded++
-			}
-		}
-		if vm := b.VMStack(nil, r.Info); len(vm) != loaded {
-			t.Fatalf("%d frames are of loaded methods, %d in the VM's stack", loaded, len(vm))
-		}
 	}
 	return nil
 }
@@ -114,6 +105,8 @@ func TestDecode_CutAtEveryByte(t *testing.T) {
 		used := size
 		if s := whole.Sections[len(whole.Sections)-1]; s.Kind == Gap {
 			used = s.Offset
+		} else if !s.Kind.Decoded() {
+			used = s.Offset + 1
 		}
 		for n := range v.blob {
 			cut := bytes.Clone(v.blob[:n])

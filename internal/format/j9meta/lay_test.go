@@ -1,7 +1,6 @@
 package j9meta
 
 import (
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"reflect"
@@ -19,33 +18,26 @@ func handmade() *Body {
 		Sites:      []InlinedSite{{Method: 0x88, Info: ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 5}, Monitors: []byte{0}}},
 		Atlas: &StackAtlas{Monitors: []byte{0}, Maps: []StackMap{
 			{Info: ByteCodeInfo{CallerIndex: -1}, Bits: []byte{1}, LiveMonitors: []byte{2}},
-			{Low: 9, RegisterMap: 0x80000000, Pointers: &RegisterPointers{Arrays: []PinningArray{{1, []byte{2, 3}}}}, Bits: []byte{0x81}},
+			{Low: 9, RegisterMap: 0x80000000, Pointers: []byte{1, 1, 2, 2, 3}, Bits: []byte{0x81}},
 			{Low: 16, Info: ByteCodeInfo{DoNotProfile: true, ByteCodeIndex: 6}},
 		}},
-		StackAlloc:       &StackAllocMap{Bits: []byte{3}},
-		InternalPointers: &InternalPointerMap{Arrays: []PinningArray{{1, []byte{4}}, {2, nil}}},
-		OSR:              &OSRInfo{CatchBlocks: []uint32{0, 7}},
-		GPU:              &GPUInfo{MaxCachedDevices: 8, Signature: []byte("f()V"), Kernels: []GPUKernel{{Line: 3, Text: []byte("ptx")}}},
-		Bytecodes:        &BytecodeMap{Entries: []BytecodeEntry{{1, 0x5001}}},
-		InvokeBasic:      &InvokeBasicInfo{Sites: []InvokeBasicSite{{ReturnOffset: 8, ArgSlots: 2}}},
+		Sections: []Section{
+			{Kind: StackAllocSection, Bytes: make([]byte, 9)}, {Kind: InternalPointerSection, Bytes: make([]byte, 19)}, {Kind: OSRSection, Bytes: make([]byte, 12)},
+			{Kind: GPUSection, Bytes: make([]byte, 50)}, {Kind: BytecodeSection, Bytes: make([]byte, 32)}, {Kind: InvokeBasicSection, Bytes: make([]byte, 24)},
+		},
 	}
 }
 
 // Lay sets what says how much there is, how wide, and where.
 func TestLay_SizesAndPlaces(t *testing.T) {
 	b := handmade()
-	b.InternalPointers.Extra = []byte{9} // which no writer leaves
-	b.Atlas.Maps[1].Pointers.Extra = []byte{9}
 	lay(b)
-	if p, q := b.InternalPointers, b.Atlas.Maps[1].Pointers; len(p.Extra)+len(q.Extra) > 0 {
-		t.Errorf("behind the arrays: %v, %v", p.Extra, q.Extra)
-	}
 	var kinds []SectionKind
 	for _, s := range b.Sections {
 		kinds = append(kinds, s.Kind)
 	}
 	want := []SectionKind{ExceptionTable, ExceptionInfo, InlineInfo, StackAtlasSection, StackAllocSection, InternalPointerSection,
-		OSRSection, GPUSection, BytecodeSection, Gap, InvokeBasicSection}
+		OSRSection, GPUSection, BytecodeSection, InvokeBasicSection}
 	if !reflect.DeepEqual(kinds, want) {
 		t.Errorf("sections %v, expected %v", kinds, want)
 	}
@@ -65,15 +57,11 @@ func TestLay_SizesAndPlaces(t *testing.T) {
 		{"second map", uint64(a.Maps[1].Offset), 224 + 8 + 17 + 33 + 16},
 		{"third map", uint64(a.Maps[2].Offset), 224 + 8 + 17 + 33 + 16 + 21},
 		{"stackAllocMap", a.StackAllocMap, 0x1000 + 224 + 8 + 17 + 33 + 16 + 21 + 6},
-		{"its first map", b.StackAlloc.FirstMap, 0x1000 + 224 + 8 + 17 + 33},
 		{"internalPointerMap", a.InternalPointerMap, a.StackAllocMap + 9},
-		{"its size", uint64(b.InternalPointers.Size), 6},
-		{"osrInfo", h.OSRInfo, a.InternalPointerMap + 13 + 6},
-		{"gpuCode", h.GPUCode, h.OSRInfo + 12 + 16},
-		{"PTX", b.GPU.Kernels[0].PTX, h.GPUCode + 40 + 5 + 4 + 8},
-		{"riData", h.RIData, h.GPUCode + 40 + 5 + 4 + 8 + 4},
-		{"its size", b.Bytecodes.Size, 1},
-		{"invokeBasicCallInfo", h.InvokeBasicCallInfo, (h.RIData + 32 + 7) &^ 7},
+		{"osrInfo", h.OSRInfo, a.InternalPointerMap + 19},
+		{"gpuCode", h.GPUCode, h.OSRInfo + 12},
+		{"riData", h.RIData, h.GPUCode + 50},
+		{"invokeBasicCallInfo", h.InvokeBasicCallInfo, h.RIData + 32},
 		{"size", uint64(h.Size), h.InvokeBasicCallInfo + 24 - 0x1000},
 	} {
 		if c.got != c.want {
@@ -129,7 +117,7 @@ func TestLay_HeaderOfItsFields(t *testing.T) {
 		change func(b *Body)
 		want   int
 	}{
-		{func(b *Body) { b.InvokeBasic = nil }, 216},
+		{func(b *Body) { b.Sections = b.Sections[:5] }, 216},
 		{func(b *Body) {}, 224},
 		{func(b *Body) { b.Header.ConstRefArrays = 1 }, 232},
 	} {
@@ -141,68 +129,10 @@ func TestLay_HeaderOfItsFields(t *testing.T) {
 	}
 }
 
-// 32-bit ARM aligns maps, and the last section to four bytes.
-func TestLay_ARMAlignment(t *testing.T) {
-	b := handmade()
-	b.Layout.PointerSize, b.Layout.Machine = 4, elf.EM_ARM
-	for grow := range 8 {
-		b.GPU.Signature = make([]byte, grow)
-		for i := range b.GPU.Signature {
-			b.GPU.Signature[i] = 'f'
-		}
-		lay(b)
-		if len(b.InternalPointers.Pad) != 1 {
-			t.Errorf("%d bytes behind the size of the internal pointer map", len(b.InternalPointers.Pad))
-		}
-		before := b.Bytecodes.Offset + 16
-		if v := b.InvokeBasic.Offset; v%4 != 0 || v < before || v > before+3 {
-			t.Errorf("the last section is at %#x, the one before it ends at %#x", v, before)
-		}
-		blob, err := encode(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Decode(blob, b.Base, b.Layout); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// The size of an internal pointer map overflows, as the compiler lets it.
-func TestLay_PointerMapOverflows(t *testing.T) {
-	for _, arrays := range []int{84, 85, 86, 127, 254, 255} {
-		b := handmade()
-		b.InternalPointers.Arrays = nil
-		for i := range arrays {
-			b.InternalPointers.Arrays = append(b.InternalPointers.Arrays, PinningArray{uint8(i), []byte{9}})
-		}
-		lay(b)
-		if size := b.InternalPointers.Size; size != uint8(1+3*arrays) {
-			t.Errorf("%d arrays: size %d", arrays, size)
-		}
-		blob, err := encode(b)
-		if err != nil {
-			t.Fatalf("for %v: unexpected error: %v", arrays, err)
-		}
-		l := b.Layout
-		l.HeaderSize = 0
-		got, err := Decode(blob, b.Base, l)
-		if err != nil {
-			t.Fatalf("for %v: unexpected error: %v", arrays, err)
-		}
-		if !reflect.DeepEqual(got.InternalPointers, b.InternalPointers) || !reflect.DeepEqual(got.Sections, b.Sections) {
-			t.Errorf("%d arrays: %+v, expected %+v", arrays, got.InternalPointers, b.InternalPointers)
-		}
-		if again, err := encode(got); err != nil || !bytes.Equal(again, blob) {
-			t.Errorf("%d arrays: encoded again: error %v", arrays, err)
-		}
-	}
-}
-
 // A body that was changed after Lay is not written.
 func TestEncode_ChangedAfterLay(t *testing.T) {
 	for _, change := range []func(b *Body){
-		func(b *Body) { b.OSR.CatchBlocks = append(b.OSR.CatchBlocks, 1) },
+		func(b *Body) { b.Exceptions = append(b.Exceptions, Exception{}) },
 		func(b *Body) { b.Sections[3].Offset++ },
 	} {
 		b := handmade()

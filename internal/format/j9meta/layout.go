@@ -107,8 +107,3 @@ func word(c *wire.Cursor, l Layout, field string) uint64 {
 	}
 	return c.U64(field)
 }
-
-// address is that of an offset into a blob at base.
-func (l Layout) address(base uint64, offset int) uint64 {
-	return (base + uint64(offset)) & l.allOnes()
-}

@@ -6,18 +6,18 @@ import "github.com/jitinject/jitinject/internal/wire"
 type StackMap struct {
 	Offset int          `show:"offset,offset,row:index"` // of the map in the blob
 	Low    uint32       `show:"lowest_code_offset,hex"`  // offset from startPC
-	LowPad [2]byte      `show:"alignment,opt"`           // on 32-bit ARM behind 2-byte offsets; what was in memory
-	Info   ByteCodeInfo // the bytecode that the range belongs to
+	LowPad [2]byte      // on 32-bit ARM behind 2-byte offsets; what was in memory
+	Info   ByteCodeInfo `show:""` // the bytecode that the range belongs to
 	// Shared says that there are no other fields: objects are where the map before
 	// has them. It is Info.DoNotProfile.
-	Shared bool
+	Shared bool `show:"shared"`
 
-	HighWord     uint32 // where Layout.HighWords
-	RegisterSave uint32
-	RegisterMap  uint32            // registers that hold objects; GapMap
-	Pointers     *RegisterPointers // nil: no register holds an internal pointer
-	Bits         []byte            // slots that hold objects; numberOfMapBytes, lowest bit first
-	LiveMonitors []byte            // slots that hold monitors; nil: there are none
+	HighWord     uint32 `show:"high_word_register_map,hex,opt"` // where Layout.HighWords
+	RegisterSave uint32 `show:"register_save_description,hex,opt"`
+	RegisterMap  uint32 `show:"register_map,hex,opt"`        // registers that hold objects; GapMap
+	Pointers     []byte `show:"internal_pointer_map,id,opt"` // which registers point into arrays, after its size; nil: none
+	Bits         []byte `show:"map_bits,id,opt"`             // slots that hold objects; numberOfMapBytes, lowest bit first
+	LiveMonitors []byte `show:"live_monitor_bits,id,opt"`    // slots that hold monitors; nil: there are none
 }
 
 // GapMap is the RegisterMap of maps with which early VMs filled ranges without
@@ -81,7 +81,7 @@ func (d *decoder) stackMap(c *wire.Cursor, a *StackAtlas, m *StackMap) {
 	m.RegisterSave = c.U32("register save description")
 	m.RegisterMap = c.U32("register map")
 	if m.RegisterMap&d.layout.internalPointerBit() != 0 && a.InternalPointerMap != 0 {
-		m.Pointers = registerPointers(c)
+		m.Pointers = c.Bytes("internal pointer map", uint64(c.U8("map size")))
 	}
 	m.Bits = c.Bytes("map bits", uint64(a.NumberOfMapBytes))
 	if n := len(m.Bits); n > 0 && m.Bits[n-1]&liveMonitors != 0 {

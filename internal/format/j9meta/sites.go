@@ -6,11 +6,11 @@ import "github.com/jitinject/jitinject/internal/wire"
 // calls: struct TR_InlinedCallSite with its monitors.
 type InlinedSite struct {
 	Offset int    `show:"offset,offset,row:index"` // of the site in the blob
-	Method uint64 `show:"methodInfo,hex"`          // the J9Method that was inlined; see Layout.Unloaded
+	Method uint64 `show:"methodInfo,hex,known"`    // the J9Method that was inlined; see Layout.Unloaded
 	// Info is the call: its CallerIndex the site that it is in, its ByteCodeIndex
 	// the bytecode that calls.
 	Info ByteCodeInfo `show:""`
-	Pad  [4]byte      `show:"padding,opt"` // with 8-byte pointers; what was in memory
+	Pad  [4]byte      // with 8-byte pointers; what was in memory
 	// Monitors has a bit for each slot of the stack maps that holds an object which
 	// the inlined method synchronizes on; numberOfMapBytes, lowest bit first.
 	Monitors []byte `show:"monitor_autos_map,id"`

@@ -10,7 +10,7 @@ type Frame struct {
 
 // Stack appends to dst the frames of a bytecode, the innermost first, and returns
 // it. The last frame is of Site -1, unless callers lead to a site that is not
-// there or in a circle: then what is known so far is all; see CheckSites.
+// there or in a circle: then what is known so far is all.
 func (b *Body) Stack(dst []Frame, info ByteCodeInfo) []Frame {
 	first := len(dst)
 	for n := 0; ; n++ {
@@ -40,28 +40,4 @@ func beforeCircle(frames []Frame, first int) []Frame {
 		seen[frames[i].Site] = true
 	}
 	return frames
-}
-
-// VMStack is Stack as OpenJ9's own stack walker answers it. It leaves out sites
-// of unloaded classes, and gives the frame that comes next the bytecode
-// index of the last site that it did not leave out, or of the bytecode itself:
-// an index in a method that is not in the answer. Where all sites are unloaded
-// the walker has no answer; the compiled method's frame then is Stack's.
-func (b *Body) VMStack(dst []Frame, info ByteCodeInfo) []Frame {
-	first := len(dst)
-	dst = b.Stack(dst, info)
-	out, index := dst[:first], info.ByteCodeIndex
-	for _, f := range dst[first:] {
-		if f.Unloaded {
-			continue
-		}
-		if f.Site >= 0 || len(out) > first {
-			f.ByteCodeIndex = index
-		}
-		if f.Site >= 0 {
-			index = b.Sites[f.Site].Info.ByteCodeIndex
-		}
-		out = append(out, f)
-	}
-	return out
 }

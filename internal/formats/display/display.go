@@ -3,9 +3,7 @@ package display
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"io"
-	"io/fs"
 
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/runtime/gdbjit"
@@ -15,7 +13,6 @@ import (
 	"github.com/jitinject/jitinject/internal/runtime/perfmap"
 	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
-	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/showgdbjit"
 	"github.com/jitinject/jitinject/internal/show/showj9"
@@ -44,21 +41,9 @@ var byKind = map[string]show.Format{
 var recordings = show.Format{
 	Name:   "a recording",
 	Begins: perfdata.HasMagic,
-	Show:   shownByPerf,
-	Directory: &show.Directory{What: "of perf record, with a file called data", Show: func(v *show.Viewer) error {
-		d, err := perfdata.OpenDirFS(sys.DirFS(v.Path))
-		if errors.Is(err, fs.ErrNotExist) {
-			return show.ErrOtherDirectory
-		} else if err != nil {
-			return err
-		}
-		d.Close()
-		return shownByPerf(v)
-	}},
-}
-
-func shownByPerf(v *show.Viewer) error {
-	return v.ShownBy("a recording", "perf report -D -i FILE shows its records, and perf script --header-only -i FILE its header")
+	Show: func(v *show.Viewer) error {
+		return v.ShownBy("a recording", "perf report -D -i FILE shows its records, and perf script --header-only -i FILE its header")
+	},
 }
 
 // Formats returns the display functions of all formats, in the order of names in messages.
@@ -67,7 +52,7 @@ func Formats() []show.Format {
 	for _, format := range formats.All {
 		f := byKind[format.Kind]
 		f.Name = cmp.Or(f.Name, format.Name)
-		if f.Begins == nil && f.Neighbours == nil {
+		if f.Begins == nil && f.Named == nil {
 			f.Begins = beginsLike(format.Identify)
 		}
 		list = append(list, f)

@@ -16,7 +16,7 @@ import (
 // Each format has what File needs of it.
 func TestFormats_Complete(t *testing.T) {
 	for _, f := range display.Formats() {
-		if f.Name == "" || f.Show == nil || len(f.Types) == 0 && f.Directory == nil || f.Begins == nil && f.Neighbours == nil {
+		if f.Name == "" || f.Show == nil || f.Begins == nil && f.Named == nil {
 			t.Errorf("%q is incomplete: %+v", f.Name, f)
 		}
 	}
@@ -33,15 +33,13 @@ func TestFormats_Messages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		path  string
-		stats bool
-		want  string
+		path string
+		want string
 	}{
-		{path, false, "it is no jitdump, Mono log, XRay trace, capture of OpenJ9's metadata, core dump, V8 log, perf map or recording: it begins with 23 21 2f 62 69 6e 2f 73"},
-		{path, true, "--stats counts calls, and the file is neither an XRay trace nor a Mono log"},
-		{filepath.Dir(path), false, "it is a directory of an unknown kind; known are those with captures of OpenJ9's metadata, X.bin and X.json, and those of perf record, with a file called data"},
+		{path, "it is no jitdump, Mono log, XRay trace, capture of OpenJ9's metadata, core dump, V8 log, perf map or recording: it begins with 23 21 2f 62 69 6e 2f 73"},
+		{filepath.Dir(path), "it is a directory; name files in it. Directories of perf record are shown by perf report -D -i"},
 	} {
-		err := show.File(io.Discard, c.path, &show.Options{Formats: display.Formats(), Stats: c.stats})
+		err := show.File(io.Discard, c.path, &show.Options{Formats: display.Formats()})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("got the error %v, want %s", err, c.want)
 		}

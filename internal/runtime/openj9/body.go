@@ -34,15 +34,12 @@ func (r *bodyReader) problem(off int64, format string, args ...any) {
 // read sets r.fn to a part of a capture, without its code.
 func (r *bodyReader) read(raw *j9meta.Capture, p *part) {
 	r.fn, r.listings = r.tree.Begin(p.addr, p.size), nil
-	code := metadata.Code{Methods: j9Methods(raw), Addr: p.addr, Size: p.size}
+	code := metadata.Code{Methods: JavaMethods(raw), Addr: p.addr, Size: p.size}
 	r.fn.Name = j9Name(code.Methods, raw.RAMMethod())
 	var err error
 	if code.Body, err = raw.Body(); err != nil {
 		r.problem(offsetOf(err), "%v; its code is left without lines and inlined calls", err)
 		return
-	}
-	if stated, proven := raw.Layout.HeaderSize, code.Body.Layout.HeaderSize; stated != 0 && stated != proven {
-		r.problem(-1, "its JSON says that the struct has %d bytes (epoch), and its sections say %d, which is used", stated, proven)
 	}
 	lines, err := code.Lines()
 	r.tree.Read(lines.Info, err, offsetOf(err))
@@ -70,8 +67,8 @@ func j9Name(methods []jitdump.JavaMethod, address uint64) []byte {
 	return fmt.Appendf(nil, "[method %#x]", address)
 }
 
-// j9Methods returns the methods of a capture in the form of a record.
-func j9Methods(raw *j9meta.Capture) []jitdump.JavaMethod {
+// JavaMethods returns the methods of a capture in the form of a record.
+func JavaMethods(raw *j9meta.Capture) []jitdump.JavaMethod {
 	methods := make([]jitdump.JavaMethod, len(raw.Methods))
 	for i := range raw.Methods {
 		m := &raw.Methods[i]
@@ -85,19 +82,6 @@ func j9Methods(raw *j9meta.Capture) []jitdump.JavaMethod {
 		methods[i] = j
 	}
 	return methods
-}
-
-// PartAt returns the part of a capture at an address, with its lines and inlined calls. The texts
-// of its files are the listings of methods without known lines. It has no code. It has no lines if
-// the metadata cannot be decoded.
-func PartAt(raw *j9meta.Capture, addr, size uint64) *jitcode.Function {
-	r := newBodyReader()
-	r.read(raw, &part{addr: addr, size: size})
-	r.fn.Sources = make([]string, len(r.fn.Files))
-	for i, file := range r.fn.Files {
-		r.fn.Sources[i], _ = source.ListingOf(r.listings, file)
-	}
-	return r.fn
 }
 
 // Listings replace the source files of methods without lines. They are made again when the first

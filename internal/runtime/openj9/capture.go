@@ -72,20 +72,8 @@ func Identify(_ io.ReaderAt, path string) bool { return j9meta.IsCapturePair(pat
 
 // HasCaptures reports whether a directory contains captures.
 func HasCaptures(dir string) bool {
-	captures, _, err := FindCaptures(dir)
+	captures, _, err := j9meta.FindCaptures(dir)
 	return err == nil && len(captures) > 0
-}
-
-// FindCaptures returns the captures in a directory. alone has metadata files that lack the JSON of
-// a capture. A code file that a capture names is neither, with any name.
-func FindCaptures(dir string) (bins, alone []string, err error) {
-	if bins, err = j9meta.FindCaptures(dir); err == nil {
-		alone, err = j9meta.FindLoneMetadata(dir)
-	}
-	if len(alone) > 0 {
-		alone = slices.DeleteFunc(j9meta.Named(slices.Concat(bins, alone)), j9meta.IsCapturePair)
-	}
-	return bins, alone, err
 }
 
 // OpenCapture reads a capture by the path of either of its files. machine, as in uname(2), and

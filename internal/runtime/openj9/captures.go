@@ -320,7 +320,7 @@ func (r *functionReader) Targets(i int, f func(offset int64)) error {
 	}
 	code := r.bytes(i, raw)
 	if code == nil {
-		return fmt.Errorf("the bytes of %s are not known", j9Name(j9Methods(raw), raw.RAMMethod()))
+		return fmt.Errorf("the bytes of %s are not known", j9Name(JavaMethods(raw), raw.RAMMethod()))
 	}
 	disasm.Targets(r.d.target, code, f)
 	return nil

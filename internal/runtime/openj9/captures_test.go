@@ -252,7 +252,7 @@ func TestJ9Captures_CodeNamedLikeMetadata(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	bins, alone, err := openj9.FindCaptures(dir)
+	bins, alone, err := j9meta.FindCaptures(dir)
 	if err != nil || !slices.Equal(bins, []string{filepath.Join(dir, "a.bin")}) || !slices.Equal(alone, []string{filepath.Join(dir, "b.bin")}) {
 		t.Errorf("%q, alone %q: %v", bins, alone, err)
 	}

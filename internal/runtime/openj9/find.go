@@ -11,6 +11,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -84,7 +85,7 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen
 	}
 	if st.IsDir() {
 		var alone []string
-		if paths, alone, err = FindCaptures(n.Path); err != nil {
+		if paths, alone, err = j9meta.FindCaptures(n.Path); err != nil {
 			return nil, fmt.Errorf("%s: %w", option, safefile.WithoutPath(err))
 		}
 		switch {

@@ -1,9 +1,11 @@
 package listing
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +17,8 @@ import (
 	"golang.org/x/arch/riscv64/riscv64asm"
 	"golang.org/x/arch/s390x/s390xasm"
 	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/jitinject/jitinject/internal/cfi"
 )
 
 // A disassembler decodes the instruction at the start of code, which is at pc. Size is
@@ -80,26 +84,38 @@ func guarded(d disassembler, step int) disassembler {
 
 func x86(mode int) disassembler {
 	return func(code []byte, pc uint64) (int, string) {
-		// These all programs for Intel's CET have, and the library does not.
-		if len(code) >= 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e {
-			switch code[3] {
-			case 0xfa:
-				return 4, "endbr64"
-			case 0xfb:
-				return 4, "endbr32"
-			}
-		}
-		if mode == 64 {
-			if size, text := disassembleVEX(code, pc); size > 0 {
-				return size, negative(text)
+		for begins, text := range misread {
+			if bytes.HasPrefix(code, []byte(begins)) {
+				return len(begins), text
 			}
 		}
 		inst, err := x86asm.Decode(code, mode)
+		if mode == 64 {
+			if n := x86Length(code); n > 0 && (err != nil || n != inst.Len) { // AMD's own
+				return n, fmt.Sprintf(".bytes %x", code[:n])
+			}
+		}
 		if err != nil {
 			return 0, ""
 		}
 		return inst.Len, negative(todays(inst, x86asm.GNUSyntax(inst, pc, nil)))
 	}
+}
+
+// misread are the instructions that the library takes for prefixes, or for longer ones.
+var misread = map[string]string{
+	"\xf3\x0f\x1e\xfa": "endbr64", "\xf3\x0f\x1e\xfb": "endbr32", // Intel's CET
+	"\xc5\xf8\x77": "vzeroupper", "\xc5\xfc\x77": "vzeroall",
+}
+
+// x86Length is the length of the instruction at the start of 64-bit code, or 0.
+func x86Length(code []byte) int {
+	var starts [1]uint64 // a bit for each byte
+	reached := cfi.X86Starts(starts[:], code[:min(len(code), 15)])
+	if behind := starts[0] >> 1; behind != 0 {
+		return 1 + bits.TrailingZeros64(behind)
+	}
+	return reached
 }
 
 // negative gives a distance of 32 bits in front of a parenthesis its sign, which the
@@ -116,10 +132,13 @@ func negative(text string) string {
 	return fmt.Sprintf("%s-%#x%s", text[:end-10], 1<<32-n, text[end:])
 }
 
+// noIndex leaves out what follows r12 and rsp only because something must.
+var noIndex = strings.NewReplacer(",%riz)", ")", ",%eiz)", ")")
+
 // todays is an instruction as objdump spells it now: the library does as objdump did
 // before 2.36.
 func todays(inst x86asm.Inst, text string) string {
-	text = strings.Replace(text, "(%r12,%riz)", "(%r12)", 1) // what follows r12 is there only because it must be
+	text = noIndex.Replace(text) // what follows r12 is there only because it must be
 	mnemonic, rest, _ := strings.Cut(text, " ")
 	switch mnemonic {
 	case "retq", "callq", "jmpq", "leaveq", "retl", "calll", "leavel":

@@ -1,4 +1,3 @@
-// Package listing shows machine code as instructions, with the source lines, inlined calls and marks
-// that its caller has for it. It knows machines, and no format of files. For x86 it decodes AVX
-// itself, which the library lacks.
+// Package listing shows machine code as instructions, with the source lines and inlined calls that its
+// caller has for it. It knows machines, and no format of files.
 package listing

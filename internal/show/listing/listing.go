@@ -20,7 +20,6 @@ type Code struct {
 	Code    []byte
 	Lines   []Line // with growing offsets
 	Calls   []Call
-	Marks   []Mark                                        // with growing offsets
 	Text    func(file string, line uint64) ([]byte, bool) // of a line; false if it is unknown
 }
 
@@ -44,12 +43,6 @@ type Call struct {
 // MaxDepth bounds how deep inlined calls are nested.
 const MaxDepth = 1024
 
-// A Mark says what begins or ends in front of an instruction.
-type Mark struct {
-	Offset uint64
-	Text   string
-}
-
 // codeOrder is the byte order of a machine's code: ARM's is little endian always, as
 // JIT compilers meet it.
 func codeOrder(machine uint32, order binary.ByteOrder) binary.ByteOrder {
@@ -71,7 +64,7 @@ func (l *Code) Show(o show.Form) {
 	})
 	place := placeWriter{out: o, text: l.Text}
 	var stack []Call
-	nextCall, nextLine, nextMark := 0, 0, 0
+	nextCall, nextLine := 0, 0
 	for off := uint64(0); off < uint64(len(l.Code)) && o.Lost() == nil; {
 		stack = slices.DeleteFunc(stack, func(c Call) bool { return c.End <= off })
 		for ; nextCall < len(l.Calls) && l.Calls[nextCall].First <= off; nextCall++ {
@@ -95,20 +88,10 @@ func (l *Code) Show(o show.Form) {
 		if text == "" {
 			text = dataText(rest[:size], data)
 		}
-		marks := l.Marks[nextMark:]
-		for n := range marks {
-			if marks[n].Offset > off {
-				marks = marks[:n]
-				break
-			}
-		}
-		nextMark += len(marks)
 		o.Row()
-		place.marks(marks)
 		place.at(line, stack)
 		o.Code(l.Addr+off, rest[:size], text)
 		place.done(line, stack)
-		place.marked(marks)
 		off += uint64(size)
 	}
 }
@@ -160,29 +143,6 @@ func (p *placeWriter) at(line *Line, stack []Call) {
 		t.Source(text)
 	}
 	t.Row()
-}
-
-// marks stand in front of what at says, in text.
-func (p *placeWriter) marks(list []Mark) {
-	if t, ok := p.out.(*show.TextForm); ok {
-		for _, m := range list {
-			t.Comment("")
-			t.Clean([]byte(m.Text))
-			t.Row()
-		}
-	}
-}
-
-// marked stands behind an instruction, in JSON.
-func (p *placeWriter) marked(list []Mark) {
-	if _, is := p.out.(*show.TextForm); is || len(list) == 0 {
-		return
-	}
-	p.out.Array("marks")
-	for _, m := range list {
-		p.out.ElemStr([]byte(m.Text))
-	}
-	p.out.EndArray()
 }
 
 // done stands behind an instruction.
@@ -237,10 +197,10 @@ func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
 			l.Calls = append(l.Calls, c)
 		}
 	}
-	brought := make(map[string]*show.SourceText)
+	brought := make(map[string]show.SourceText)
 	for i, text := range fn.Sources {
 		if text != "" {
-			brought[fn.Files[i]] = texts.Brought(fn.Files[i], text)
+			brought[fn.Files[i]] = texts.Brought(text)
 		}
 	}
 	l.Text = func(file string, line uint64) ([]byte, bool) {

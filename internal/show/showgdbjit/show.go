@@ -25,9 +25,6 @@ var Format = show.Format{
 }
 
 func showCore(v *show.Viewer) error {
-	if err := v.NeedsFile("ELF"); err != nil {
-		return err
-	}
 	c, err := elfcore.Open(v.File)
 	if errors.Is(err, elfcore.ErrNotCore) {
 		return v.ShownBy("an ELF file", "readelf -aW FILE shows it, and llvm-dwarfdump FILE its lines and inlined calls")

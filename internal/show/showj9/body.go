@@ -1,153 +1,197 @@
 package showj9
 
 import (
-	"fmt"
-	"strings"
+	"math"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
 	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/jitdump"
 )
 
 // A Body shows OpenJ9's metadata of one compiled body, section by section as it lies
-// in memory. Offsets are those of the metadata, which begin with 0 at struct
-// J9JITExceptionTable. Fields are called as OpenJ9's structures call them; what no
-// structure describes, as its document on the J9JITExceptionTable does.
+// in memory. Fields are called as OpenJ9's structures call them; what no structure
+// describes, as its document on the J9JITExceptionTable does.
 type Body struct {
-	Decoded  *j9meta.Body
-	Metadata []byte
-	Methods  Methods
+	*j9meta.Body
+	Methods []jitdump.JavaMethod // of which names and lines are known
 
-	view   show.Viewer    // for fields alone
-	filter *show.Filter   // of entries
-	frames []j9meta.Frame // of the range at hand
-	shown  int            // frames
-	named  []uint8        // of each site, whether its stack has a name that is wanted; 0: not known yet
-	parts  []part         // of the code; nil: not known yet
-	wanted map[int]bool   // maps of code that is wanted, where the filter chooses; nil: not known yet
-}
-
-// View shows the sections in what v shows, by a filter. Whatever is wanted of its process and time has
-// been found.
-func (b *Body) View(v *show.Viewer, filter show.Filter) {
-	opts := *v.Opts
-	filter.PIDs = nil
-	opts.Filter = filter
-	b.view, b.filter = *v, &opts.Filter
-	b.view.Opts, b.view.Add = &opts, b.add
-	if i := b.Decoded.OSR; i != nil && !i.SizeOnly {
-		b.view.Version = 1
-	}
+	view   *show.Viewer
+	known  map[uint64]method
+	pieces []codeRange
+	byMap  map[int][]*codeRange // the pieces of each stack map
+	frames []j9meta.Frame       // of the piece at hand
 }
 
 // inlineStacks is what the inlined calls at each part of the code are shown as. They are
 // no section, but what inline info and stack maps mean together.
 const inlineStacks = "Inline Stacks"
 
-// A Section is a section with what is in it.
-type Section struct {
-	Name         string
-	Offset, Size int64 // in the metadata; -1 for what is in no one place
-	record       any
-}
+// Types are the types of items that bodies are shown as.
+var Types = func() (names []string) {
+	for k := j9meta.ExceptionTable; k <= j9meta.Gap; k++ {
+		names = append(names, k.String())
+	}
+	return append(names, inlineStacks)
+}()
 
-// chosen reports whether an entry that is about code, offsets from startPC, and about
-// methods is wanted.
-func (b *Body) chosen(start, end uint64, about func(*show.Filter) bool) bool {
-	return b.meets(start, end) && (len(b.filter.Names) == 0 || about(b.filter))
-}
-
-// match reports whether the filter wants the entry whose fields are written to o.
-func match(o show.Form, wanted bool) {
-	if wanted {
-		show.Match(o)
+// Show shows all sections, by the filter of v for types, names and addresses: whoever calls it has
+// found the process and the time to be wanted. first has the offset of the metadata in the file, and
+// the time of the sections.
+func (b *Body) Show(v *show.Viewer, first show.Item) {
+	w, opts := *v, *v.Opts
+	opts.Filter.PIDs, opts.Filter.Time = nil, show.Range{}
+	w.Opts, w.Known, w.Add = &opts, b.nameOf, b.add
+	b.view, b.known = &w, methodsOf(b.Methods)
+	if b.Header.WideExceptions() { // their entries have a method
+		w.Version = 1
+	}
+	b.findPieces()
+	for i := range b.Sections {
+		s := &b.Sections[i]
+		it := first
+		it.Type, it.Offset, it.Size = s.Kind.String(), first.Offset+int64(s.Offset), int64(s.Size)
+		w.Record(it, b.record(s.Kind), nil)
+	}
+	if len(b.pieces) > 0 {
+		first.Type, first.Offset, first.Size = inlineStacks, -1, -1
+		w.Record(first, &struct {
+			Ranges []codeRange `show:"ranges,picked"`
+		}{b.pieces}, nil)
 	}
 }
 
-// Sections are all sections, in the order of the metadata. Of those that have nothing
-// that is wanted there are none.
-func (b *Body) Sections() (list []Section) {
-	add := func(s Section) {
-		if s.record != nil && b.filter.MatchesType(s.Name) && b.view.Wants(s.record) {
-			list = append(list, s)
+// record returns what is in a section: a pointer to a struct.
+func (b *Body) record(kind j9meta.SectionKind) any {
+	switch {
+	case kind == j9meta.ExceptionTable:
+		return &struct {
+			Fields []j9meta.Header `show:"fields"`
+		}{[]j9meta.Header{b.Header}}
+	case kind == j9meta.ExceptionInfo:
+		return &struct {
+			Entries []j9meta.Exception `show:"entries,picked"`
+		}{b.Exceptions}
+	case kind == j9meta.InlineInfo:
+		return &struct {
+			Entries []j9meta.InlinedSite `show:"entries,picked"`
+		}{b.Sites}
+	case kind == j9meta.StackAtlasSection && b.Atlas != nil:
+		return b.Atlas
+	}
+	return &struct{}{}
+}
+
+// A codeRange is code with one stack map.
+type codeRange struct {
+	Addr  uint64 `show:"addr,at"`
+	Start uint32 `show:"start,hex"` // offsets from startPC
+	End   uint32 `show:"end,hex"`
+	Map   int    `show:"stack_map"`
+	Own   bool   `show:"own"` // the map says where objects are
+	info  j9meta.ByteCodeInfo
+	gap   bool
+}
+
+// findPieces finds the ranges of stack maps. One that goes across from the warm to the cold part has
+// two pieces: what lies between is other code.
+func (b *Body) findPieces() {
+	h := &b.Header
+	parts := [][2]uint64{{0, math.MaxUint32}}
+	if start, end := h.Cold(); start > h.EndWarmPC && h.EndWarmPC > h.StartPC && end > start {
+		parts = [][2]uint64{{0, h.EndWarmPC - h.StartPC}, {start - h.StartPC, end - h.StartPC}}
+	}
+	ranges := b.Ranges()
+	b.pieces, b.byMap = make([]codeRange, 0, len(ranges)+1), make(map[int][]*codeRange)
+	for _, r := range ranges {
+		for _, p := range parts {
+			start, end := max(uint64(r.Start), p[0]), min(uint64(r.End), p[1])
+			if start < end && len(b.pieces) < cap(b.pieces) {
+				b.pieces = append(b.pieces, codeRange{h.StartPC + start, uint32(start), uint32(end), r.Map, !r.Shared, r.Info, b.Atlas.Maps[r.Map].Gap()})
+				b.byMap[r.Map] = append(b.byMap[r.Map], &b.pieces[len(b.pieces)-1])
+			}
 		}
 	}
-	for i := range b.Decoded.Sections {
-		s := &b.Decoded.Sections[i]
-		add(Section{Name: s.Kind.String(), Offset: int64(s.Offset), Size: int64(s.Size), record: b.record(s)})
-	}
-	stacks := Section{Name: inlineStacks, Offset: -1, Size: -1}
-	var ranges stackRanges
-	b.codeRanges(func(r j9meta.Range) { ranges.Ranges = append(ranges.Ranges, stackRange{r}) })
-	if len(ranges.Ranges) > 0 {
-		stacks.record = &ranges
-	}
-	add(stacks)
-	return list
 }
 
-// Contents shows what is in a section.
-func (b *Body) Contents(s *Section) { b.view.Fields(b.view.Out, s.record, nil) }
-
-// bytes are those of a section.
-func (b *Body) bytes(s *Section) []byte {
-	if s.Offset < 0 || s.Size < 0 || s.Offset > int64(len(b.Metadata))-s.Size {
-		return nil
-	}
-	return b.Metadata[s.Offset : s.Offset+s.Size]
-}
-
-// spare writes bytes that mean nothing if there is anything in them.
-func spare(o show.Form, name string, v []byte) {
-	if len(v) > 0 {
-		o.ID(name, v)
-	}
-}
-
-// info writes the bits of a TR_ByteCodeInfo.
-func info(o show.Form, i *j9meta.ByteCodeInfo) {
-	var bits []string
-	if i.SameReceiver {
-		bits = append(bits, "isSameReceiver")
-	}
-	if i.DoNotProfile {
-		bits = append(bits, "doNotProfile")
-	}
-	if len(bits) > 0 {
-		o.Words("bits", bits)
-	}
-}
-
-// writeMethod writes the name of a method of which something else says which it is. Where there is
-// nothing but its pointer, that is enough.
-func writeMethod(o show.Form, name string) {
-	if !strings.HasPrefix(name, "0x") {
-		o.Str("method", []byte(name))
-	}
-}
-
-// siteName is what an index of inlined sites stands for; -1 is the body itself.
-func (b *Body) siteName(i int) string {
+// nameOf returns the name of a pointer to a method. In entries of exceptions, bodies that were compiled
+// ahead of time have the index of an inlined site in its place, -1 for the body itself.
+func (b *Body) nameOf(key string, method uint64) (string, string) {
 	switch {
-	case i < 0:
-		return b.methodName(b.Decoded.Header.RAMMethod, false)
-	case i < len(b.Decoded.Sites):
-		return b.methodName(b.Decoded.Sites[i].Method, b.Decoded.Layout.Unloaded(b.Decoded.Sites[i].Method))
+	case key == "methodInfo" && b.Layout.Unloaded(method):
+		return "method", "[unloaded]"
+	case method < uint64(len(b.Sites)):
+		method = b.Sites[method].Method
+	case method == math.MaxUint64, method == math.MaxUint32:
+		method = b.Header.RAMMethod
 	}
-	return fmt.Sprintf("site %d, which there is not", i)
+	return "method", b.known[method].name
 }
 
-// siteNamed reports whether a site has a name that is wanted.
-func (b *Body) siteNamed(i int) func(*show.Filter) bool {
-	return func(f *show.Filter) bool { return f.MatchesName([]byte(b.siteName(i))) }
+// add writes what is no field of a part of the metadata, and says what entries are about.
+func (b *Body) add(o show.Form, rec any) {
+	start := b.Header.StartPC
+	switch r := rec.(type) {
+	case *j9meta.Exception:
+		show.Mention(o, start+uint64(r.Start), uint64(r.End-r.Start))
+		show.Mention(o, start+uint64(r.Handler), 1)
+		if !b.Header.WideExceptions() {
+			show.MentionName(o, []byte(b.known[b.Header.RAMMethod].name))
+		}
+	case *j9meta.StackMap:
+		if r.Gap() {
+			o.Word("kind", "gap")
+		}
+		if show.Matching(o) {
+			for _, piece := range b.byMap[b.view.Row] {
+				b.stack(o, piece)
+			}
+		}
+	case *codeRange:
+		b.stack(o, r)
+	}
 }
 
-// methodName is a method's name, or else its pointer.
-func (b *Body) methodName(method uint64, unloaded bool) string {
-	switch name := b.Methods.name(method); {
-	case unloaded:
-		return "[unloaded]"
-	case name != "":
-		return name
+// A frame is a method that was running: the compiled one, or one that is inlined.
+type frame struct {
+	Site   int    `show:"site"`
+	Method uint64 `show:"method,hex"`
+	Name   string `show:"name,opt"`
+	Index  int    `show:"byteCodeIndex"`
+	file   string
+	line   uint32
+}
+
+// maxFrames bounds the frames of a stack that are shown. Compilers inline some levels deep.
+const maxFrames = 256
+
+// stack writes which methods are inlined at a part of the code, the innermost one first.
+func (b *Body) stack(o show.Form, r *codeRange) {
+	show.Mention(o, r.Addr, uint64(r.End-r.Start))
+	if r.gap {
+		o.Word("kind", "gap")
+		return
 	}
-	return fmt.Sprintf("%#x", method)
+	b.frames = b.Stack(b.frames[:0], r.info)
+	o.List("stack")
+	for _, f := range b.frames[:min(len(b.frames), maxFrames)] {
+		shown := frame{Site: f.Site, Method: f.Method, Name: "[unloaded]", Index: f.ByteCodeIndex}
+		if !f.Unloaded {
+			m := b.known[f.Method]
+			shown.Name, shown.file, shown.line = m.name, m.file, metadata.LineOf(m.lines, f.ByteCodeIndex)
+		}
+		show.MentionName(o, []byte(shown.Name))
+		if show.Matching(o) {
+			continue
+		}
+		o.Row()
+		b.view.Fields(o, &shown, nil)
+		if shown.line != 0 {
+			o.Place([]byte(shown.file), uint64(shown.line), 0)
+		}
+	}
+	o.EndList()
+	if more := len(b.frames) - maxFrames; more > 0 {
+		o.Num("more", uint64(more))
+	}
 }

@@ -16,6 +16,7 @@ type dumpViewer struct {
 	waiting waiting
 	chosen  map[codeID]bool // functions with moves that are shown, too
 	listing *codeLister     // with -d
+	ticks   bool            // times are of a clock with an unknown rate
 
 	shown *jitdump.Raw // the record of which fields are written
 	later error        // in what add writes for it
@@ -38,14 +39,11 @@ var Format = show.Format{
 }
 
 func showDump(v *show.Viewer) error {
-	if err := v.NeedsFile(jitdump.FormatName); err != nil {
-		return err
-	}
 	r, err := jitdump.NewReader(v.File)
 	if err != nil {
 		return err
 	}
-	d := &dumpViewer{Viewer: v, reader: r, chosen: make(map[codeID]bool)}
+	d := &dumpViewer{Viewer: v, reader: r, chosen: make(map[codeID]bool), ticks: r.Header().Flags == jitdump.ArchTimestamps}
 	v.Add = d.add
 	if v.Opts.Disassemble {
 		if d.listing, err = newCodeLister(v); err != nil {
@@ -74,7 +72,7 @@ func (d *dumpViewer) header(h *jitdump.Header) {
 		rec.Flags = show.BitNames(uint64(h.Flags), nil)
 	}
 	d.Version = 1
-	if h.Flags == jitdump.ArchTimestamps { // times are of a clock with an unknown rate
+	if d.ticks {
 		d.Version = 2
 	}
 	d.Summary(show.Item{Offset: 0, Type: "header", Size: h.Size()}, &rec)
@@ -123,14 +121,9 @@ func (d *dumpViewer) damaged(err error) bool {
 // front of the record that loads it, so whether they are wanted is not known until that
 // comes.
 func (d *dumpViewer) record(raw *jitdump.Raw) {
-	if d.listing != nil && raw.IsOpenJ9Metadata() {
-		d.noteOpenJ9(raw)
-	}
 	f := &d.Opts.Filter
 	if !f.IsPicky() {
-		if d.typed(raw) {
-			d.show(raw)
-		}
+		d.show(raw)
 		return
 	}
 	switch raw.ID {
@@ -154,16 +147,16 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 			d.chosen[code] = true
 		}
 		for _, about := range d.waiting.loaded(l.CodeAddr) {
-			if wanted && d.typed(&about) {
+			if wanted {
 				d.show(&about)
 			}
 		}
-		if wanted && d.typed(raw) {
+		if wanted {
 			d.show(raw)
 		}
 	case jitdump.IDMove:
 		m, err := raw.Move()
-		if err == nil && d.typed(raw) && f.MatchesTime(raw.Timestamp, true) && (d.chosen[codeID{m.PID, m.CodeIndex}] || d.Wants(&m)) {
+		if err == nil && f.MatchesTime(raw.Timestamp, true) && (d.chosen[codeID{m.PID, m.CodeIndex}] || d.Wants(&m)) {
 			d.show(raw)
 		}
 	default:
@@ -171,16 +164,10 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 	}
 }
 
-// typed reports whether records like this are shown at all: its type is wanted, or that of a section of
-// the metadata that it has.
-func (d *dumpViewer) typed(raw *jitdump.Raw) bool {
-	return d.Opts.Filter.MatchesType(recordName(raw.ID)) || raw.IsOpenJ9Metadata() && d.hasSections(raw)
-}
-
 // alone shows a record that is about no function, if it is wanted.
 func (d *dumpViewer) alone(raw *jitdump.Raw) {
 	f := &d.Opts.Filter
-	if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set && f.MatchesTime(raw.Timestamp, true) && d.typed(raw) {
+	if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set && f.MatchesTime(raw.Timestamp, true) {
 		d.show(raw)
 	}
 }

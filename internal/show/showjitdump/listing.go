@@ -6,7 +6,6 @@ import (
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/listing"
-	"github.com/jitinject/jitinject/internal/show/showj9"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -18,19 +17,6 @@ type codeLister struct {
 	dump   *jitdumps.Dump
 	reader *jitdumps.Reader
 	said   bool
-	openJ9 map[uint64]*showj9.Body // of code that is not loaded yet, by its address
-}
-
-// maxJ9Waiting bounds how many bodies are remembered. Metadata stands in front of the load
-// that it describes.
-const maxJ9Waiting = 1 << 10
-
-// metadata remembers what OpenJ9 says of the code that is loaded at an address next.
-func (d *codeLister) metadata(addr uint64, b *showj9.Body) {
-	if d.openJ9 == nil || len(d.openJ9) >= maxJ9Waiting {
-		d.openJ9 = make(map[uint64]*showj9.Body)
-	}
-	d.openJ9[addr] = b
 }
 
 func newCodeLister(v *show.Viewer) (*codeLister, error) {
@@ -54,10 +40,6 @@ func (d *codeLister) show(raw *jitdump.Raw, load *jitdump.Load) {
 			l.Fill(fn, d.Texts)
 		}
 		d.reader.Problems = d.reader.Problems[:0]
-	}
-	if b := d.openJ9[load.CodeAddr]; b != nil {
-		delete(d.openJ9, load.CodeAddr)
-		l.Marks = b.ExceptionMarks(load.CodeAddr, l.Addr, uint64(len(l.Code)))
 	}
 	if why := listing.Unsupported(t.Machine, t.Order, l.Thumb); why != "" && !d.said {
 		d.said = true

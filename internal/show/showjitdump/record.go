@@ -9,18 +9,24 @@ import (
 	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/frames"
+	"github.com/jitinject/jitinject/internal/show/showj9"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
 // prefix is the head of every record of a jitdump, in bytes.
 const prefix = 16
 
-// show shows a record.
+// show shows a record if its type is wanted.
 func (d *dumpViewer) show(raw *jitdump.Raw) {
+	if raw.IsOpenJ9Metadata() {
+		defer d.sections(raw)
+	}
+	if !d.Opts.Filter.MatchesType(recordName(raw.ID)) {
+		return
+	}
 	rec, err := raw.Decode()
-	ticks := d.reader.Header().Flags == jitdump.ArchTimestamps
-	d.Out.Begin(show.Item{Offset: raw.Offset, Type: recordName(raw.ID), Size: raw.Size(), Time: raw.Timestamp, Timed: !ticks})
-	if ticks { // of a clock with an unknown rate
+	d.Out.Begin(show.Item{Offset: raw.Offset, Type: recordName(raw.ID), Size: raw.Size(), Time: raw.Timestamp, Timed: !d.ticks})
+	if d.ticks { // of a clock with an unknown rate
 		d.Out.Num("ticks", raw.Timestamp)
 	}
 	if raw.Missized != 0 {
@@ -55,16 +61,15 @@ func (d *dumpViewer) add(o show.Form, rec any) {
 	case *jitdump.DebugInfo2:
 		d.later = d.debugInfo2(rec)
 	case *jitdump.OpenJ9Metadata:
-		d.later = d.openJ9(d.shown, rec)
+		d.later = rec.CheckTables()
+	case *jitdump.JavaMethod:
+		showj9.AddMethod(o, rec)
 	case *jitdump.EmbeddedSource:
 		o.List("text")
 		text := show.NewSourceText(rec.Text)
-		for i := range text.Starts {
-			line, _ := text.Line(uint64(i + 1))
-			if i == len(text.Starts)-1 && len(line) == 0 {
-				break
-			}
+		for i := range text {
 			o.Row()
+			line, _ := text.Line(uint64(i + 1))
 			o.Source(line)
 		}
 		o.EndList()

@@ -2,23 +2,18 @@ package showjitdump
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// waiting holds records that describe functions until these are loaded: those that name
-// an address, for the load of that address, the others for the next. It is bounded; what
-// waits longest is given up first.
+// waiting holds records that describe functions until these are loaded, in the order of the file.
 type waiting struct {
-	named map[uint64][]jitdump.Raw // by the address they name
-	order []uint64                 // of the addresses, as they came; some are gone from named
-	next  []jitdump.Raw
-	size  int64
+	records []jitdump.Raw
+	size    int64
 }
 
-// maxWaiting bounds the bytes that wait. LLVM describes a module of functions before it
-// loads them.
+// maxWaiting bounds the bytes that wait; what waits longest is given up. LLVM describes a module of
+// functions before it loads them.
 const maxWaiting = 32 << 20
 
 func (w *waiting) forget() { *w = waiting{} }
@@ -26,50 +21,40 @@ func (w *waiting) forget() { *w = waiting{} }
 func (w *waiting) add(raw *jitdump.Raw) {
 	r := *raw
 	r.Body = bytes.Clone(raw.Body)
-	w.size += r.Size()
-	at := 0 // of the address
-	if r.ID == jitdump.IDOpenJ9 {
-		at = 8
+	w.records = append(w.records, r)
+	for w.size += r.Size(); w.size > maxWaiting && len(w.records) > 1; w.records = w.records[1:] {
+		w.size -= w.records[0].Size()
 	}
-	if names := r.ID == jitdump.IDDebugInfo || r.ID == jitdump.IDOpenJ9; names && len(r.Body) >= at+8 {
-		addr := r.Order.Uint64(r.Body[at:])
-		if w.named == nil {
-			w.named = make(map[uint64][]jitdump.Raw)
+}
+
+// loaded takes out what describes a function that is loaded at an address: what names the address, and
+// what names none and is for the next load.
+func (w *waiting) loaded(addr uint64) (list []jitdump.Raw) {
+	rest := w.records[:0]
+	for _, r := range w.records {
+		if about, named := address(&r); named && about != addr {
+			rest = append(rest, r)
+			continue
 		}
-		w.named[addr] = append(w.named[addr], r)
-		w.order = append(w.order, addr)
-	} else {
-		w.next = append(w.next, r)
+		list = append(list, r)
+		w.size -= r.Size()
 	}
-	for ; w.size > maxWaiting && len(w.order) > 0; w.order = w.order[1:] {
-		w.take(w.order[0])
-	}
-	for ; w.size > maxWaiting && len(w.next) > 1; w.next = w.next[1:] {
-		w.size -= w.next[0].Size()
-	}
-}
-
-// take takes out what names an address.
-func (w *waiting) take(addr uint64) []jitdump.Raw {
-	list := w.named[addr]
-	for i := range list {
-		w.size -= list[i].Size()
-	}
-	delete(w.named, addr)
+	w.records = rest
 	return list
 }
 
-// loaded takes out what describes a function that is loaded at an address, in the order
-// of the file.
-func (w *waiting) loaded(addr uint64) []jitdump.Raw {
-	list := append(w.take(addr), w.next...)
-	for i := range w.next {
-		w.size -= w.next[i].Size()
+// address returns the address of the function that a record names, if it does.
+func address(r *jitdump.Raw) (addr uint64, named bool) {
+	at := 0
+	switch r.ID {
+	case jitdump.IDDebugInfo, jitdump.IDTier:
+	case jitdump.IDOpenJ9:
+		at = 8
+	default:
+		return 0, false
 	}
-	w.next = nil
-	if len(w.named) == 0 {
-		w.order = nil
+	if len(r.Body) < at+8 {
+		return 0, false
 	}
-	slices.SortFunc(list, func(a, b jitdump.Raw) int { return int(a.Offset - b.Offset) })
-	return list
+	return r.Order.Uint64(r.Body[at:]), true
 }

@@ -1,3 +1,3 @@
-// Package showmap shows perf maps: their functions one by one, and their number. A map is read
-// once from front to back, and nothing is kept of it.
+// Package showmap shows perf maps: their functions one by one. A map is read once from front to back,
+// and nothing is kept of it.
 package showmap

@@ -19,7 +19,7 @@ var Format = show.Format{
 	Name:   "a perf map",
 	Begins: begins,
 	Show:   showMap,
-	Types:  []string{"function", "total"},
+	Types:  []string{"function"},
 }
 
 // begins reports whether bytes may be the first ones of a map: a number in hexadecimal with at least
@@ -34,22 +34,10 @@ func isHex(digits []byte) bool {
 	return !bytes.ContainsFunc(digits, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) })
 }
 
-// A total has the numbers of functions, of their bytes, of those without a size, and of damaged lines.
-type total struct {
-	Functions uint64 `show:"functions"`
-	Bytes     uint64 `show:"bytes"`
-	Empty     uint64 `show:"without_size,opt"`
-	Damaged   uint64 `show:"damaged,opt"`
-}
-
 // showMap shows a map.
 func showMap(v *show.Viewer) error {
 	if err := v.NoCode("perf map"); err != nil {
 		return err
-	}
-	src := v.Pipe
-	if v.File != nil {
-		src = io.NewSectionReader(v.File, 0, v.Size)
 	}
 	v.Begun("perf map")
 	pid, ok := processOf(v.Path)
@@ -58,8 +46,7 @@ func showMap(v *show.Viewer) error {
 	}
 	v.Out.End()
 	if f := &v.Opts.Filter; len(f.PIDs) == 0 || ok && v.OfProcess(pid) {
-		t := functions(v, perfmap.NewReader(src))
-		v.Summary(show.Item{Offset: -1, Type: "total", Size: -1}, &t)
+		functions(v, perfmap.NewReader(io.NewSectionReader(v.File, 0, v.Size)))
 	}
 	return nil
 }
@@ -73,29 +60,23 @@ func processOf(path string) (pid uint32, ok bool) {
 }
 
 // functions shows the functions, around damaged lines.
-func functions(v *show.Viewer, r *perfmap.Reader) (t total) {
+func functions(v *show.Viewer, r *perfmap.Reader) {
 	for !v.Lost() {
 		l, err := r.Next()
 		var damage *wire.Error
 		switch {
 		case err == nil:
-			t.Functions++
-			t.Bytes += l.Size
-			if l.Size == 0 {
-				t.Empty++
-			}
 			if v.Record(show.Item{Offset: l.Offset, Type: "function", Size: r.Offset() - l.Offset}, &l, nil) && r.Cut() == l.Offset {
 				v.Problem(l.Offset, errors.New("the file ends inside this line: the process was killed or is still writing; the name may be longer"))
 			}
 		case errors.As(err, &damage):
-			t.Damaged++
 			v.Problem(damage.Offset, fmt.Errorf("%w; the line is left out", err))
 		case err == io.EOF:
-			return t
+			return
 		default:
 			v.Problem(l.Offset, fmt.Errorf("%w; the rest of the file is left out", err))
-			return t
+			return
 		}
 	}
-	return t
+	return
 }

@@ -1,4 +1,3 @@
 // Package showmono shows logs of Mono's profiler: their events, with the names that the log has for
-// methods and classes, or a table of calls. A log is read once from front to back, so it may come through
-// a pipe. The package knows no other format.
+// methods and classes. A log is read once from front to back. The package knows no other format.
 package showmono

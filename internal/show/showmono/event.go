@@ -24,10 +24,10 @@ func (m *logViewer) event(e *monolog.Event) {
 // nameOf returns what the log has said of a number by now, and the key of that.
 func (m *logViewer) nameOf(key string, v uint64) (string, string) {
 	switch key {
-	case "method":
-		return "name", m.known.methods.names[v]
+	case "method", "index":
+		return "name", m.known.names[thing{key, v}]
 	case "class":
-		return "class_name", m.known.classes.names[v]
+		return "class_name", m.known.names[thing{key, v}]
 	}
 	if at := time.UnixMilli(int64(v)).UTC(); at.Year() < 10000 && int64(v) > 0 { // startup_ms
 		return "startup", at.Format("2006-01-02T15:04:05.000Z")

@@ -2,7 +2,6 @@ package showmono
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,6 @@ type logViewer struct {
 	*show.Viewer
 	reader *monolog.Reader
 	header *monolog.Header
-	raw    *window // with -x
 	known  knownNames
 }
 
@@ -27,7 +25,6 @@ var Format = show.Format{
 		return bytes.HasPrefix(head, []byte("\x01ZPM")) || bytes.HasPrefix(head, []byte(gzipMagic))
 	},
 	Show:     showLog,
-	HasCalls: true,
 	Types:    append([]string{"header"}, eventTypes...),
 	Prefixes: []string{"method_", "exception_"},
 }
@@ -35,32 +32,19 @@ var Format = show.Format{
 // gzipMagic begins what gzip has packed, as it may a log.
 const gzipMagic = "\x1f\x8b"
 
-// showLog shows a log. It is read once from front to back, so one from a pipe will do.
+// showLog shows a log. It is read once from front to back.
 func showLog(v *show.Viewer) error {
 	if err := v.NoCode(monolog.FormatName); err != nil {
 		return err
 	}
-	var src io.Reader = v.Pipe
-	if v.File != nil {
-		src = io.NewSectionReader(v.File, 0, v.Size)
-	}
 	packed := bytes.HasPrefix(v.Head, []byte(gzipMagic))
 	m := &logViewer{Viewer: v}
 	v.Known = m.nameOf
-	if v.Opts.Hex {
-		if packed { // offsets and bytes are of what was packed
-			z, err := gzip.NewReader(src)
-			if err != nil {
-				return fmt.Errorf("it begins as a gzip file: %w", err)
-			}
-			src = z
-		}
-		m.raw = &window{src: src}
-		v.Bytes = m.raw.bytes
-		src = m.raw
+	if packed && v.Opts.Hex { // offsets are those of the unpacked log
+		return errors.New("with -x, unpack it first: gzip -d")
 	}
 	var err error
-	if m.reader, err = monolog.NewReader(src); errors.Is(err, monolog.ErrNotMonoLog) {
+	if m.reader, err = monolog.NewReader(io.NewSectionReader(v.File, 0, v.Size)); errors.Is(err, monolog.ErrNotMonoLog) {
 		if packed {
 			return v.Unknown("it is a gzip file, but of no Mono log")
 		}
@@ -75,12 +59,6 @@ func showLog(v *show.Viewer) error {
 		v.Out.Word("compression", "gzip")
 	}
 	v.Out.End()
-	if v.Opts.Stats {
-		if v.Opts.Filter.MatchesPID(m.header.PID) {
-			m.stats()
-		}
-		return nil
-	}
 	m.showHeader()
 	if v.OfProcess(m.header.PID) {
 		m.buffers()
@@ -121,53 +99,9 @@ func (m *logViewer) buffers() {
 			}
 			m.event(e)
 			at = e.Offset + e.Length
-			if m.raw != nil {
-				m.raw.release(at)
-			}
 		}
 	}
 }
 
 // bufferHead is the length of a buffer's header.
 const bufferHead = 48
-
-// A window reads on, and keeps what was read and is not released yet: as much as the
-// decoder behind it reads ahead, and no more than maxKept.
-type window struct {
-	src   io.Reader
-	kept  []byte
-	start int64 // offset of kept
-}
-
-// Read implements io.Reader.
-func (w *window) Read(p []byte) (int, error) {
-	n, err := w.src.Read(p)
-	if w.kept = append(w.kept, p[:n]...); len(w.kept) > maxKept {
-		w.drop(len(w.kept) - maxKept/2)
-	}
-	return n, err
-}
-
-// maxKept bounds a window. The bytes of an event that is larger are not shown.
-const maxKept = 16 << 20
-
-func (w *window) drop(n int) {
-	w.kept = w.kept[:copy(w.kept, w.kept[n:])]
-	w.start += int64(n)
-}
-
-// bytes returns bytes at an offset, or nil if they are not kept.
-func (w *window) bytes(offset, size int64) []byte {
-	from := offset - w.start
-	if from < 0 || size < 0 || from > int64(len(w.kept))-size {
-		return nil
-	}
-	return w.kept[from : from+size]
-}
-
-// release says that nothing in front of an offset is asked for any more.
-func (w *window) release(offset int64) {
-	if n := offset - w.start; n > 1<<16 && n > int64(len(w.kept))/2 {
-		w.drop(int(min(n, int64(len(w.kept)))))
-	}
-}

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -25,8 +23,10 @@ import (
 // With bytes, every byte of a log is shown once: in the header, a buffer's or an event.
 func TestMonoBytes(t *testing.T) {
 	log := testrec.Gunzip(t, "../testdata/mono/v17-all.mlpd.gz")
+	path := filepath.Join(t.TempDir(), "all.mlpd")
+	showtest.Put(t, path, log)
 	var all []byte
-	for line := range strings.Lines(showtest.Whole(t, "../testdata/mono/v17-all.mlpd.gz", show.Options{JSON: true, Hex: true})) {
+	for line := range strings.Lines(showtest.Whole(t, path, show.Options{JSON: true, Hex: true})) {
 		var it struct {
 			Offset, Size int
 			Hex          string
@@ -133,6 +133,9 @@ func TestMonoPipe(t *testing.T) {
 		}
 		r.Close()
 	}
+	if err := showtest.File(io.Discard, "../testdata/mono/v1.mlpd.gz", &show.Options{Hex: true}); err == nil || !strings.Contains(err.Error(), "unpack it first") {
+		t.Errorf("bytes of a packed log: %v", err)
+	}
 	if err := showtest.File(io.Discard, "../testdata/mono/v1.debug.txt.gz", &show.Options{}); !errors.Is(err, show.ErrUnknown) {
 		t.Errorf("a packed text: %v", err)
 	}
@@ -176,75 +179,5 @@ func TestLargeLog(t *testing.T) {
 	c := showtest.Closed{After: 3}
 	if err := showtest.File(&c, path, &show.Options{}); !errors.Is(err, syscall.EPIPE) || c.Calls > 4 {
 		t.Errorf("got no reader, but %d writes and %v", c.Calls, err)
-	}
-}
-
-// Calls of a log are counted as mprof-report counts them.
-func TestMonoStats(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "all.mlpd")
-	showtest.Put(t, path, testrec.Gunzip(t, "../testdata/mono/v17-all.mlpd.gz"))
-	text := showtest.Whole(t, path, show.Options{Stats: true})
-	// fib(6) makes 25 calls, in each of two threads.
-	if !regexp.MustCompile(`(?m)^ +50( +[0-9.]+ (ns|us|ms)){7}  All:Fib \(int\)$`).MatchString(text) {
-		t.Errorf("%s", text)
-	}
-	if !strings.HasSuffix(text, " unfinished=0 unmatched_exits=0 events=0\n") {
-		t.Errorf("not all calls match: %s", text[strings.LastIndex(text, "\ntotal")+1:])
-	}
-	fib := show.Options{Stats: true, Filter: show.Filter{Names: showtest.Names(t, "All:Fib")}}
-	if text := showtest.Whole(t, path, fib); strings.Count(text, "\n") != 6 || !strings.Contains(text, "\ntotal threads=3 functions=1 calls=50 ") {
-		t.Errorf("with a name:\n%s", text)
-	}
-	if err := showtest.File(io.Discard, "../testdata/README.md", &show.Options{Stats: true}); err == nil {
-		t.Error("a text has statistics")
-	}
-	if _, err := exec.LookPath("mprof-report"); err != nil {
-		testrec.Missing(t, "mprof-report")
-	}
-	out, err := exec.Command("mprof-report", "--reports=call", path).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, calls, _ := strings.Cut(string(out), "Total calls: ")
-	calls, _, _ = strings.Cut(calls, "\n")
-	sameAsReport(t, string(out), showtest.Whole(t, path, show.Options{Stats: true, JSON: true}))
-	if calls == "" || !strings.Contains(text, " calls="+calls+" ") {
-		t.Errorf("mprof-report counts %q calls: %s", calls, text[strings.LastIndex(text, "\ntotal")+1:])
-	}
-}
-
-// sameAsReport compares calls with those of mprof-report, which shows sum and self in whole
-// milliseconds, count and name of the methods with the largest sums.
-func sameAsReport(t *testing.T, report, ours string) {
-	t.Helper()
-	type row struct{ sum, self, count int }
-	rows := make(map[string][]row)
-	for line := range strings.Lines(ours) {
-		var v struct {
-			Type, Name string
-			Count      int
-			Sum        float64 `json:"sum_ns"`
-			Self       float64 `json:"self_ns"`
-		}
-		if err := json.Unmarshal([]byte(line), &v); err != nil {
-			t.Fatal(err, line)
-		}
-		if v.Type == "calls" {
-			rows[v.Name] = append(rows[v.Name], row{int(v.Sum / 1e6), int(v.Self / 1e6), v.Count})
-		}
-	}
-	compared := 0
-	for _, m := range regexp.MustCompile(`(?m)^ *(\d+) +(\d+) +(\d+) (.+)$`).FindAllStringSubmatch(report, -1) {
-		var want row
-		if _, err := fmt.Sscan(m[1]+" "+m[2]+" "+m[3], &want.sum, &want.self, &want.count); err != nil {
-			t.Fatal(err)
-		}
-		if got := rows[m[4]]; !slices.Contains(got, want) { // methods may have the same name
-			t.Errorf("%s: %+v, mprof-report has %+v", m[4], got, want)
-		}
-		compared++
-	}
-	if compared < 5 {
-		t.Errorf("%d methods were compared:\n%s", compared, report)
 	}
 }

@@ -17,37 +17,35 @@ var eventTypes = func() (names []string) {
 	return append(names, "buffer")
 }()
 
-// A nameTable has names of things that a log calls by their address. Those told of last
+// A thing is what a log calls by a number: a method or class by its address.
+type thing struct {
+	key    string // of the field with the number
+	number uint64
+}
+
+// knownNames are the names that a log has told of, so that events can have them. Those told of last
 // stay.
-type nameTable struct {
-	names map[uint64]string
+type knownNames struct {
+	names map[thing]string
 	bytes int
 }
 
-// Bounds of a table. A full one is given up: what is used most is told of again or soon.
-const (
-	maxNames     = 1 << 19
-	maxNameBytes = 32 << 20
-)
+// maxKnown bounds names, in bytes. A full table is given up: what is used most is told of again soon.
+const maxKnown = 96 << 20
 
-func (t *nameTable) put(pointer uint64, name []byte) {
-	if t.names == nil || len(t.names) >= maxNames || t.bytes+len(name) > maxNameBytes {
-		t.names, t.bytes = make(map[uint64]string), 0
+func (n *knownNames) put(key string, number uint64, name string) {
+	if n.bytes += len(name) + 100; n.names == nil || n.bytes > maxKnown {
+		n.names, n.bytes = make(map[thing]string), 0
 	}
-	t.bytes += len(name) - len(t.names[pointer])
-	t.names[pointer] = string(name)
+	n.names[thing{key, number}] = name
 }
-
-// knownNames are the names of methods and classes that a log has told of, so that events about them
-// can have them.
-type knownNames struct{ methods, classes nameTable }
 
 // learn takes in what an event says about names.
 func (n *knownNames) learn(e *monolog.Event) {
 	switch {
 	case e.Kind == monolog.KindJIT:
-		n.methods.put(e.Method, e.Name)
+		n.put("method", e.Method, string(e.Name))
 	case e.Kind == monolog.KindClass && e.Load != monolog.UnloadEnd:
-		n.classes.put(e.Pointer, e.Name)
+		n.put("class", e.Pointer, string(e.Name))
 	}
 }

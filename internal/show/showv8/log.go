@@ -16,31 +16,9 @@ type logViewer struct {
 	reader *v8log.Reader
 	at     int64 // end of the line that was shown last
 	known  known
-	latest created // code
-	moved  name    // of the function
-	lists  lists
-	total  total
-}
-
-// A created is the latest code-creation.
-type created struct {
-	addr, size, sfi uint64
-	name            string // as in the file; "" of no function
-}
-
-// A total counts the records of the log.
-type total struct {
-	Codes    uint64 `show:"codes"`
-	Baseline uint64 `show:"baseline"`
-	Maglev   uint64 `show:"maglev"`
-	Turbofan uint64 `show:"turbofan"`
-	Inlining uint64 `show:"with_inlined_calls"`
-	Scripts  uint64 `show:"scripts"`
-	Units    uint64 `show:"units"`
-	Moves    uint64 `show:"moves"`
-	Others   uint64 `show:"other_lines"`
-	Damaged  uint64 `show:"damaged,opt"`
-	Left     uint64 `show:"not_kept,opt"`
+	latest v8log.CodeCreation // without its name
+	moved  function
+	shown  description
 }
 
 // Format is the format of V8's logs.
@@ -48,7 +26,7 @@ var Format = show.Format{
 	Name:   "a V8 log",
 	Begins: func(head []byte) bool { return string(head) == "v8-versi" },
 	Show:   showLog,
-	Types:  append([]string{"v8-version", "code-creation", "code-source-info", "script-source", "sfi-move", "code-move", "code-delete", "total"}, otherKinds...),
+	Types:  append([]string{"v8-version", "code-creation", "code-source-info", "script-source", "sfi-move", "code-move", "code-delete"}, otherKinds...),
 }
 
 // otherKinds are the kinds of lines that are not about code [src/logging/log.cc, code-events.h,
@@ -67,16 +45,12 @@ func showLog(v *show.Viewer) error {
 	if err := v.NoCode(v8log.FormatName); err != nil {
 		return err
 	}
-	if err := v.NeedsFile(v8log.FormatName); err != nil {
-		return err
-	}
 	r, err := v8log.NewReader(v.File)
 	if err != nil {
 		return err
 	}
-	l := &logViewer{Viewer: v, reader: r}
+	l := &logViewer{Viewer: v, reader: r, known: newKnown()}
 	v.Add = l.add
-	l.known.begin()
 	v.Begun(v8log.FormatName)
 	pid, ok := v8log.ProcessOf(filepath.Base(v.Path))
 	if ok {
@@ -87,8 +61,6 @@ func showLog(v *show.Viewer) error {
 		return nil
 	}
 	l.records()
-	l.total.Left = l.known.left
-	l.Summary(show.Item{Offset: -1, Type: "total", Size: -1}, &l.total)
 	return nil
 }
 
@@ -122,9 +94,8 @@ func (l *logViewer) records() {
 // damaged shows a damaged line, which ends at an offset.
 func (l *logViewer) damaged(damage *v8log.Error, end int64) {
 	l.others(l.lineAt(damage.Offset))
-	l.total.Damaged++
 	l.Problem(damage.Offset, fmt.Errorf("%w; the line is left out", damage))
-	l.latest = created{}
+	l.latest = v8log.CodeCreation{}
 	l.at = end
 }
 
@@ -155,19 +126,37 @@ func (l *logViewer) record(rec v8log.Record, end int64) {
 	switch rec := rec.(type) {
 	case *v8log.Version:
 		if rec.Offset > 0 {
-			l.known.begin()
+			l.known = newKnown()
 		}
 		l.item(rec.Offset, end, "v8-version", rec)
 	case *v8log.CodeCreation:
-		l.creation(rec, end)
+		l.latest = *rec
+		l.latest.Name = nil
+		if rec.IsFunction {
+			l.known.addFunction(rec.SFI, rec.Name)
+		}
+		l.Record(show.Item{Offset: rec.Offset, Type: "code-creation", Size: end - rec.Offset, Time: rec.Time * 1000, Timed: true}, rec, nil)
 	case *v8log.SourceInfo:
-		l.source(rec, end)
+		l.describe(rec)
+		if err := &l.shown.err; l.item(rec.Offset, end, "code-source-info", rec) && *err != nil {
+			l.Problem(show.OffsetOf(*err, rec.Offset), fmt.Errorf("%w; the rest of the list is left out", *err))
+		}
 	case *v8log.ScriptSource:
-		l.script(rec, end)
+		l.known.addScript(rec)
+		l.item(rec.Offset, end, "script-source", rec)
 	case *v8log.Move:
-		l.move(rec, end)
+		l.moved = function{}
+		if f, ok := l.known.functions[rec.From]; ok && rec.Kind == v8log.FunctionMoved {
+			delete(l.known.functions, rec.From)
+			l.known.functions[rec.To] = f
+			l.moved = f
+		}
+		l.item(rec.Offset, end, moveKinds[rec.Kind], rec)
 	}
 }
+
+// moveKinds are the kinds of lines about moves.
+var moveKinds = map[v8log.MoveKind]string{v8log.FunctionMoved: "sfi-move", v8log.CodeMoved: "code-move", v8log.CodeDeleted: "code-delete"}
 
 // add writes what is no field of a record.
 func (l *logViewer) add(o show.Form, rec any) {
@@ -178,7 +167,7 @@ func (l *logViewer) add(o show.Form, rec any) {
 			o.Word("compiler", tier)
 		}
 	case *v8log.SourceInfo:
-		l.sourceOf(o, rec)
+		l.source(o, rec)
 	case *v8log.ScriptSource:
 		url := v8log.AppendText(nil, rec.URL)
 		show.MentionName(o, url)
@@ -186,32 +175,6 @@ func (l *logViewer) add(o show.Form, rec any) {
 		o.Num("lines", uint64(rec.Lines.Count()))
 		o.Str("url", url)
 	case *v8log.Move:
-		l.moved.show(o)
+		l.moved.showName(o)
 	}
-}
-
-// script shows a script-source.
-func (l *logViewer) script(s *v8log.ScriptSource, end int64) {
-	url := string(v8log.AppendText(nil, s.URL))
-	l.known.addScript(s, url)
-	l.total.Scripts++
-	l.total.Units += uint64(s.Lines.Units)
-	l.item(s.Offset, end, "script-source", s)
-}
-
-// moveKinds are the kinds of lines about moves.
-var moveKinds = map[v8log.MoveKind]string{v8log.FunctionMoved: "sfi-move", v8log.CodeMoved: "code-move", v8log.CodeDeleted: "code-delete"}
-
-// move shows a move, or the end of code.
-func (l *logViewer) move(m *v8log.Move, end int64) {
-	l.total.Moves++
-	l.moved = name{}
-	if m.Kind == v8log.FunctionMoved {
-		if f, ok := l.known.functions[m.From]; ok {
-			delete(l.known.functions, m.From)
-			l.known.functions[m.To] = f
-			l.moved = l.nameOf(f)
-		}
-	}
-	l.item(m.Offset, end, moveKinds[m.Kind], m)
 }

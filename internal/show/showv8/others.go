@@ -38,11 +38,9 @@ func (l *logViewer) others(end int64) {
 func (l *logViewer) other(offset, size int64, head []byte) {
 	kind, rest, _ := bytes.Cut(head, []byte{','})
 	if !slices.Contains(otherKinds, string(kind)) {
-		l.total.Damaged++
 		l.Problem(offset, fmt.Errorf("no line of V8 begins with %.40q; it is left out", head))
 		return
 	}
-	l.total.Others++
 	l.item(offset, offset+size, string(kind), &struct {
 		Fields [][]byte `show:"fields"`
 	}{bytes.Split(rest, []byte{','})})

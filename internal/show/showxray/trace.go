@@ -41,14 +41,11 @@ var tables = func() (list [len(xrayfdr.Shown)]*show.Fields) {
 }()
 
 // Format is the format of XRay's traces.
-var Format = show.Format{Show: showTrace, HasCalls: true, Types: append([]string{"header"}, recordTypes...)}
+var Format = show.Format{Show: showTrace, Types: append([]string{"header"}, recordTypes...)}
 
-// showTrace shows the traces in a file, record by record or as a table of their functions.
+// showTrace shows the traces in a file, record by record.
 func showTrace(v *show.Viewer) error {
 	if err := v.NoCode(xrayfdr.FormatName); err != nil {
-		return err
-	}
-	if err := v.NeedsFile(xrayfdr.FormatName); err != nil {
 		return err
 	}
 	r, err := xrayfdr.NewReader(v.File, v.Size)
@@ -70,9 +67,7 @@ func showTrace(v *show.Viewer) error {
 	for i, index := range indexes {
 		x.header, v.Version = index.Header, int(index.Header.Version)
 		x.trace, err = xray.NewLog(index, v.File, v.Size)
-		if noBuffers := errors.Is(err, xray.ErrNoBuffers); err != nil && v.Opts.Stats && !noBuffers {
-			return err
-		} else if noBuffers {
+		if errors.Is(err, xray.ErrNoBuffers) {
 			err = nil
 		}
 		if i == 0 {
@@ -82,18 +77,8 @@ func showTrace(v *show.Viewer) error {
 			}
 			v.Out.End()
 		}
-		if v.Opts.Stats {
-			for _, err := range index.Problems {
-				x.Problem(show.OffsetOf(err, -1), err)
-			}
-			err = x.stats()
-		} else {
-			err = x.show(r, index, err)
-		}
-		if err != nil {
-			return err
-		}
-		if i+1 < len(indexes) && !v.Opts.Stats {
+		x.show(r, index, err)
+		if i+1 < len(indexes) {
 			if r, err = r.NextTrace(); err != nil {
 				return err
 			}
@@ -106,14 +91,14 @@ func showTrace(v *show.Viewer) error {
 }
 
 // show shows a trace, which may have no times.
-func (x *traceViewer) show(r *xrayfdr.Reader, index *xrayfdr.Index, noClock error) error {
+func (x *traceViewer) show(r *xrayfdr.Reader, index *xrayfdr.Index, noClock error) {
 	if f := &x.Opts.Filter; f.MatchesType("header") && !f.IsPicky() {
 		x.showHeader(index)
 		if noClock != nil {
 			x.Problem(-1, fmt.Errorf("times are not shown: %w", noClock))
 		}
 	}
-	return x.records(r)
+	x.records(r)
 }
 
 func (x *traceViewer) showHeader(index *xrayfdr.Index) {
@@ -138,7 +123,7 @@ func (x *traceViewer) showHeader(index *xrayfdr.Index) {
 	if h.Emulated() {
 		rec.TSC = "CLOCK_REALTIME"
 	}
-	if x.measured() {
+	if x.trace != nil && x.trace.Clock.Measured {
 		rec.Measured = fmt.Sprintf("%.0f", x.trace.Clock.Frequency)
 	}
 	if len(index.Blocks) == 0 {
@@ -148,7 +133,7 @@ func (x *traceViewer) showHeader(index *xrayfdr.Index) {
 }
 
 // records walks all buffers, around what is damaged.
-func (x *traceViewer) records(r *xrayfdr.Reader) error {
+func (x *traceViewer) records(r *xrayfdr.Reader) {
 	for !x.Lost() {
 		b, err := r.NextBlock()
 		if err == io.EOF {
@@ -157,7 +142,7 @@ func (x *traceViewer) records(r *xrayfdr.Reader) error {
 		if err != nil {
 			x.Problem(show.OffsetOf(err, -1), err)
 			if show.OffsetOf(err, -1) < 0 {
-				return nil // of the disk, not of the trace
+				return // of the disk, not of the trace
 			}
 			continue
 		}
@@ -175,7 +160,6 @@ func (x *traceViewer) records(r *xrayfdr.Reader) error {
 		}
 	}
 	x.fixes(r.Fixes())
-	return nil
 }
 
 // fixes shows what the codec had to set right, and what it could not.
@@ -246,16 +230,6 @@ func recordSize(r *xrayfdr.Record) int64 {
 		return functionSize
 	}
 	return metadataSize + int64(len(r.Payload))
-}
-
-// wantedFunction reports whether a function is looked for.
-func (x *traceViewer) wantedFunction(id uint32) bool {
-	f := &x.Opts.Filter
-	if len(f.Names) > 0 && !f.MatchesName([]byte(x.program.name(id))) {
-		return false
-	}
-	addr, size := x.program.place(id)
-	return !f.Address.Set || addr != 0 && f.Address.Meets(addr, size)
 }
 
 // A program knows the functions of a program. A nil one knows none.

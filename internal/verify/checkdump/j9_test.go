@@ -135,7 +135,6 @@ var j9DumpBreaches = []breach{
 	j9Dumped("dump/j9-metadata", func(t *testing.T, d *dump) {
 		b := verifytest.Laid(t, nil, nil)
 		b.Header.StartPC, b.Header.EndWarmPC, b.Header.StartColdPC, b.Header.CodeCacheAlloc = dumpBase-8, b.Header.EndPC, 0, 0
-		b.Bytecodes = nil
 		d.metadata(t, laidAgain(t, b), func(r *j9Record) { r.addr = dumpBase }).load(dumpBase, j9Name)
 	}),
 	j9Dump("dump/j9-metadata", func(r *j9Record) { r.methods[1].flags = 2 }),
@@ -171,13 +170,12 @@ func goodJ9Dump(t *testing.T, dir string) (string, verify.Options) {
 	d.metadata(t, verifytest.Laid(t, func(b *j9meta.Body) {
 		h := &b.Header
 		h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC = h.StartPC+0x200, h.EndWarmPC+0x200, h.StartColdPC+0x200, h.EndPC+0x200
-		b.Bytecodes = nil
 	}, nil), modified).load(dumpBase+0x200, "app.Main.\U0001f600\ufffd\ufffdL\u00e4ngen([Ljava/lang/String;)V")
 	unloaded := verifytest.Laid(t, func(b *j9meta.Body) {
 		h := &b.Header
 		h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC = h.StartPC+0x100, h.EndWarmPC+0x100, 0, h.EndWarmPC+0x100
 		b.Sites[1].Method = ^u64(0)
-		b.Exceptions, b.OSR, b.InvokeBasic, b.Bytecodes = nil, nil, nil, nil
+		b.Exceptions = nil
 		b.Atlas.Maps = b.Atlas.Maps[:3]
 	}, nil)
 	d.metadata(t, unloaded, func(r *j9Record) { r.methods = r.methods[:2] }).load(dumpBase+0x100, j9Name)

@@ -42,20 +42,15 @@ func MetadataBody() *j9meta.Body {
 				{Info: j9meta.ByteCodeInfo{CallerIndex: -1}, Bits: []byte{3}},
 				{Low: 8, Info: j9meta.ByteCodeInfo{CallerIndex: 0, ByteCodeIndex: 2, DoNotProfile: true}, Shared: true},
 				{Low: 0x10, Info: j9meta.ByteCodeInfo{CallerIndex: 1, ByteCodeIndex: 5}, RegisterMap: 0x80000001,
-					Pointers: &j9meta.RegisterPointers{Arrays: []j9meta.PinningArray{{Index: 0, Pointers: []uint8{3}}, {Index: 2, Pointers: []uint8{4}}}},
-					Bits:     []byte{1}, LiveMonitors: []byte{3}},
+					Pointers: []byte{2, 0, 1, 3, 2, 1, 4}, Bits: []byte{1}, LiveMonitors: []byte{3}},
 				{Low: J9Cold, Info: j9meta.ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 12}, Bits: []byte{2}},
 			},
 		},
-		StackAlloc:       &j9meta.StackAllocMap{Bits: []byte{0}},
-		InternalPointers: &j9meta.InternalPointerMap{FirstIndex: 3, FirstOffset: -8, Arrays: []j9meta.PinningArray{{Index: 0, Pointers: []uint8{1}}, {Index: 2}, {Index: 3}}},
-		OSR: &j9meta.OSRInfo{
-			MaxScratchSize: 16, CatchBlocks: []uint32{0, J9Cold + 8, 0x20},
-			Mappings: []j9meta.OSRMapping{{PC: 0x10, Slots: []j9meta.OSRSlot{{Site: 1, BufferOffset: 8, ScratchOffset: 8, Size: 8}}}, {PC: J9Cold + 0x30}},
+		Sections: []j9meta.Section{
+			{Kind: j9meta.StackAllocSection, Bytes: make([]byte, 9)}, {Kind: j9meta.InternalPointerSection, Bytes: make([]byte, 20)},
+			{Kind: j9meta.OSRSection, Bytes: make([]byte, 60)}, {Kind: j9meta.GPUSection, Bytes: make([]byte, 80)},
+			{Kind: j9meta.BytecodeSection, Bytes: make([]byte, 32)}, {Kind: j9meta.InvokeBasicSection, Bytes: make([]byte, 24)},
 		},
-		GPU:         &j9meta.GPUInfo{MaxCachedDevices: 8, Signature: []byte("Main.main()V"), Kernels: []j9meta.GPUKernel{{Line: 12, Text: []byte(".version 3.2")}}},
-		Bytecodes:   &j9meta.BytecodeMap{Eyecatcher: j9meta.BytecodeEyecatcher, Entries: []j9meta.BytecodeEntry{{BytecodePC: 0x610000, Instruction: Base + 0x10}}},
-		InvokeBasic: &j9meta.InvokeBasicInfo{Sites: []j9meta.InvokeBasicSite{{ReturnOffset: J9Cold + 0x30, ArgSlots: 1}}},
 	}
 }
 

@@ -25,35 +25,12 @@ func (m *maker) atlas() {
 		}
 	}
 	if m.chance(20) {
-		b.StackAlloc = &j9meta.StackAllocMap{Bits: m.slotBits(8)}
+		m.raw(j9meta.StackAllocSection, b.Layout.PointerSize+m.mapBytes)
 	}
-	if m.choose(m.o.InternalPointers, 30) {
-		m.internalPointers()
+	if m.registers = m.choose(m.o.InternalPointers, 30); m.registers { // maps may have such registers
+		m.raw(j9meta.InternalPointerSection, b.Layout.PointerSize+6+m.few(20))
 	}
 	a.Maps = m.maps()
-}
-
-// internalPointers draws the map of slots with pointers into arrays, and whether
-// stack maps may have such registers.
-func (m *maker) internalPointers() {
-	p := &j9meta.InternalPointerMap{FirstIndex: int16(m.slots), FirstOffset: -int16(m.b.Layout.PointerSize * m.between(1, 60))}
-	if m.b.Layout.Machine == elf.EM_ARM {
-		p.Pad = make([]byte, 1)
-	}
-	index := uint8(0)
-	next := func() uint8 { index++; return index - 1 }
-	for range 1 + m.few(4) {
-		array := j9meta.PinningArray{Index: next()}
-		for range 1 + m.rng.IntN(4) {
-			array.Pointers = append(array.Pointers, next())
-		}
-		p.Arrays = append(p.Arrays, array)
-	}
-	for range m.rng.IntN(4) { // those that only registers point into
-		p.Arrays = append(p.Arrays, j9meta.PinningArray{Index: next()})
-	}
-	m.b.InternalPointers = p
-	m.registers = true
 }
 
 // maps draws the stack maps: that of the method's entry first, then as many as
@@ -73,7 +50,7 @@ func (m *maker) maps() []j9meta.StackMap {
 		}
 	}
 	slices.Sort(offsets)
-	gaps := m.o.GapMaps == Always && m.b.InternalPointers == nil // their register maps have the pointers' bit
+	gaps := m.o.GapMaps == Always && !m.registers // their register maps have the pointers' bit
 	list := make([]j9meta.StackMap, n)
 	for i := range list {
 		s := &list[i]
@@ -117,7 +94,7 @@ func (m *maker) stackMap(s *j9meta.StackMap) {
 	}
 	if m.registers && m.chance(25) {
 		s.RegisterMap |= pointerBit
-		s.Pointers = m.registerPointers()
+		s.Pointers = m.bytes(m.few(9))
 	}
 	s.Bits = m.slotBits(3)
 	if m.monitors && m.chance(30) {
@@ -137,18 +114,4 @@ func (m *maker) liveMonitors() []byte {
 		live[i] &= masks
 	}
 	return live
-}
-
-func (m *maker) registerPointers() *j9meta.RegisterPointers {
-	p := &j9meta.RegisterPointers{}
-	arrays := slices.Clone(m.b.InternalPointers.Arrays)
-	m.rng.Shuffle(len(arrays), func(i, j int) { arrays[i], arrays[j] = arrays[j], arrays[i] })
-	for _, array := range arrays[:1+m.rng.IntN(min(3, len(arrays)))] {
-		a := j9meta.PinningArray{Index: array.Index}
-		for range 1 + m.rng.IntN(3) {
-			a.Pointers = append(a.Pointers, uint8(1+m.rng.IntN(15)))
-		}
-		p.Arrays = append(p.Arrays, a)
-	}
-	return p
 }

@@ -30,14 +30,20 @@ func Encode(b *j9meta.Body) ([]byte, error) {
 }
 
 // Lay gives each part of b its place, in the order of OpenJ9's compiler. It sets offsets,
-// pointers into the blob, counts, sizes and the flags of wide entries. It drops gaps and
-// the bytes after the arrays of pointer maps. A body without a size of header gets the
+// pointers into the blob, counts, sizes and the flags of wide entries. It drops gaps. Of sections that
+// are not decoded, b.Sections has the bytes. A body without a size of header gets the
 // smallest known header with a place for its fields. A stub is a header only.
 func Lay(b *j9meta.Body) {
+	raw := make(map[j9meta.SectionKind][]byte)
+	for _, s := range b.Sections {
+		if !s.Kind.Decoded() && s.Kind != j9meta.Gap {
+			raw[s.Kind] = s.Bytes
+		}
+	}
 	h, l := &b.Header, &b.Layout
 	if sizes := j9meta.HeaderSizes(l.PointerSize); l.HeaderSize == 0 {
 		l.HeaderSize = sizes[0]
-		if b.InvokeBasic != nil {
+		if len(raw[j9meta.InvokeBasicSection]) > 0 {
 			l.HeaderSize = sizes[1]
 		}
 		if h.ConstRefArrays != 0 {
@@ -55,8 +61,8 @@ func Lay(b *j9meta.Body) {
 		if *pointer = 0; is {
 			*pointer = e.address(e.Len())
 			start := e.Len()
-			e.section(kind, nil)
-			b.Sections = append(b.Sections, j9meta.Section{Kind: kind, Offset: start, Size: e.Len() - start})
+			e.section(kind, raw[kind])
+			b.Sections = append(b.Sections, j9meta.Section{Kind: kind, Offset: start, Size: e.Len() - start, Bytes: raw[kind]})
 		}
 	}
 	none, a := uint64(0), b.Atlas
@@ -67,16 +73,10 @@ func Lay(b *j9meta.Body) {
 	section(j9meta.ExceptionInfo, len(b.Exceptions) > 0, &none)
 	section(j9meta.InlineInfo, len(b.Sites) > 0, &h.InlinedCalls)
 	section(j9meta.StackAtlasSection, b.Atlas != nil, &h.GCStackAtlas)
-	section(j9meta.StackAllocSection, b.StackAlloc != nil, &a.StackAllocMap)
-	section(j9meta.InternalPointerSection, b.InternalPointers != nil, &a.InternalPointerMap)
-	section(j9meta.OSRSection, b.OSR != nil, &h.OSRInfo)
-	section(j9meta.GPUSection, b.GPU != nil, &h.GPUCode)
-	section(j9meta.BytecodeSection, b.Bytecodes != nil, &h.RIData)
-	if gap := -e.Len() & (l.PointerSize - 1); gap > 0 && b.InvokeBasic != nil {
-		b.Sections = append(b.Sections, j9meta.Section{Kind: j9meta.Gap, Offset: e.Len(), Size: gap, Bytes: make([]byte, gap)})
-		e.Bytes(make([]byte, gap))
+	for i, pointer := range []*uint64{&a.StackAllocMap, &a.InternalPointerMap, &h.OSRInfo, &h.GPUCode, &h.RIData, &h.InvokeBasicCallInfo} {
+		kind := j9meta.StackAllocSection + j9meta.SectionKind(i)
+		section(kind, len(raw[kind]) > 0, pointer)
 	}
-	section(j9meta.InvokeBasicSection, b.InvokeBasic != nil, &h.InvokeBasicCallInfo)
 	h.Size = int32(e.Len())
 }
 
@@ -109,9 +109,6 @@ func setCounts(b *j9meta.Body) {
 	}
 	if indexes && len(b.Exceptions) > 0 {
 		h.NumExceptionRanges |= 0x4000
-	}
-	if m := b.Bytecodes; m != nil && (m.Eyecatcher == 0 || len(m.Entries) > 0) {
-		m.Eyecatcher, m.Size = j9meta.BytecodeEyecatcher, uint64(len(m.Entries))
 	}
 }
 
@@ -169,7 +166,7 @@ func (e *encoder) pad(p [4]byte) {
 	}
 }
 
-func (e *encoder) section(kind j9meta.SectionKind, gap []byte) {
+func (e *encoder) section(kind j9meta.SectionKind, raw []byte) {
 	b := e.b
 	switch kind {
 	case j9meta.ExceptionTable:
@@ -189,44 +186,8 @@ func (e *encoder) section(kind j9meta.SectionKind, gap []byte) {
 		}
 	case j9meta.StackAtlasSection:
 		e.atlas(b.Atlas)
-	case j9meta.StackAllocSection:
-		e.firstMap(&b.StackAlloc.Offset, &b.StackAlloc.FirstMap)
-		e.Bytes(b.StackAlloc.Bits)
-	case j9meta.InternalPointerSection:
-		m := b.InternalPointers
-		e.firstMap(&m.Offset, &m.FirstMap)
-		if e.laying && e.l.Machine == elf.EM_ARM && len(m.Pad) == 0 {
-			m.Pad = make([]byte, 1)
-		}
-		e.setSize(&m.Size, &m.Extra, m.Arrays)
-		e.U8(m.Size)
-		e.Bytes(m.Pad)
-		e.u16s(uint16(m.FirstIndex), uint16(m.FirstOffset))
-		e.arrays(m.Size, m.Arrays, m.Extra)
-	case j9meta.OSRSection:
-		e.osr(b.OSR)
-	case j9meta.GPUSection:
-		e.gpu(b.GPU)
-	case j9meta.BytecodeSection:
-		m := b.Bytecodes
-		e.here(&m.Offset)
-		e.pointers(m.Eyecatcher, m.Size)
-		for _, x := range m.Entries {
-			e.pointers(x.BytecodePC, x.Instruction)
-		}
-	case j9meta.InvokeBasicSection:
-		v := b.InvokeBasic
-		e.here(&v.Offset)
-		e.U32(uint32(len(v.Sites)))
-		e.pad(v.Pad)
-		for _, s := range v.Sites {
-			e.U32(s.ReturnOffset)
-			e.U8(s.ArgSlots)
-			e.Bytes(s.Pad[:])
-			e.pointers(s.J2IThunk)
-		}
 	default:
-		e.Bytes(gap)
+		e.Bytes(raw)
 	}
 }
 
@@ -278,47 +239,13 @@ func (e *encoder) atlas(a *j9meta.StackAtlas) {
 			e.U32(m.HighWord)
 		}
 		e.u32s(m.RegisterSave, m.RegisterMap)
-		if p := m.Pointers; p != nil {
-			e.setSize(&p.Size, &p.Extra, p.Arrays)
-			e.U8(p.Size)
-			e.arrays(p.Size, p.Arrays, p.Extra)
+		if m.Pointers != nil {
+			e.U8(uint8(len(m.Pointers)))
+			e.Bytes(m.Pointers)
 		}
 		e.Bytes(m.Bits)
 		e.Bytes(m.LiveMonitors)
 	}
-}
-
-// firstMap writes the pointer to the first map, with which two sections begin.
-func (e *encoder) firstMap(offset *int, first *uint64) {
-	if e.here(offset); e.laying {
-		*first = 0
-		if maps := e.b.Atlas.Maps; len(maps) > 0 {
-			*first = e.address(maps[0].Offset)
-		}
-	}
-	e.pointers(*first)
-}
-
-// setSize sets the size of arrays with their number, which overflows.
-func (e *encoder) setSize(size *uint8, extra *[]byte, arrays []j9meta.PinningArray) {
-	if e.laying {
-		*size, *extra = 1, nil
-		for _, a := range arrays {
-			*size += uint8(2 + len(a.Pointers))
-		}
-	}
-}
-
-func (e *encoder) arrays(size uint8, arrays []j9meta.PinningArray, extra []byte) {
-	if size == 0 && len(arrays) == 0 {
-		return
-	}
-	e.U8(uint8(len(arrays)))
-	for _, a := range arrays {
-		e.Bytes([]byte{a.Index, uint8(len(a.Pointers))})
-		e.Bytes(a.Pointers)
-	}
-	e.Bytes(extra)
 }
 
 // info writes struct TR_ByteCodeInfo, see [j9meta.ByteCodeInfo].
@@ -337,62 +264,11 @@ func (e *encoder) info(i j9meta.ByteCodeInfo) {
 	e.U32(v)
 }
 
-func (e *encoder) osr(o *j9meta.OSRInfo) {
-	e.here(&o.Offset)
-	size := uint32(4)
-	if !o.SizeOnly {
-		size = 12
-		for _, m := range o.Mappings {
-			size += uint32(8 + 16*len(m.Slots))
-		}
-	}
-	if e.U32(size); !o.SizeOnly {
-		e.u32s(o.MaxScratchSize, uint32(len(o.Mappings)))
-		for _, m := range o.Mappings {
-			e.u32s(m.PC, uint32(len(m.Slots)))
-			for _, s := range m.Slots {
-				e.u32s(uint32(s.Site), s.BufferOffset, s.ScratchOffset, s.Size)
-			}
-		}
-	}
-	e.u32s(uint32(8+4*len(o.CatchBlocks)), uint32(len(o.CatchBlocks)))
-	e.u32s(o.CatchBlocks...)
-}
-
-func (e *encoder) gpu(g *j9meta.GPUInfo) {
-	e.here(&g.Offset)
-	e.pointers(g.MethodSignature)
-	e.u32s(uint32(len(g.Kernels)), g.MaxCachedDevices)
-	e.pointers(g.LineNumberArray, g.PTXArray, g.CUModuleArray)
-	e.here(nil, &g.MethodSignature)
-	e.Bytes(g.Signature)
-	e.U8(0)
-	e.here(nil, &g.LineNumberArray)
-	for _, k := range g.Kernels {
-		e.U32(k.Line)
-	}
-	e.here(nil, &g.PTXArray)
-	for _, k := range g.Kernels {
-		e.pointers(k.PTX)
-	}
-	for i := range g.Kernels {
-		e.here(nil, &g.Kernels[i].PTX)
-		e.Bytes(g.Kernels[i].Text)
-		e.U8(0)
-	}
-	e.here(nil, &g.CUModuleArray)
-	e.Bytes(g.CUModules)
-}
-
 // Description returns the text of X.json that describes a capture. Of CodePath and
 // ColdCodePath only the last components count.
 func Description(c *j9meta.Capture) []byte {
 	hex := func(v uint64) string { return fmt.Sprintf("%#x", v) }
-	d := map[string]any{"base": hex(c.Base), "startPC": hex(c.StartPC), "epoch": c.Layout.HeaderSize, "pointer_size": c.Layout.PointerSize,
-		"machine": c.Layout.MachineName(), "pid": c.PID}
-	if c.Layout.Order != nil {
-		d["byte_order"] = map[bool]string{false: "little", true: "big"}[c.Layout.Order == binary.ByteOrder(binary.BigEndian)]
-	}
+	d := map[string]any{"base": hex(c.Base), "startPC": hex(c.StartPC), "machine": c.Layout.MachineName(), "pid": c.PID}
 	if c.HasTime {
 		d["time"] = c.Time
 	}

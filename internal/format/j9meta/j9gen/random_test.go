@@ -28,11 +28,8 @@ var shapes = map[string]func(b *j9meta.Body) bool{
 	"wide exceptions only": func(b *j9meta.Body) bool {
 		return b.Header.WideExceptions() && b.Header.Flags&j9meta.GCMap32BitOffsets == 0
 	},
-	"FSD":        func(b *j9meta.Body) bool { return b.Header.ExceptionBytecodes() },
-	"exceptions": func(b *j9meta.Body) bool { return len(b.Exceptions) > 0 },
-	"synthetic handlers": func(b *j9meta.Body) bool {
-		return slices.ContainsFunc(b.Exceptions, func(e j9meta.Exception) bool { return e.Synthetic(b.Header.WideExceptions()) })
-	},
+	"FSD":           func(b *j9meta.Body) bool { return b.Header.ExceptionBytecodes() },
+	"exceptions":    func(b *j9meta.Body) bool { return len(b.Exceptions) > 0 },
 	"ahead of time": func(b *j9meta.Body) bool { return b.Header.Flags&j9meta.IsRemoteComp != 0 },
 	"cold part":     func(b *j9meta.Body) bool { return b.Header.StartColdPC != 0 },
 	"sites":         func(b *j9meta.Body) bool { return len(b.Sites) > 0 },
@@ -47,17 +44,18 @@ var shapes = map[string]func(b *j9meta.Body) bool{
 	"live monitors":     hasMap(func(m *j9meta.StackMap) bool { return m.LiveMonitors != nil }),
 	"register pointers": hasMap(func(m *j9meta.StackMap) bool { return m.Pointers != nil }),
 	"natives":           hasMap(func(m *j9meta.StackMap) bool { return m.Info.ByteCodeIndex == -1 }),
-	"stack alloc map":   func(b *j9meta.Body) bool { return b.StackAlloc != nil },
-	"internal pointers": func(b *j9meta.Body) bool { return b.InternalPointers != nil },
-	"OSR":               func(b *j9meta.Body) bool { return b.OSR != nil && len(b.OSR.Mappings) > 0 },
-	"OSR, size only":    func(b *j9meta.Body) bool { return b.OSR != nil && b.OSR.SizeOnly },
-	"GPU":               func(b *j9meta.Body) bool { return b.GPU != nil },
-	"GPU without CUDA":  func(b *j9meta.Body) bool { return b.GPU != nil && b.GPU.CUModules == nil },
-	"bytecode map":      func(b *j9meta.Body) bool { return b.Bytecodes != nil },
-	"invokeBasic":       func(b *j9meta.Body) bool { return b.InvokeBasic != nil },
-	"invokeBasic gap": func(b *j9meta.Body) bool {
-		return slices.ContainsFunc(b.Sections, func(s j9meta.Section) bool { return s.Kind == j9meta.Gap })
-	},
+	"stack alloc map":   hasSection(j9meta.StackAllocSection),
+	"internal pointers": hasSection(j9meta.InternalPointerSection),
+	"OSR":               hasSection(j9meta.OSRSection),
+	"GPU":               hasSection(j9meta.GPUSection),
+	"bytecode map":      hasSection(j9meta.BytecodeSection),
+	"invokeBasic":       hasSection(j9meta.InvokeBasicSection),
+}
+
+func hasSection(kind j9meta.SectionKind) func(b *j9meta.Body) bool {
+	return func(b *j9meta.Body) bool {
+		return slices.ContainsFunc(b.Sections, func(s j9meta.Section) bool { return s.Kind == kind })
+	}
 }
 
 func hasMap(f func(m *j9meta.StackMap) bool) func(b *j9meta.Body) bool {
@@ -121,9 +119,6 @@ func TestGenerate_RulesOfOpenJ9Writer(t *testing.T) {
 				bad("exception %+v goes from the warm part, up to %#x, to the cold part", e, warm)
 			}
 		}
-		if b.InvokeBasic != nil && b.InvokeBasic.Offset%b.Layout.PointerSize != 0 {
-			bad("invokeBasic info at %#x", b.InvokeBasic.Offset)
-		}
 	}
 }
 
@@ -155,7 +150,7 @@ func TestGenerate_Options(t *testing.T) {
 		h := &b.Header
 		if b.Layout != all.Layout || b.Base != all.Base || h.StartPC != all.StartPC || h.EndWarmPC != all.StartPC+500 || h.StartColdPC != all.ColdPC ||
 			h.EndPC != all.ColdPC+60 || h.RAMMethod != 0x5000 || len(b.Sites) != 7 || len(b.Atlas.Maps) != 30 ||
-			len(b.Exceptions) > 0 && !h.WideExceptions() || b.InternalPointers == nil {
+			len(b.Exceptions) > 0 && !h.WideExceptions() || !shapes["internal pointers"](b) {
 			t.Fatalf("seed %d: %+v", seed, b)
 		}
 		if !shapes["unloaded sites"](b) {

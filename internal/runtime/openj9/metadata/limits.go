@@ -27,6 +27,12 @@ const (
 	maxNameShown = 500
 )
 
+// JavaName returns the name of a record's method, as in functions.
+func JavaName(m *jitdump.JavaMethod) string { return methodName(m, jitcode.MaxOriginName) }
+
+// JavaFile returns the name of a method's file, as in functions.
+func JavaFile(m *jitdump.JavaMethod) string { return methodFile(m, jitcode.MaxOriginName) }
+
 // nameLimit returns the maximum length of the next name, in bytes.
 func (t *tree) nameLimit() int {
 	if t.named > maxBodyNames {

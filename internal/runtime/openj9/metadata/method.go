@@ -43,7 +43,7 @@ func (t *tree) method(address uint64, unloaded bool, fallback []byte) *method {
 		m.name = unloadedName
 	case table != nil:
 		m.name, flags = methodName(table, t.nameLimit()), table.Flags&jitdump.UserFunction
-		m.lines = inOrder(table.Lines)
+		m.lines = InOrder(table.Lines)
 	case len(fallback) > 0:
 		m.name = shortened(fallback, jitcode.MaxOriginName)
 	default:
@@ -62,18 +62,26 @@ func (t *tree) method(address uint64, unloaded bool, fallback []byte) *method {
 	return m
 }
 
-// line returns the line of a bytecode: that of the last index in the table which is not larger. An
-// index before all others, such as the start of a method, gets the first line.
+// line returns the line of a bytecode, in the listing if there are no lines.
 func (m *method) line(index int) uint32 {
 	if m.text != nil {
 		return uint32(max(index, 0)) + 1
 	}
-	behind := sort.Search(len(m.lines), func(i int) bool { return int64(m.lines[i].ByteCodeIndex) > int64(index) })
-	return m.lines[max(behind-1, 0)].Line
+	return LineOf(m.lines, index)
 }
 
-// inOrder returns lines sorted by index.
-func inOrder(lines []jitdump.JavaLine) []jitdump.JavaLine {
+// LineOf is the line of a bytecode by sorted lines: that of the last index which is not larger, or the
+// first one. It is 0 without lines.
+func LineOf(lines []jitdump.JavaLine, index int) uint32 {
+	if len(lines) == 0 {
+		return 0
+	}
+	behind := sort.Search(len(lines), func(i int) bool { return int64(lines[i].ByteCodeIndex) > int64(index) })
+	return lines[max(behind-1, 0)].Line
+}
+
+// InOrder returns lines sorted by index.
+func InOrder(lines []jitdump.JavaLine) []jitdump.JavaLine {
 	byIndex := func(a, b jitdump.JavaLine) int { return cmp.Compare(a.ByteCodeIndex, b.ByteCodeIndex) }
 	if slices.IsSortedFunc(lines, byIndex) {
 		return lines
