@@ -139,8 +139,8 @@ var allowed = map[string][]string{
 	"internal/verify/recorded":       {"internal/safefile/sys", "internal/verify", "internal/verify/jitted", "perfdata"},
 	"internal/verify/checkobject":    {"internal/dwarfline", "internal/format/callframe", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted"},
 	"internal/verify/checkrecording": {"internal/safefile/sys", "internal/verify", "internal/verify/checkobject", "internal/verify/jitted", "internal/verify/recorded", "perfdata"},
-	"internal/verify/checkdump":      {"internal/format/callframe", "internal/runtime/jitdump", "internal/safefile/sys", "internal/source", "internal/verify", "internal/verify/checkproducer", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
-	"internal/verify/checkproducer":  {"internal/safefile/sys", "internal/verify", "jitdump"},
+	"internal/verify/checkdump":      {"internal/format/callframe", "internal/jitcode", "internal/runtime/jitdump", "internal/safefile/sys", "internal/source", "internal/verify", "internal/verify/checkproducer", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
+	"internal/verify/checkproducer":  {"internal/jitcode", "internal/safefile/sys", "internal/verify"},
 	"internal/verify/checkmap":       {"internal/verify", "internal/verify/jitted", "internal/verify/recorded"},
 	"internal/verify/checkgdbjit":    {"internal/elfcore", "internal/format/gdbjit", "internal/runtime/gdbjit/registered", "internal/verify", "internal/wire"},
 

@@ -28,7 +28,8 @@ type checker struct {
 	reader  *jitdump.Reader
 	header  *jitdump.Header
 	machine elf.Machine
-	engine  *engineReader // nil for a dump that the engine refuses
+	engine  *engineReader // for fixes; nil for a dump that the engine refuses
+	whole   *engineReader // for the report; nil if there is none
 	skew    uint64        // what the producer adds to the address of each line
 	ticks   bool          // times are counts of the processor
 	changed uint64        // when the file was written last, in this machine's CLOCK_MONOTONIC; 0 if that is not known
@@ -44,6 +45,8 @@ type checker struct {
 	j9        []*pendingJ9
 	j9Loads   int // that have been
 	tiers     [256]bool
+	producer  *checkproducer.Summary
+	reports   bool // what producer has
 
 	records   int
 	first     uint64 // time of the first record that has one
@@ -76,6 +79,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verif
 	if err != nil || !checked {
 		return err
 	}
+	c.reports = opts.Producer
 	if err := c.check(ctx, filepath.Base(path)); err != nil || c.header == nil {
 		return err
 	}
@@ -85,7 +89,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verif
 		}
 	}
 	if opts.Producer {
-		return checkproducer.Check(ctx, r, c.src, c.skew)
+		c.producer.Write(r, c.machine)
 	}
 	return nil
 }
@@ -94,7 +98,7 @@ func newChecker(r *verify.Reporter, src io.ReaderAt, size int64) *checker {
 	return &checker{
 		Reporter: r, src: src, size: size,
 		byIndex: make(map[indexKey]int32), loadedAt: make(map[uint64]int64), wrongPIDs: make(map[uint32]bool),
-		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)},
+		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)}, producer: checkproducer.New(),
 	}
 }
 
@@ -104,8 +108,14 @@ func (c *checker) check(ctx context.Context, base string) (err error) {
 	if err != nil || !ok {
 		return err
 	}
-	if err := c.openEngine(ctx); err != nil {
+	if c.engine, err = c.openEngine(ctx, true); err != nil {
 		return err
+	}
+	c.lineAddresses()
+	if c.reports {
+		if c.whole, err = c.openEngine(ctx, false); err != nil {
+			return err
+		}
 	}
 	if c.reader, err = jitdump.NewReader(c.src); err != nil {
 		return verify.PlainError(err)
@@ -211,6 +221,7 @@ func (c *checker) record(raw *jitdump.Raw) {
 		c.unwinding(raw)
 	case jitdump.IDClose:
 		c.closed = true
+		c.producer.Closed = true
 		c.extra(raw, len(raw.Body), len(raw.Body))
 	case jitdump.IDDebugInfo2:
 		c.debugInfo2(raw)
@@ -231,6 +242,8 @@ func (c *checker) record(raw *jitdump.Raw) {
 			c.Violation("dump/extension", raw.Offset, "%s has a payload of another format", raw.ID)
 		case !verify.IsText(s.Name):
 			c.Violation("dump/file-garbage", raw.Offset, "%s has the file name %s", raw.ID, verify.Quoted(s.Name))
+		default:
+			c.producer.Embed(s.Name)
 		}
 	case jitdump.IDOpenJ9:
 		if raw.IsOpenJ9Metadata() {

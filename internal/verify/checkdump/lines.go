@@ -21,6 +21,7 @@ type lineRecord struct {
 	count   uint64 // of entries, as the record has it
 	entries int    // that are there
 	whole   bool   // the entries add up
+	lines   bool   // some entry has a line
 }
 
 // lineRecords are the debug records that wait, and how the last ones came.
@@ -47,7 +48,7 @@ func (c *checker) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 		c.Violation("dump/lines-empty", raw.Offset, "the lines of the function at %#x have no entries", d.CodeAddr)
 	}
 	t, whole := walkLines(d, raw.Order)
-	r := &lineRecord{raw.Offset, d.CodeAddr, c.lines.batches, d.Count, t.entries, whole}
+	r := &lineRecord{raw.Offset, d.CodeAddr, c.lines.batches, d.Count, t.entries, whole, t.entries > t.zero}
 	c.lines.byAddr[d.CodeAddr] = r
 	c.lines.batch = append(c.lines.batch, r)
 	if whole {
@@ -137,8 +138,8 @@ func (c *checker) entries(raw *jitdump.Raw, addr uint64, t *lineTable) {
 	}
 }
 
-// linesOf checks the debug record of a load. fixed has the names of the engine's fixes of the function.
-func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load, fixed map[string]bool) {
+// linesOf checks the debug record of a load. fixes has the names of the engine's fixes of the function.
+func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load, fixes map[string]bool) {
 	batch := c.lines.batch
 	c.lines.batch = batch[:0]
 	r := c.lines.byAddr[l.CodeAddr]
@@ -152,7 +153,7 @@ func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load, fixed map[string]bo
 	}
 	delete(c.lines.byAddr, l.CodeAddr)
 	switch {
-	case r.whole || fixed["freed-file-names"]:
+	case r.whole || fixes["freed-file-names"]:
 	case uint64(r.entries) < r.count:
 		c.Violation("dump/lines-count", r.offset, "%d entries are announced for %s, and %s there", r.count, nameOf(l), areThere(r.entries))
 	default:
