@@ -34,7 +34,7 @@ func TestDump_Numbers(t *testing.T) {
 	if want := "5 records, 2 functions"; result.Holds != want {
 		t.Errorf("the dump has %s, want %s", result.Holds, want)
 	}
-	if want := "5 entries are announced for \"g\", and 1 is there"; len(all) != 1 || all[0].Text != want {
+	if want := "5 entries are announced for the function at 0x7f0000001300, and 1 is there"; len(all) != 1 || all[0].Text != want {
 		t.Errorf("%+v, want %s", all, want)
 	}
 }

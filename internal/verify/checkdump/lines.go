@@ -150,9 +150,9 @@ func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load, fixes map[string]bo
 	switch {
 	case r.whole || fixes["freed-file-names"]:
 	case uint64(r.entries) < r.count:
-		c.Violation("dump/lines-count", r.offset, "%d entries are announced for %s, and %s there", r.count, nameOf(l), areThere(r.entries))
+		c.Violation("dump/lines-count", r.offset, "%d entries are announced for the function at %#x, and %s there", r.count, r.addr, areThere(r.entries))
 	default:
-		c.Violation("dump/lines-count", r.offset, "%d entries are announced for %s, and do not fill their record", r.count, nameOf(l))
+		c.Violation("dump/lines-count", r.offset, "%d entries are announced for the function at %#x, and do not fill their record", r.count, r.addr)
 	}
 }
 
