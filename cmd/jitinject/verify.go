@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/formats/checks"
@@ -134,10 +133,6 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 	opts := verify.Options{Emit: out.Diagnostic, All: o.all, User: !o.all && !o.producer, Recording: o.recording, Producer: o.producer}
 	if o.producer && !slices.ContainsFunc(o.files, isDump) && !o.quiet {
 		fmt.Fprintln(stderr, "jitinject: note: --producer is for jitdumps, and none of the files is one")
-	}
-	var now unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
-		opts.Now = uint64(now.Nano())
 	}
 	previews := previewAll(ctx, o.files, o.recording)
 	opts.Recordings, opts.Counted = previews.Recordings(), previews.Covers

@@ -139,9 +139,9 @@ var allowed = map[string][]string{
 	"internal/verify/recorded":       {"internal/safefile/sys", "internal/verify", "internal/verify/jitted", "perfdata"},
 	"internal/verify/checkobject":    {"internal/dwarfline", "internal/format/callframe", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted"},
 	"internal/verify/checkrecording": {"internal/safefile/sys", "internal/verify", "internal/verify/checkobject", "internal/verify/jitted", "internal/verify/recorded", "perfdata"},
-	"internal/verify/checkdump":      {"internal/format/callframe", "internal/runtime/jitdump", "internal/safefile/sys", "internal/source", "internal/verify", "internal/verify/checkproducer", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
-	"internal/verify/checkproducer":  {"internal/safefile/sys", "internal/verify", "jitdump"},
-	"internal/verify/checkmap":       {"internal/verify", "internal/verify/jitted", "internal/verify/recorded"},
+	"internal/verify/checkdump":      {"internal/format/callframe", "internal/jitcode", "internal/runtime/jitdump", "internal/safefile/sys", "internal/source", "internal/verify", "internal/verify/checkproducer", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
+	"internal/verify/checkproducer":  {"internal/jitcode", "internal/safefile/sys", "internal/verify"},
+	"internal/verify/checkmap":       {"internal/format/perfmap", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
 	"internal/verify/checkgdbjit":    {"internal/elfcore", "internal/format/gdbjit", "internal/runtime/gdbjit/registered", "internal/verify", "internal/wire"},
 
 	"internal/formats/checks": {"internal/formats", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkmap", "internal/verify/checkobject", "internal/verify/checkrecording"},

@@ -28,7 +28,6 @@ type Core struct {
 	segments []Segment // in the order of their addresses
 	threads  []Thread
 	files    []File
-	auxv     []Aux
 	process  *Process
 	selector uint32 // i386: GS of the thread of the current notes
 }
@@ -41,13 +40,11 @@ type Segment struct {
 	Flags      elf.ProgFlag
 }
 
-// A Thread is a thread as it stood when the core was made [NT_PRSTATUS]. The first
-// one is that which received the signal, if one did.
+// A Thread is a thread of the process [NT_PRSTATUS]. The first one is that which received the signal that made
+// the core, if one did.
 type Thread struct {
 	TID           int    // in the pid namespace of the process, or of the debugger that made the core
 	ThreadPointer uint64 // the thread's register for thread-local storage; 0 where it is not known
-	PC, SP        uint64
-	Signal        int // that made the core, or 0
 }
 
 // A File is a run of a file that was mapped [NT_FILE].
@@ -56,9 +53,6 @@ type File struct {
 	Offset     uint64 // of Start in the file, in bytes
 	Name       string
 }
-
-// An Aux is an entry of the auxiliary vector [NT_AUXV].
-type Aux struct{ Type, Value uint64 }
 
 // A Process is what a core says of the process as a whole [NT_PRPSINFO].
 type Process struct {
@@ -99,9 +93,6 @@ func (c *Core) Threads() []Thread { return c.threads }
 
 // Files returns the mapped files, in the order of their addresses.
 func (c *Core) Files() []File { return c.files }
-
-// Auxv returns the auxiliary vector without its end.
-func (c *Core) Auxv() []Aux { return c.auxv }
 
 // Segments returns the memory of the process, in the order of its addresses.
 func (c *Core) Segments() []Segment { return c.segments }

@@ -1,6 +1,6 @@
 // Package elfcore reads ELF core dumps, as the kernel, gcore and systemd-coredump
-// write them. They have the memory of a process, its mapped files, and where its
-// threads were.
+// write them. They have the memory of a process, its mapped files, and its
+// threads.
 //
 // Sources: the ELF gABI (program headers, notes, extended numbering), core(5), and the
 // kernel's layouts of elf_prstatus, elf_prpsinfo and NT_FILE, which differ between 32

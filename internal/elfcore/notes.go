@@ -13,7 +13,6 @@ import (
 const (
 	noteStatus  = 1          // NT_PRSTATUS
 	noteProcess = 3          // NT_PRPSINFO
-	noteAuxv    = 6          // NT_AUXV
 	noteFile    = 0x46494c45 // NT_FILE
 	note386TLS  = 0x200      // NT_386_TLS
 	noteArmTLS  = 0x401      // NT_ARM_TLS
@@ -90,8 +89,6 @@ func (c *Core) decoder(kind uint32) (func(*wire.Cursor), string) {
 		return c.status, "NT_PRSTATUS"
 	case noteProcess:
 		return c.processInfo, "NT_PRPSINFO"
-	case noteAuxv:
-		return c.auxVector, "NT_AUXV"
 	case noteFile:
 		return c.mappedFiles, "NT_FILE"
 	case note386TLS:
@@ -126,17 +123,6 @@ func (c *Core) readUpTo(p []byte, at int64) (int, error) {
 		err = nil
 	}
 	return n, err
-}
-
-// auxVector reads NT_AUXV: pairs of words up to AT_NULL.
-func (c *Core) auxVector(r *wire.Cursor) {
-	for r.Len() >= 2*c.word() {
-		a := Aux{c.uword(r, "a_type"), c.uword(r, "a_val")}
-		if a.Type == 0 {
-			return
-		}
-		c.auxv = append(c.auxv, a)
-	}
 }
 
 // mappedFiles reads NT_FILE: a count and a unit, then of each mapping its start, its end

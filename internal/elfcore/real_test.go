@@ -18,17 +18,17 @@ func TestOpen_CoresOfKernelGDBAndQEMU(t *testing.T) {
 		files    int
 		segments int
 	}{
-		"kernel-x86_64":   {Process{20523, 20522, "t", "./t"}, []Thread{{20523, 0x7f6b32542740, 0x7f6b325cfeec, 0x7ffd766f3370, 6}, {20524, 0x7f6b325416c0, 0x7f6b32618df2, 0x7f6b32540ea0, 6}}, 15, 28},
-		"kernel-i386":     {Process{20739, 20737, "i386", "./i386"}, []Thread{{20739, 0, 0x4010ee, 0xffdfa7f0, 11}}, 2, 6},
-		"qemu-i386":       {Process{20712, 20711, "i386", "./i386"}, []Thread{{20712, 0, 0x4010ee, 0x408008a0, 11}}, 0, 6},
-		"qemu-aarch64":    {Process{20155, 20154, "t64", "./t64"}, []Thread{{20155, 0, 0x414fb0, 0x5500800440, 6}, {20157, 0, 0x422110, 0x5501010c80, 0}}, 0, 12},
-		"qemu-aarch64_be": {Process{20618, 20617, "a64be", "./a64be"}, []Thread{{20618, 0, 0x21017c, 0x5500800750, 11}}, 0, 6},
-		"qemu-arm":        {Process{20630, 20629, "arm", "./arm"}, []Thread{{20630, 0, 0x200f0, 0x408008a0, 11}}, 0, 7},
-		"qemu-mips64":     {Process{20664, 20663, "mips64", "./mips64"}, []Thread{{20664, 0, 0x20264, 0x4000800750, 11}}, 0, 8},
-		"qemu-mips":       {Process{20652, 20651, "mips", "./mips"}, []Thread{{20652, 0, 0x20184, 0x408008a0, 11}}, 0, 8},
-		"qemu-ppc64":      {Process{20700, 20699, "ppc64", "./ppc64"}, []Thread{{20700, 0x700, 0x100101b0, 0x4000800720, 11}}, 0, 6},
-		"qemu-ppc64le":    {Process{20688, 20687, "ppc64le", "./ppc64le"}, []Thread{{20688, 0x700, 0x100101b0, 0x4000800710, 11}}, 0, 6},
-		"qemu-ppc":        {Process{20676, 20675, "ppc", "./ppc"}, []Thread{{20676, 0x700, 0x100100f4, 0x40800880, 11}}, 0, 6},
+		"kernel-x86_64":   {Process{20523, 20522, "t", "./t"}, []Thread{{20523, 0x7f6b32542740}, {20524, 0x7f6b325416c0}}, 15, 28},
+		"kernel-i386":     {Process{20739, 20737, "i386", "./i386"}, []Thread{{20739, 0}}, 2, 6},
+		"qemu-i386":       {Process{20712, 20711, "i386", "./i386"}, []Thread{{20712, 0}}, 0, 6},
+		"qemu-aarch64":    {Process{20155, 20154, "t64", "./t64"}, []Thread{{20155, 0}, {20157, 0}}, 0, 12},
+		"qemu-aarch64_be": {Process{20618, 20617, "a64be", "./a64be"}, []Thread{{20618, 0}}, 0, 6},
+		"qemu-arm":        {Process{20630, 20629, "arm", "./arm"}, []Thread{{20630, 0}}, 0, 7},
+		"qemu-mips64":     {Process{20664, 20663, "mips64", "./mips64"}, []Thread{{20664, 0}}, 0, 8},
+		"qemu-mips":       {Process{20652, 20651, "mips", "./mips"}, []Thread{{20652, 0}}, 0, 8},
+		"qemu-ppc64":      {Process{20700, 20699, "ppc64", "./ppc64"}, []Thread{{20700, 0x700}}, 0, 6},
+		"qemu-ppc64le":    {Process{20688, 20687, "ppc64le", "./ppc64le"}, []Thread{{20688, 0x700}}, 0, 6},
+		"qemu-ppc":        {Process{20676, 20675, "ppc", "./ppc"}, []Thread{{20676, 0x700}}, 0, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := os.ReadFile(filepath.Join("testdata", name+".core"))

@@ -8,14 +8,12 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A registers says where registers are in the general-purpose ones of a machine
-// [elf_gregset_t], by number. They are words of the machine's; -1 stands for one that is
-// not there.
+// A registers says where the register for thread-local storage is in the general-purpose ones of a machine
+// [elf_gregset_t], by number. Registers are words of the machine's.
 type registers struct {
 	word   int // of a register, in bytes
-	pc, sp int
-	thread int // for thread-local storage
-	halves int // s390: the first of two 32-bit registers that are that one
+	thread int // -1 if it is in a note of its own, or nowhere
+	halves int // s390: the first of two 32-bit registers that are that one; else 0
 }
 
 // registersOf returns the layout for the core's machine.
@@ -23,28 +21,19 @@ func (c *Core) registersOf() (g registers, ok bool) {
 	w := c.word()
 	switch c.Machine {
 	case elf.EM_X86_64: // in 32-bit cores, those of x32, too
-		return registers{8, 16, 19, 21, -1}, true
-	case elf.EM_386:
-		return registers{4, 12, 15, -1, -1}, true // NT_386_TLS
-	case elf.EM_AARCH64:
-		return registers{8, 32, 31, -1, -1}, true // NT_ARM_TLS
-	case elf.EM_ARM:
-		return registers{4, 15, 13, -1, -1}, true // NT_ARM_TLS
+		return registers{word: 8, thread: 21}, true
+	case elf.EM_386, elf.EM_AARCH64, elf.EM_ARM: // NT_386_TLS, NT_ARM_TLS
+		return registers{word: w, thread: -1}, true
 	case elf.EM_PPC64:
-		return registers{8, 32, 1, 13, -1}, true
+		return registers{word: 8, thread: 13}, true
 	case elf.EM_PPC:
-		return registers{4, 32, 1, 2, -1}, true
+		return registers{word: 4, thread: 2}, true
 	case elf.EM_RISCV:
-		return registers{w, 0, 2, 4, -1}, true
+		return registers{word: w, thread: 4}, true
 	case elf.EM_LOONGARCH:
-		return registers{w, 33, 3, 2, -1}, true
-	case elf.EM_S390: // the PSW, 16 registers, and 16 access registers of 32 bits
-		return registers{w, 1, 17, -1, 18 * w}, true
-	case elf.EM_MIPS:
-		if w == 4 { // six words of arguments come first
-			return registers{4, 40, 35, -1, -1}, true
-		}
-		return registers{8, 34, 29, -1, -1}, true
+		return registers{word: w, thread: 2}, true
+	case elf.EM_S390: // after the PSW and 16 registers, there are 16 access registers of 32 bits
+		return registers{word: w, thread: -1, halves: 18 * w}, true
 	}
 	return g, false
 }
@@ -57,11 +46,10 @@ const segment386 = 10
 // two words each, and the registers.
 func (c *Core) status(r *wire.Cursor) {
 	word := c.word()
-	t := Thread{Signal: int(int32(r.U32("si_signo")))}
-	r.Bytes("pr_info", 12) // with pr_cursig and its padding
+	r.Bytes("pr_info", 16) // with pr_cursig and its padding
 	c.uword(r, "pr_sigpend")
 	c.uword(r, "pr_sighold")
-	t.TID = int(int32(r.U32("pr_pid")))
+	t := Thread{TID: int(int32(r.U32("pr_pid")))}
 	if r.Err() == nil && t.TID <= 0 {
 		r.Bad("pr_pid", "%d is no thread", t.TID)
 	}
@@ -73,9 +61,8 @@ func (c *Core) status(r *wire.Cursor) {
 	}
 	c.selector = 0
 	if g, ok := c.registersOf(); ok {
-		t.PC, t.SP = c.register(regs, g, g.pc), c.register(regs, g, g.sp)
 		t.ThreadPointer = c.register(regs, g, g.thread)
-		if g.halves >= 0 && len(regs) >= g.halves+8 {
+		if g.halves > 0 && len(regs) >= g.halves+8 {
 			high, low := c.Order.Uint32(regs[g.halves:]), c.Order.Uint32(regs[g.halves+4:])
 			t.ThreadPointer = uint64(high)<<32 | uint64(low)
 			if word == 4 {

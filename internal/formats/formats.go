@@ -106,13 +106,3 @@ func IsNamed(kind string) bool {
 	f := Of(kind)
 	return f != nil && (f.Dump.Find != nil || f.Calls != nil || f.Companion)
 }
-
-// Events returns the names of the events that calls become.
-func Events() (names []string) {
-	for i := range All {
-		if All[i].Event != "" {
-			names = append(names, All[i].Event)
-		}
-	}
-	return names
-}

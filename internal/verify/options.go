@@ -27,10 +27,6 @@ type Options struct {
 
 	// Producer adds notes about what jitdumps lack that profilers could show.
 	Producer bool
-
-	// Now is CLOCK_MONOTONIC of this machine in nanoseconds, for files that were
-	// written on it, or 0.
-	Now uint64
 }
 
 // Beside returns the recordings that side files are compared with.

@@ -3,9 +3,9 @@ package jitelf
 import (
 	"bytes"
 	"debug/elf"
-	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
@@ -31,24 +31,11 @@ const (
 // usedNames are the names of the sections that the package reads.
 var usedNames = []string{debugInfo, debugAbbrev, debugLine, debugStr, debugLineStr, debugStrOffsets, debugAddr, debugRanges, debugRngLists, debugFrame, ehFrame}
 
-// findUsed sets the names of sections that the package reads. compressed is true for sections
-// with the name of GNU's older compression.
-func (s *section) findUsed() (compressed bool) {
-	name := s.name
-	if rest, ok := bytes.CutPrefix(name, []byte(".z")); ok {
-		for _, used := range usedNames {
-			if string(rest) == used[1:] && used != ehFrame {
-				s.used = used
-				return true
-			}
-		}
+// findUsed sets the names of sections that the package reads.
+func (s *section) findUsed() {
+	if i := slices.Index(usedNames, string(s.name)); i >= 0 {
+		s.used = usedNames[i]
 	}
-	for _, used := range usedNames {
-		if string(name) == used {
-			s.used = used
-		}
-	}
-	return false
 }
 
 // maxExpansion bounds the size of decompressed sections: that many times the size of the image, and
@@ -73,7 +60,7 @@ func (o *Object) contents() *contents {
 	stored, expanded := uint64(0), uint64(0)
 	for i := range o.sections {
 		s := &o.sections[i]
-		gnu := s.findUsed()
+		s.findUsed()
 		name := s.used
 		if name == "" || s.kind == elf.SHT_NOBITS || c.faults[name] != nil {
 			continue
@@ -85,8 +72,8 @@ func (o *Object) contents() *contents {
 		if stored += uint64(len(b)); err == nil && stored > uint64(len(o.image)) {
 			err = fault(s, "sections overlap in the symfile")
 		}
-		if err == nil && (gnu || s.flags&elf.SHF_COMPRESSED != 0) {
-			b, err = o.decompressed(s, b, gnu, uint64(len(o.image))*maxExpansion+minExpanded-expanded)
+		if err == nil && s.flags&elf.SHF_COMPRESSED != 0 {
+			b, err = o.decompressed(s, b, uint64(len(o.image))*maxExpansion+minExpanded-expanded)
 			expanded += uint64(len(b))
 		}
 		if err != nil {
@@ -115,24 +102,14 @@ func fault(s *section, format string, args ...any) error {
 }
 
 // decompressed returns the content of a compressed section, of at most limit bytes.
-func (o *Object) decompressed(s *section, b []byte, gnu bool, limit uint64) ([]byte, error) {
+func (o *Object) decompressed(s *section, b []byte, limit uint64) ([]byte, error) {
 	c := wire.NewCursor(FormatName, "section "+printable(s.name), b, o.order, int64(s.offset))
-	kind, size := elf.COMPRESS_ZLIB, uint64(0)
-	if gnu { // "ZLIB" and the size [GNU binutils, bfd/compress.c]
-		if magic := c.Bytes("header", 4); c.Err() == nil && string(magic) != "ZLIB" {
-			c.Bad("header", "%q, want ZLIB", magic)
-		}
-		if wide := c.Bytes("size", 8); c.Err() == nil {
-			size = binary.BigEndian.Uint64(wide)
-		}
-	} else {
-		kind = elf.CompressionType(c.U32("ch_type"))
-		if o.addrSize == 8 {
-			c.U32("ch_reserved")
-		}
-		size = o.word(&c, "ch_size")
-		o.word(&c, "ch_addralign")
+	kind := elf.CompressionType(c.U32("ch_type"))
+	if o.addrSize == 8 {
+		c.U32("ch_reserved")
 	}
+	size := o.word(&c, "ch_size")
+	o.word(&c, "ch_addralign")
 	if c.Err() == nil && size > limit {
 		c.Bad("ch_size", "%d bytes, and %d are allowed for a symfile of %d bytes", size, limit, len(o.image))
 	}

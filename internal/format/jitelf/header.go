@@ -109,11 +109,8 @@ func (o *Object) sectionHeaders(shoff, shdr, number, names uint64) error {
 		return &wire.Error{Format: FormatName, Record: "ELF header", Field: "e_shnum", Text: fmt.Sprintf("%d section headers at offset %#x, and the symfile has %d bytes", number, shoff, len(o.image))}
 	}
 	o.sections = make([]section, number)
-	nameAt := make([]uint32, number)
 	for i := range o.sections {
-		at := shoff + uint64(i)*shdr
-		o.sections[i] = o.sectionHeader(at, shdr)
-		nameAt[i] = o.order.Uint32(o.image[at:])
+		o.sections[i] = o.sectionHeader(shoff+uint64(i)*shdr, shdr)
 	}
 	if names >= number {
 		o.problem(&wire.Error{Format: FormatName, Record: "ELF header", Field: "e_shstrndx", Text: fmt.Sprintf("%d, and there are %d sections", names, number)})
@@ -125,7 +122,8 @@ func (o *Object) sectionHeaders(shoff, shdr, number, names uint64) error {
 		return nil
 	}
 	for i := range o.sections {
-		o.sections[i].name = cString(strings, uint64(nameAt[i]))
+		s := &o.sections[i]
+		s.name = cString(strings, uint64(o.order.Uint32(o.image[s.at:]))) // sh_name
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestDescribe_Machines(t *testing.T) {
 	}
 	for _, target := range []string{
 		"x86_64", "i386", "aarch64", "aarch64_be", "armv7a", "thumbv7a", "armebv7a", "riscv64", "riscv32",
-		"powerpc64le", "powerpc64", "s390x",
+		"powerpc64le", "s390x",
 	} {
 		for _, version := range []int{4, 5} {
 			t.Run(fmt.Sprintf("%s-dwarf-%d", target, version), func(t *testing.T) {

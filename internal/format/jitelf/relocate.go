@@ -91,7 +91,7 @@ func (o *Object) apply(s *section, table, data []byte, c *contents, name string)
 		}
 		how, ok := types[r.kind]
 		if !ok {
-			return fail("%s of a byte of %s: this type is not supported", typeName(o.machine, r.kind), name)
+			return fail("type %d of %v, of a byte of %s: it is not supported", r.kind, o.machine, name)
 		}
 		if how.action == ignore {
 			continue
@@ -113,7 +113,7 @@ func (o *Object) apply(s *section, table, data []byte, c *contents, name string)
 			v -= base + r.offset
 		}
 		if !how.apply(o.order, field, v) && known && o.addrSize == 8 {
-			return fail("%s: %#x does not fit at offset %#x of %s", typeName(o.machine, r.kind), v, r.offset, name)
+			return fail("type %d of %v: %#x does not fit at offset %#x of %s", r.kind, o.machine, v, r.offset, name)
 		}
 	}
 	return nil

@@ -1,9 +1,6 @@
 package jitelf
 
-import (
-	"debug/elf"
-	"fmt"
-)
+import "debug/elf"
 
 // Types of relocations, by machine: those that compilers use in debugging information and unwind
 // tables. The sources are the psABI supplements of the machines.
@@ -165,27 +162,4 @@ var fixes = map[elf.Machine]map[uint32]fix{
 		s390TLSLDO32:           {ignore, 0},
 		s390TLSLDO64:           {ignore, 0},
 	},
-}
-
-// typeName returns the name of a type of relocation.
-func typeName(m elf.Machine, kind uint32) string {
-	switch m {
-	case elf.EM_X86_64:
-		return elf.R_X86_64(kind).String()
-	case elf.EM_386:
-		return elf.R_386(kind).String()
-	case elf.EM_AARCH64:
-		return elf.R_AARCH64(kind).String()
-	case elf.EM_ARM:
-		return elf.R_ARM(kind).String()
-	case elf.EM_RISCV:
-		return elf.R_RISCV(kind).String()
-	case elf.EM_LOONGARCH:
-		return elf.R_LARCH(kind).String()
-	case elf.EM_PPC64:
-		return elf.R_PPC64(kind).String()
-	case elf.EM_S390:
-		return elf.R_390(kind).String()
-	}
-	return fmt.Sprintf("relocation type %d of %v", kind, m)
 }

@@ -305,9 +305,9 @@ func TestDescribe_SplitDWARF(t *testing.T) {
 // A relocation of an unknown type costs the section it is for, and nothing else.
 func TestDescribe_UnknownRelocation(t *testing.T) {
 	for section, want := range map[string]string{
-		".rela.debug_info": "R_X86_64_COPY of a byte of .debug_info",
-		".rela.debug_line": "R_X86_64_COPY of a byte of .debug_line",
-		".rela.eh_frame":   "R_X86_64_COPY of a byte of .eh_frame",
+		".rela.debug_info": "type 5 of EM_X86_64, of a byte of .debug_info",
+		".rela.debug_line": "type 5 of EM_X86_64, of a byte of .debug_line",
+		".rela.eh_frame":   "type 5 of EM_X86_64, of a byte of .eh_frame",
 	} {
 		damaged := rewritten(t, real(t, "lli-dwarf2.elf"), func(s *elf.Section) ([]byte, elf.SectionFlag) {
 			if s.Name != section {

@@ -28,8 +28,6 @@ type symbolTable struct {
 	strings  []byte
 	sections []byte // indexes of sections too large for a symbol, 4 bytes for each symbol
 	index    int    // of the section; 0 without a table
-
-	descriptors map[uint64]codePlace // see descriptor
 }
 
 // A symbol is an entry of the symbol table.
@@ -57,7 +55,6 @@ func (o *Object) readSymbols() {
 			o.problem(err)
 			continue
 		}
-		o.readDescriptors()
 		o.findFunctions()
 		return
 	}
@@ -155,10 +152,6 @@ func (o *Object) findFunctions() {
 			continue
 		}
 		in := &o.sections[s.section]
-		value := s.value
-		if d, ok := o.descriptor(in, s.value); ok {
-			in, value = d.section, d.value
-		}
 		if !s.mayBeFunction() || in.flags&elf.SHF_EXECINSTR == 0 {
 			continue
 		}
@@ -166,7 +159,7 @@ func (o *Object) findFunctions() {
 			unloaded++
 			continue
 		}
-		f := candidate{Symbol: Symbol{Name: cString(o.symbols.strings, uint64(s.name)), Addr: value, Size: s.size}, end: in.addr + in.size}
+		f := candidate{Symbol: Symbol{Name: cString(o.symbols.strings, uint64(s.name)), Addr: s.value, Size: s.size}, end: in.addr + in.size}
 		if len(f.Name) == 0 {
 			continue
 		}

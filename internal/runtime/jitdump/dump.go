@@ -94,6 +94,10 @@ func (d *Dump) Scan(ctx context.Context) error {
 	return nil
 }
 
+// PreferPlain makes functions use their debug record if they have a record of inlined calls, too. So the faults of
+// both can be found. It must be called before Scan.
+func (d *Dump) PreferPlain() { d.scanner.plain = true }
+
 // Reader returns a new reader for one goroutine.
 func (d *Dump) Reader() *Reader {
 	return newReader(&d.listing, &d.decisions, &d.descriptions, &d.fixes)

@@ -19,6 +19,7 @@ type scanner struct {
 	records     *jitdump.Reader
 	size        int64 // of the file when it was opened, in bytes, without holes; 0 if unknown
 	lost        bool  // the rest of the file is unreadable
+	plain       bool  // see PreferPlain
 	pairing     pairing
 	orphans     int    // number of debug records without a load
 	interleaved int    // number of loads after several inline-tree records
@@ -182,6 +183,9 @@ func (s *scanner) load(raw *jitdump.Raw, l *jitdump.Load) {
 	p.unwind, tables = s.unwindingOf(l)
 	p.inline = s.inlineTreeOf(raw, l.Name)
 	p.debug = s.pairing.takeDebugInfo(l.CodeAddr, func(table source.Span) bool { return s.entriesInside(table, l.CodeAddr, l.CodeSize) })
+	if s.plain && p.debug.Size != 0 {
+		p.inline = source.Span{}
+	}
 	metadata, ok := s.metadataOf(raw, l)
 	if ok = ok && p.inline.Size == 0; ok { // the producer's own tree takes precedence
 		p.inline = metadata

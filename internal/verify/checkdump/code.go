@@ -41,7 +41,11 @@ func (c *checker) load(raw *jitdump.Raw, l *jitdump.Load) {
 	}
 	c.loads++
 	c.loadedAt[l.CodeAddr] = raw.Offset
-	c.linesOf(raw, l, c.fixed(raw, l))
+	if fn, ok := c.whole.function(raw); ok {
+		lines := c.lines.byAddr[l.CodeAddr]
+		c.producer.Function(fn, lines != nil && lines.lines, c.unwind.record != nil)
+	}
+	c.linesOf(raw, l, c.fixes(raw, l))
 	c.unwindOf(raw, l)
 	c.treeOf(raw, l)
 	c.j9Of(l)

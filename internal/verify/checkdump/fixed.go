@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -28,36 +29,52 @@ var fixRules = map[string]struct{ rule, text string }{
 	"contradicted-unwind-tables": {"dump/unwind-false", "the unwind tables of %s contradict its code"},
 }
 
-// openEngine reads all records as the engine does. The error is ctx's.
-func (c *checker) openEngine(ctx context.Context) error {
+// openEngine reads all records as the engine does. plain says that functions with inlined calls have the lines of
+// their debug record. The result is nil for a dump with a header that was reported. The error is ctx's.
+func (c *checker) openEngine(ctx context.Context, plain bool) (*engineReader, error) {
 	d, err := jitdump.OpenFile(c.src)
 	if err != nil {
-		return nil // its header was reported
+		return nil, nil
+	}
+	if plain {
+		d.PreferPlain()
 	}
 	if err := d.Scan(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	d.DeriveFrames(source.Surroundings{})
-	c.engine = &engineReader{dump: d, reader: d.Reader(), counts: make(map[string]int64)}
-	if a, ok := d.LineAddresses(); ok && a.Decision == source.LinesMovedBack {
+	return &engineReader{dump: d, reader: d.Reader(), counts: make(map[string]int64)}, nil
+}
+
+// lineAddresses reports line tables that contradict each other, and keeps what the addresses of all are too high.
+func (c *checker) lineAddresses() {
+	if c.engine == nil {
+		return
+	}
+	if a, ok := c.engine.dump.LineAddresses(); ok && a.Decision == source.LinesMovedBack {
 		c.skew = a.Skew
 	} else if ok && a.Decision == source.LinesContradictory {
 		c.Violation("dump/lines-contradict", -1, "of %d tables, %d are right as they are, %d if %#x is taken off, %d neither way", a.Tables, a.AsWritten.Tables, a.MovedBack.Tables, a.Skew, a.Neither)
 	}
-	return nil
 }
 
-// fixed reports what the engine fixes of a function. It returns the names of these fixes.
-func (c *checker) fixed(raw *jitdumps.Raw, l *jitdumps.Load) (names map[string]bool) {
-	names = make(map[string]bool)
-	if c.engine == nil {
-		return names
+// function returns the function of a load. If the engine refuses it, ok is false.
+func (e *engineReader) function(raw *jitdumps.Raw) (fn *jitcode.Function, ok bool) {
+	if e == nil {
+		return nil, false
 	}
-	i, ok := c.engine.dump.FunctionAt(raw.Offset)
+	i, ok := e.dump.FunctionAt(raw.Offset)
 	if !ok {
-		return names
+		return nil, false
 	}
-	if _, err := c.engine.reader.Function(i); err != nil {
+	fn, err := e.reader.Function(i)
+	return fn, err == nil
+}
+
+// fixes reports what the engine fixes of a function, and returns the names of the fixes.
+func (c *checker) fixes(raw *jitdumps.Raw, l *jitdumps.Load) map[string]bool {
+	names := make(map[string]bool)
+	if _, ok := c.engine.function(raw); !ok {
 		return names
 	}
 	for _, p := range c.engine.reader.TakeProblems() { // those of other records are found one by one

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/internal/verify/checkproducer"
 	"github.com/jitinject/jitinject/internal/verify/verifytest"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -40,10 +41,13 @@ func FuzzDump(f *testing.F) {
 		if len(in) > 64<<10 {
 			return
 		}
-		r := verifytest.Reporter(t, rules)
-		if err := newChecker(r, bytes.NewReader(in), int64(len(in))).check(context.Background(), "jit-1.dump"); err != nil {
+		r := verifytest.Reporter(t, rules, checkproducer.Rules)
+		c := newChecker(r, bytes.NewReader(in), int64(len(in)))
+		c.reports = true
+		if err := c.check(context.Background(), "jit-1.dump"); err != nil {
 			t.Error(err)
 		}
+		c.producer.Write(r, c.machine)
 	})
 }
 

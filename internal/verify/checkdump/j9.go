@@ -25,6 +25,9 @@ func (c *checker) openJ9(raw *jitdump.Raw) {
 		c.Violation("dump/j9-record", min(verify.FaultAt(err, raw.Offset), raw.Offset+raw.Size()-1), "%v", err)
 		return
 	}
+	for i := range m.Methods {
+		c.producer.User = c.producer.User || m.Methods[i].Flags&jitdump.UserFunction != 0
+	}
 	if n := len(m.Extra); n > 7 || !verify.IsZero(m.Extra) {
 		c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes after its fields", raw.ID, n)
 	}

@@ -2,7 +2,6 @@ package checkdump
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -21,6 +20,7 @@ type lineRecord struct {
 	count   uint64 // of entries, as the record has it
 	entries int    // that are there
 	whole   bool   // the entries add up
+	lines   bool   // some entry has a line
 }
 
 // lineRecords are the debug records that wait, and how the last ones came.
@@ -46,8 +46,8 @@ func (c *checker) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 	if d.Count == 0 {
 		c.Violation("dump/lines-empty", raw.Offset, "the lines of the function at %#x have no entries", d.CodeAddr)
 	}
-	t, whole := walkLines(d, raw.Order)
-	r := &lineRecord{raw.Offset, d.CodeAddr, c.lines.batches, d.Count, t.entries, whole}
+	t, whole := walkLines(d)
+	r := &lineRecord{raw.Offset, d.CodeAddr, c.lines.batches, d.Count, t.entries, whole, t.entries > t.zero}
 	c.lines.byAddr[d.CodeAddr] = r
 	c.lines.batch = append(c.lines.batch, r)
 	if whole {
@@ -78,40 +78,36 @@ type lineTable struct {
 }
 
 // walkLines goes from entry to entry. whole is false if they do not add up.
-func walkLines(d *jitdump.DebugInfo, order binary.ByteOrder) (t lineTable, whole bool) {
-	area := d.Area
-	for i := uint64(0); i < d.Count; i++ {
-		if len(area) <= jitdump.DebugEntryHead {
+func walkLines(d *jitdump.DebugInfo) (t lineTable, whole bool) {
+	used := 0
+	last := uint64(0) // address of the entry before
+	for e, err := range d.Entries() {
+		if err != nil {
 			return t, false
 		}
-		n := bytes.IndexByte(area[jitdump.DebugEntryHead:], 0)
-		if n < 0 {
-			return t, false
-		}
-		addr, line, name := order.Uint64(area), order.Uint32(area[8:]), area[jitdump.DebugEntryHead:jitdump.DebugEntryHead+n]
-		if i > 0 && addr < t.last {
+		if e.Addr < last {
 			t.unsorted++
 		}
-		t.last = addr
+		last = e.Addr
 		switch {
-		case line == 0:
+		case e.Line == 0:
 			t.zero++
-		case line >= maxLine:
+		case e.Line >= maxLine:
 			t.absurd++
-			t.absurdLine = line
+			t.absurdLine = e.Line
 		}
 		switch {
-		case len(name) == 0 && line != 0:
+		case len(e.Name) == 0 && e.Line != 0:
 			t.noFile++
-		case string(name) == jitdump.RepeatName:
-			t.badRepeat = t.badRepeat || i == 0
-		case t.garbage == nil && !verify.IsText(name):
-			t.garbage = bytes.Clone(name)
+		case string(e.Name) == jitdump.RepeatName:
+			t.badRepeat = t.badRepeat || t.entries == 0
+		case t.garbage == nil && !verify.IsText(e.Name):
+			t.garbage = bytes.Clone(e.Name)
 		}
 		t.entries++
-		area = area[jitdump.DebugEntryHead+n+1:]
+		used += jitdump.DebugEntryHead + len(e.Name) + 1
 	}
-	t.left = len(area)
+	t.left = len(d.Area) - used
 	return t, t.left < 8
 }
 
@@ -137,8 +133,8 @@ func (c *checker) entries(raw *jitdump.Raw, addr uint64, t *lineTable) {
 	}
 }
 
-// linesOf checks the debug record of a load. fixed has the names of the engine's fixes of the function.
-func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load, fixed map[string]bool) {
+// linesOf checks the debug record of a load. fixes has the names of the engine's fixes of the function.
+func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load, fixes map[string]bool) {
 	batch := c.lines.batch
 	c.lines.batch = batch[:0]
 	r := c.lines.byAddr[l.CodeAddr]
@@ -152,11 +148,11 @@ func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load, fixed map[string]bo
 	}
 	delete(c.lines.byAddr, l.CodeAddr)
 	switch {
-	case r.whole || fixed["freed-file-names"]:
+	case r.whole || fixes["freed-file-names"]:
 	case uint64(r.entries) < r.count:
-		c.Violation("dump/lines-count", r.offset, "%d entries are announced for %s, and %s there", r.count, nameOf(l), areThere(r.entries))
+		c.Violation("dump/lines-count", r.offset, "%d entries are announced for the function at %#x, and %s there", r.count, r.addr, areThere(r.entries))
 	default:
-		c.Violation("dump/lines-count", r.offset, "%d entries are announced for %s, and do not fill their record", r.count, nameOf(l))
+		c.Violation("dump/lines-count", r.offset, "%d entries are announced for the function at %#x, and do not fill their record", r.count, r.addr)
 	}
 }
 

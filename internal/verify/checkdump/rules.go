@@ -169,10 +169,6 @@ var rules = []verify.Rule{
 		Statement: "Times are of CLOCK_MONOTONIC, which is used from the machine's start.",
 		Cause:     "Times are of CLOCK_REALTIME: nanoseconds since 1970.",
 		Advice:    "Use clock_gettime(CLOCK_MONOTONIC), and record with perf record -k mono."},
-	{Name: "dump/time-future", Severity: verify.Note, Repaired: true,
-		Statement: "On the machine that made it, a dump's times are not later than the last change of the file.",
-		Cause:     "The dump comes from another machine, or was copied here since the last start; else its times are of another clock or unit: TSC counts without flag bit 0 run two to five times as fast.",
-		Advice:    "Nothing, if the dump was made elsewhere. Else use clock_gettime(CLOCK_MONOTONIC), in nanoseconds."},
 
 	// Source lines.
 	{Name: "dump/lines-order", Severity: verify.Error, Repaired: true,

@@ -54,6 +54,8 @@ func (c *checker) debugInfo2(raw *jitdump.Raw) {
 	}
 	for i, f := range p.info.Functions {
 		tier := f.Flags.Tier()
+		c.producer.User = c.producer.User || f.Flags&jitdump.UserFunction != 0
+		c.producer.Tiered = c.producer.Tiered || i == 0 && tier != 0
 		switch known := jitdump.UserFunction | jitdump.TierFlags(tier); {
 		case f.Flags&^known != 0 || i > 0 && tier != 0:
 			c.Violation("dump/tree-flags", raw.Offset, "function %d has flags %#x", i, uint32(f.Flags))

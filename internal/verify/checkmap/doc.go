@@ -1,3 +1,2 @@
-// Package checkmap checks perf maps, alone and beside the recording of their process. It has a reader
-// of its own.
+// Package checkmap checks perf maps, alone and beside results.
 package checkmap

@@ -1,16 +1,15 @@
 package checkmap
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"math"
-	"strconv"
 
+	"github.com/jitinject/jitinject/internal/format/perfmap"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
+	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // A checker checks one map.
@@ -29,8 +28,6 @@ type lineKey struct {
 }
 
 const (
-	// longest is the length of the longest line in bytes.
-	longest = 64 << 10
 	// lowest and highest bound the addresses of user space.
 	lowest, highest = 64 << 10, 1 << 63
 	// largest is the size of the longest function in bytes.
@@ -55,37 +52,30 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verif
 // check reads the lines. The error is of reading, or ctx's.
 func (c *checker) check(ctx context.Context, src io.Reader) error {
 	c.seen = make(map[lineKey]bool)
-	r := bufio.NewReaderSize(src, longest)
-	at, all := int64(0), 0
+	r := perfmap.NewReader(src)
+	all := 0
 	for n := 0; ; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		text, err := r.ReadSlice('\n')
-		begin := at
-		at += int64(len(text))
-		if errors.Is(err, bufio.ErrBufferFull) {
-			c.Violation("perfmap/line-length", begin, "a line has more than %d bytes", longest)
-			for errors.Is(err, bufio.ErrBufferFull) {
-				text, err = r.ReadSlice('\n')
-				at += int64(len(text))
-			}
-			text = nil
-		}
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if whole, found := bytes.CutSuffix(text, []byte("\n")); found {
-			text = whole
-		} else if len(text) > 0 {
-			c.Violation("perfmap/cut", begin, "the last line has no newline")
-		}
-		if len(bytes.Trim(text, " \t")) > 0 && c.line(text, begin) {
-			all++
-		}
+		line, err := r.Next()
 		if err == io.EOF {
 			break
 		}
+		var fault *wire.Error
+		switch {
+		case errors.As(err, &fault) && fault.Field == "":
+			c.Violation("perfmap/line-length", line.Offset, "%v", fault)
+		case errors.As(err, &fault):
+			c.Violation("perfmap/fields", line.Offset, "%v", fault)
+		case err != nil:
+			return err
+		case c.line(&line):
+			all++
+		}
+	}
+	if at := r.Cut(); at >= 0 {
+		c.Violation("perfmap/cut", at, "the last line has no newline")
 	}
 	if all == 0 {
 		c.Violation("perfmap/no-functions", -1, "there is no function in it")
@@ -94,39 +84,15 @@ func (c *checker) check(ctx context.Context, src io.Reader) error {
 	return nil
 }
 
-// line checks a line at an offset. It reports whether that is a function.
-func (c *checker) line(text []byte, at int64) bool {
-	var numbers [2]uint64
-	rest := bytes.TrimLeft(text, " \t")
-	for i, field := range []string{"START", "SIZE"} {
-		end := bytes.IndexAny(rest, " \t")
-		if end < 0 {
-			c.Violation("perfmap/fields", at, "nothing follows %s", field)
-			return false
-		}
-		digits := bytes.TrimPrefix(bytes.TrimPrefix(rest[:end], []byte("0x")), []byte("0X"))
-		n, err := strconv.ParseUint(string(digits), 16, 64)
-		if err != nil {
-			c.Violation("perfmap/number", at, "%s is %s", field, verify.Quoted(rest[:end]))
-			return false
-		}
-		numbers[i] = n
-		if rest = rest[end:]; i == 0 {
-			rest = bytes.TrimLeft(rest, " \t")
-		}
-	}
-	name := rest[1:]
-	if len(name) == 0 {
-		c.Violation("perfmap/fields", at, "there is no NAME")
-		return false
-	}
-	f := jitted.Function{Addr: numbers[0], Size: numbers[1], Offset: at, WithoutCode: true}
+// line checks a line. It reports whether that is a function.
+func (c *checker) line(l *perfmap.Line) bool {
+	f := jitted.Function{Addr: l.Start, Size: l.Size, Offset: l.Offset, WithoutCode: true}
 	if f.Addr < lowest || f.Addr >= highest || f.Size > largest {
-		c.Violation("perfmap/address", at, "%s has %d bytes from %#x on", verify.Quoted(name), f.Size, f.Addr)
+		c.Violation("perfmap/address", l.Offset, "%s has %d bytes from %#x on", verify.Quoted(l.Name), f.Size, f.Addr)
 		return false
 	}
-	c.name(name, at)
-	c.place(&f, name)
+	c.name(l.Name, l.Offset)
+	c.place(&f, l.Name)
 	return true
 }
 

@@ -6,13 +6,9 @@ import "github.com/jitinject/jitinject/internal/verify"
 var rules = []verify.Rule{
 	// Lines.
 	{Name: "perfmap/fields", Severity: verify.Error,
-		Statement: "A line has START, SIZE and NAME, with a space between them.",
-		Cause:     "The runtime wrote a name with a newline, or two threads wrote at once. perf skips such lines, or uses something else as the name.",
-		Advice:    "Write each line by one call of write(2), and replace newlines in names."},
-	{Name: "perfmap/number", Severity: verify.Error,
-		Statement: "START and SIZE are hexadecimal numbers of at most 64 bits.",
-		Cause:     "They are decimal or negative, or the line begins inside another one.",
-		Advice:    "Write them with %llx."},
+		Statement: "A line has START and SIZE, hexadecimal numbers of at most 64 bits, and NAME, with a space between them.",
+		Cause:     "The runtime wrote a name with a newline, numbers that are decimal or negative, or two threads wrote at once. perf skips such lines, or uses something else as the name.",
+		Advice:    "Write each line by one call of write(2), numbers with %llx, and replace newlines in names."},
 	{Name: "perfmap/address", Severity: verify.Error,
 		Statement: "Code is where a process can have code: at 0x10000 or above, below 0x8000000000000000, and no function has more than 16 MiB.",
 		Cause:     "The fields are in another order, or the address is relative to something.",

@@ -74,7 +74,6 @@ func Check(ctx context.Context, r *verify.Reporter, src io.ReaderAt, size int64,
 	for _, p := range f.Progs {
 		o.phdrs = append(o.phdrs, p.ProgHeader)
 	}
-	o.layout()
 	o.Text = f.Section(".text")
 	o.symbolTable()
 	if !jit {
@@ -90,39 +89,6 @@ func Check(ctx context.Context, r *verify.Reporter, src io.ReaderAt, size int64,
 
 // offset returns where a section is.
 func offset(s *elf.Section) int64 { return int64(s.Offset) }
-
-// layout checks where sections and segments are.
-func (o *Object) layout() {
-	type extent struct {
-		lo, hi uint64
-		name   string
-	}
-	var extents []extent
-	for _, s := range o.ELF.Sections {
-		if s.Type == elf.SHT_NULL || s.Type == elf.SHT_NOBITS || s.FileSize == 0 {
-			continue
-		}
-		if s.Offset+s.FileSize < s.Offset || s.Offset+s.FileSize > uint64(o.Size) {
-			o.Violation("object/sections-overlap", offset(s), "section %s has %d bytes at %#x; the file has %d", verify.Quoted(s.Name), s.FileSize, s.Offset, o.Size)
-			continue
-		}
-		extents = append(extents, extent{s.Offset, s.Offset + s.FileSize, s.Name})
-	}
-	slices.SortFunc(extents, func(a, b extent) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi)) })
-	for i := 1; i < len(extents); i++ {
-		if a, b := extents[i-1], extents[i]; a.hi > b.lo {
-			o.Violation("object/sections-overlap", int64(b.lo), "section %s begins inside %s", verify.Quoted(b.name), verify.Quoted(a.name))
-		}
-	}
-	for i, p := range o.phdrs {
-		if p.Filesz > 0 && (p.Off+p.Filesz < p.Off || p.Off+p.Filesz > uint64(o.Size)) {
-			o.Violation("object/segments", int64(p.Off), "segment %d, %s, has %d bytes at %#x; the file has %d", i, p.Type, p.Filesz, p.Off, o.Size)
-		}
-		if p.Type == elf.PT_LOAD && p.Align > 1 && p.Off%p.Align != p.Vaddr%p.Align {
-			o.Violation("object/segments", int64(p.Off), "segment %d is at offset %#x and address %#x, which do not agree modulo %#x", i, p.Off, p.Vaddr, p.Align)
-		}
-	}
-}
 
 // symbolTable checks the symbols, and keeps those of functions.
 func (o *Object) symbolTable() {

@@ -1,58 +1,27 @@
 package checkproducer
 
 import (
-	"context"
 	"debug/elf"
-	"errors"
-	"io"
 
 	"github.com/jitinject/jitinject/internal/verify"
-	"github.com/jitinject/jitinject/jitdump"
 )
 
-// Check reports what a dump lacks, as notes. It sets Complete of r's result if nothing is missing.
-// A dump without functions gets no notes. skew is how many bytes the addresses in the dump's
-// JIT_CODE_DEBUG_INFO are too high; usually 0. The error is ctx's, or one of the file header.
-func Check(ctx context.Context, r *verify.Reporter, src io.ReaderAt, skew uint64) error {
-	reader, err := jitdump.NewReader(src)
-	if err != nil {
-		return verify.PlainError(err)
-	}
-	s := newScan(skew)
-	if err := s.read(ctx, reader); err != nil || s.functions == 0 {
-		return err
+// Write reports what the dump lacks, as notes. It sets Complete of r's result if nothing is missing. A dump
+// without functions gets no notes.
+func (s *Summary) Write(r *verify.Reporter, machine elf.Machine) {
+	if s.functions == 0 {
+		return
 	}
 	before := r.Result.Notes
 	s.reportNames(r)
 	s.reportLines(r)
 	s.reportFiles(r)
 	s.reportTree(r)
-	s.reportUnwinding(r, elf.Machine(reader.Header().Machine))
-	if !s.closed {
+	s.reportUnwinding(r, machine)
+	if !s.Closed {
 		r.Violation("producer/close", -1, "JIT_CODE_CLOSE: missing")
 	}
 	r.Result.Complete = r.Result.Notes == before
-	return nil
-}
-
-// read adds all records that can be read. The ordinary check reports the others.
-func (s *scan) read(ctx context.Context, reader *jitdump.Reader) error {
-	for n := 0; ; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		raw, err := reader.Next()
-		if errors.Is(err, jitdump.ErrTooLarge) {
-			continue
-		}
-		if err != nil {
-			if _, ok := reader.Resync(); ok {
-				continue
-			}
-			return nil
-		}
-		s.record(&raw)
-	}
 }
 
 // enough is the share of the code bytes, in percent, from which on lines and unwind tables count as
@@ -67,7 +36,7 @@ func percent(part, whole uint64) uint64 {
 	return part * 100 / whole
 }
 
-func (s *scan) reportNames(r *verify.Reporter) {
+func (s *Summary) reportNames(r *verify.Reporter) {
 	if s.unnamed > 0 {
 		r.Violation("producer/names", -1, "names: %d of %s", s.functions-s.unnamed, s.counted())
 	}
@@ -76,12 +45,12 @@ func (s *scan) reportNames(r *verify.Reporter) {
 	}
 }
 
-func (s *scan) reportLines(r *verify.Reporter) {
+func (s *Summary) reportLines(r *verify.Reporter) {
 	if share := percent(s.covered, s.bytes); share < enough {
 		r.Violation("producer/lines", -1, "lines: %d of %s, %d%% of the code bytes", s.withLines, s.counted(), share)
 	}
-	if s.treeOnly > 0 {
-		r.Violation("producer/plain-lines", -1, "lines for perf inject: %d of %s with lines", s.withLines-s.treeOnly, verify.Counted(s.withLines, "function"))
+	if s.withPlain < s.withLines {
+		r.Violation("producer/plain-lines", -1, "lines for perf inject: %d of %s with lines", s.withPlain, verify.Counted(s.withLines, "function"))
 	}
 	if s.positions > 0 && s.columns == 0 {
 		r.Violation("producer/columns", -1, "columns: 0 of %s", verify.Counted(s.positions, "source position"))
@@ -89,19 +58,19 @@ func (s *scan) reportLines(r *verify.Reporter) {
 }
 
 // reportTree reports what only DEBUG_INFO2 can have.
-func (s *scan) reportTree(r *verify.Reporter) {
+func (s *Summary) reportTree(r *verify.Reporter) {
 	if s.withCalls == 0 {
 		r.Violation("producer/calls", -1, "inlined calls: 0 of %s", s.counted())
 	}
-	if !s.user {
+	if !s.User {
 		r.Violation("producer/user", -1, "flag of the user's program: 0 of %s", s.counted())
 	}
-	if s.tiered == 0 {
+	if !s.Tiered {
 		r.Violation("producer/tiers", -1, "tiers: 0 of %s", s.counted())
 	}
 }
 
-func (s *scan) reportUnwinding(r *verify.Reporter, machine elf.Machine) {
+func (s *Summary) reportUnwinding(r *verify.Reporter, machine elf.Machine) {
 	share := percent(s.unwound, s.bytes)
 	if share >= enough {
 		return
@@ -113,4 +82,4 @@ func (s *scan) reportUnwinding(r *verify.Reporter, machine elf.Machine) {
 	r.Violation("producer/unwind", -1, "unwind tables: %d of %s, %d%% of the code bytes; %s", s.withUnwind, s.counted(), share, derived)
 }
 
-func (s *scan) counted() string { return verify.Counted(s.functions, "function") }
+func (s *Summary) counted() string { return verify.Counted(s.functions, "function") }

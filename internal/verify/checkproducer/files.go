@@ -20,18 +20,18 @@ type files struct {
 const maxFiles = 1 << 16
 
 // add notes a file. Names that are empty or no text are ignored: the ordinary check reports them.
-func (f *files) add(name []byte) {
-	if len(name) == 0 || !verify.IsText(name) || f.known[string(name)] || len(f.names) >= maxFiles {
+func (f *files) add(name string) {
+	if name == "" || !verify.IsText([]byte(name)) || f.known[name] || len(f.names) >= maxFiles {
 		return
 	}
-	f.known[string(name)] = true
-	f.names = append(f.names, string(name))
+	f.known[name] = true
+	f.names = append(f.names, name)
 }
 
-// embed notes that the dump has the text of a file.
-func (f *files) embed(name []byte) {
-	if len(f.embedded) < maxFiles {
-		f.embedded[string(name)] = true
+// Embed notes that the dump has the text of a file.
+func (s *Summary) Embed(name []byte) {
+	if len(s.files.embedded) < maxFiles {
+		s.files.embedded[string(name)] = true
 	}
 }
 
@@ -50,7 +50,7 @@ func isHere(name string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-func (s *scan) reportFiles(r *verify.Reporter) {
+func (s *Summary) reportFiles(r *verify.Reporter) {
 	var relative, absent []string
 	for _, name := range s.files.names {
 		if s.files.embedded[name] {

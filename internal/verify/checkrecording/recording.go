@@ -17,7 +17,7 @@ import (
 type checker struct {
 	*verify.Reporter
 	rec     *recorded.File
-	ids     sampleIDs
+	events  map[uint64]int // by id
 	rounds  rounds
 	memory  []memoryEvent
 	objects map[string]*mappedObject // by path
@@ -65,8 +65,8 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File) error {
 	c := &checker{Reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
 	c.rounds.off = rec.IsDir // each of its files has an order of its own
-	if rec.Seekable != nil {
-		c.sections()
+	if rec.Seekable != nil && rec.Seekable.Header.Unfinished {
+		c.Violation("recording/unfinished", 0, "the header does not say how much data there is")
 	}
 	c.attrs()
 	if err := c.walk(ctx); err != nil {
@@ -95,18 +95,17 @@ func fileError(err error) bool {
 
 // attrs checks the events.
 func (c *checker) attrs() {
-	seen := make(map[uint64]int)
+	c.events = make(map[uint64]int)
 	for i := range c.rec.Attrs {
 		a := &c.rec.Attrs[i]
 		for _, id := range a.IDs {
-			if first, twice := seen[id]; twice && first != i {
+			if first, twice := c.events[id]; twice && first != i {
 				c.Violation("recording/ids", -1, "events %d and %d have the id %d", first, i, id)
 			}
-			seen[id] = i
+			c.events[id] = i
 		}
 	}
 	c.stacks = c.copiesStacks()
-	c.ids = sampleIDsOf(c.rec.Order, c.rec.Attrs)
 }
 
 // walk goes through the records.
@@ -176,9 +175,14 @@ func (c *checker) record(rec perfdata.Record, at int64) error {
 	if !rec.Type.IsKernel() {
 		return nil
 	}
-	if text := c.ids.check(rec); text != "" {
-		c.Violation("recording/sample-id", at, "%s: %s", rec.Type, text)
-		return nil
+	if n := len(rec.Data); n%8 != 0 {
+		return fmt.Errorf("%s: its size, %d, is no multiple of 8", rec.Type, n)
+	}
+	if id, ok := c.rec.EventID(rec); ok && id != 0 && len(c.events) > 0 {
+		if _, known := c.events[id]; !known {
+			c.Violation("recording/sample-id", at, "%s: no event has the id %d", rec.Type, id)
+			return nil
+		}
 	}
 	time, timed := c.rec.Time(rec)
 	if timed {

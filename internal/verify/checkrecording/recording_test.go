@@ -68,16 +68,6 @@ var recordingBreaches = []breach{
 		le.PutUint64(b[48:], 0)
 		return b[:end]
 	}),
-	bent("recording/sections", func(t *testing.T, b []byte) []byte {
-		table := le.Uint64(b[40:]) + le.Uint64(b[48:])
-		le.PutUint64(b[table+16:], le.Uint64(b[40:])+8) // the host name
-		return b
-	}),
-	bent("recording/sections", func(t *testing.T, b []byte) []byte {
-		attrs := le.Uint64(b[24:])
-		le.PutUint64(b[attrs+128:], attrs+8) // the ids
-		return b
-	}, "recording/sample-id"),
 	bent("recording/ids", func(t *testing.T, b []byte) []byte { return pipe(t, b, 2) }),
 	bent("recording/record", func(t *testing.T, b []byte) []byte {
 		p := pipe(t, b, 1)
@@ -101,7 +91,7 @@ var recordingBreaches = []breach{
 		w.Sample(dumpPID, 300, a)
 		w.ID = 77
 	}),
-	recorded("recording/sample-id", func(w *verifytest.World) {
+	recorded("recording/record", func(w *verifytest.World) {
 		w.MapObject(200)
 		w.Raw(3, 0, make([]byte, 8))
 	}),

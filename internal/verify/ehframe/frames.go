@@ -12,31 +12,6 @@ import (
 type Entry struct {
 	at        uint64 // its address
 	Low, High uint64 // of the code it is about
-	rows      []cfaRow
-}
-
-// A CFA is the Canonical Frame Address of a row: a register plus an offset in bytes.
-type CFA struct {
-	Reg    uint64 // DWARF number
-	Offset int64
-}
-
-// A cfaRow is the CFA from an offset in the code of an FDE on. known is false if it is an expression.
-type cfaRow struct {
-	from uint64
-	CFA
-	known bool
-}
-
-// CFA returns the CFA at an address of the code. ok is false if it is an expression.
-func (f *Entry) CFA(addr uint64) (cfa CFA, ok bool) {
-	for _, r := range f.rows {
-		if r.from > addr-f.Low {
-			break
-		}
-		cfa, ok = r.CFA, r.known
-	}
-	return cfa, ok
 }
 
 // Read returns the FDEs of an .eh_frame, sorted by the code they are about.
@@ -73,14 +48,10 @@ func entries(place callframe.Place, data []byte) (table []Entry, err error) {
 		case e.Size == 0:
 			return nil, fmt.Errorf(".eh_frame: the FDE at %#x is about 0 bytes of code at %#x", e.At, e.Low)
 		}
-		f := Entry{at: place.Addr + uint64(e.At), Low: e.Low, High: e.Low + e.Size}
-		_, err := r.Rows(&r.CIEs[e.CIE], e.Instructions, e.InstrAt, e.Size, func(from, _ uint64, row *callframe.Row) string {
-			f.rows = append(f.rows, cfaRow{from, CFA{row.Reg, row.Offset}, row.Defined && !row.Computed})
-			return row.Fault(&place)
-		})
+		_, err := r.Rows(&r.CIEs[e.CIE], e.Instructions, e.InstrAt, e.Size, func(_, _ uint64, row *callframe.Row) string { return row.Fault(&place) })
 		if err != nil {
 			return nil, err
 		}
-		table = append(table, f)
+		table = append(table, Entry{at: place.Addr + uint64(e.At), Low: e.Low, High: e.Low + e.Size})
 	}
 }

@@ -5,10 +5,9 @@ import "strings"
 // What a mapping of code is like, and in which mode the processor was: of the misc field of a
 // record [linux/perf_event.h], and of mmap(2).
 const (
-	CPUMode     = 7       // PERF_RECORD_MISC_CPUMODE_MASK
-	CPUModeUser = 2       // PERF_RECORD_MISC_USER
-	MmapData    = 1 << 13 // PERF_RECORD_MISC_MMAP_DATA: a record MMAP is of what is not executable
-	ProtExec    = 4       // PROT_EXEC
+	CPUMode     = 7 // PERF_RECORD_MISC_CPUMODE_MASK
+	CPUModeUser = 2 // PERF_RECORD_MISC_USER
+	ProtExec    = 4 // PROT_EXEC
 )
 
 // IsAnonymous reports whether a name stands for memory without a file.

@@ -1,15 +1,15 @@
 package registered
 
 import (
+	"bytes"
 	"debug/elf"
-	"encoding/binary"
 )
 
-// The dynamic symbols are found as the dynamic linker finds them: by the segment PT_DYNAMIC and a hash
+// The dynamic symbols are found as the dynamic linker finds them: by the segment PT_DYNAMIC and its hash
 // table. Section headers are not in memory.
 
 // A dynamic has the entries of a PT_DYNAMIC that matter here: addresses in the image.
-type dynamic struct{ symbols, strings, gnuHash, hash uint64 }
+type dynamic struct{ symbols, strings, gnuHash uint64 }
 
 const (
 	// maxDynamic bounds a PT_DYNAMIC, in bytes.
@@ -25,13 +25,7 @@ func (im *image) dynamicSymbol(name string) (addr uint64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	if d.gnuHash != 0 {
-		return im.gnuLookup(&d, name)
-	}
-	if d.hash != 0 {
-		return im.sysvLookup(&d, name)
-	}
-	return 0, false
+	return im.gnuLookup(&d, name)
 }
 
 // dynamic reads PT_DYNAMIC.
@@ -49,21 +43,21 @@ func (im *image) dynamic() (d dynamic, ok bool) {
 			value := im.own(im.number(b[word:]))
 			switch elf.DynTag(im.number(b)) {
 			case elf.DT_NULL:
-				return d, d.symbols != 0 && d.strings != 0
+				return d, d.isWhole()
 			case elf.DT_SYMTAB:
 				d.symbols = value
 			case elf.DT_STRTAB:
 				d.strings = value
 			case elf.DT_GNU_HASH:
 				d.gnuHash = value
-			case elf.DT_HASH:
-				d.hash = value
 			}
 		}
-		return d, d.symbols != 0 && d.strings != 0
+		return d, d.isWhole()
 	}
 	return d, false
 }
+
+func (d *dynamic) isWhole() bool { return d.symbols != 0 && d.strings != 0 && d.gnuHash != 0 }
 
 // own returns an address of PT_DYNAMIC as one of the image: glibc replaces most of them by addresses in
 // memory, other dynamic linkers leave them as they are.
@@ -130,71 +124,56 @@ func (im *image) gnuLookup(d *dynamic, name string) (uint64, bool) {
 	return 0, false
 }
 
-// sysvLookup finds a symbol by DT_HASH: the numbers of buckets and of symbols, the buckets, and for each
-// symbol the next one of its chain.
-func (im *image) sysvLookup(d *dynamic, name string) (uint64, bool) {
-	hash := uint32(0)
-	for _, c := range []byte(name) {
-		hash = hash<<4 + uint32(c)
-		high := hash & 0xf0000000
-		hash = (hash ^ high>>24) &^ high
-	}
-	head, ok := im.numbers32(d.hash, 2)
-	if !ok || head[0] == 0 {
-		return 0, false
-	}
-	at := d.hash + 8 + 4*uint64(hash%head[0])
-	for range maxChain {
-		i, ok := im.numbers32(at, 1)
-		if !ok || i[0] == 0 || i[0] >= head[1] {
-			break
-		}
-		if addr, ok := im.symbol(d, i[0], name); ok {
-			return addr, true
-		}
-		at = d.hash + 8 + 4*uint64(head[0]) + 4*uint64(i[0])
-	}
-	return 0, false
-}
-
-// symbol returns the address in memory of the i-th symbol, if it has the name and is defined.
+// symbol returns the address in memory of the i-th dynamic symbol, if it has the name and is defined.
 func (im *image) symbol(d *dynamic, i uint32, name string) (uint64, bool) {
-	size := uint64(elf.Sym64Size)
-	if im.p.word() == 4 {
-		size = elf.Sym32Size
-	}
-	b := make([]byte, size)
-	if im.read(d.symbols+uint64(i)*size, b) != nil {
+	b := make([]byte, im.p.symbolSize())
+	if im.read(d.symbols+uint64(i)*uint64(len(b)), b) != nil {
 		return 0, false
 	}
-	order := im.p.Order
-	value, section := uint64(0), uint16(0)
-	if size == elf.Sym64Size {
-		value, section = order.Uint64(b[8:]), order.Uint16(b[6:])
-	} else {
-		value, section = uint64(order.Uint32(b[4:])), order.Uint16(b[14:])
-	}
-	if elf.SectionIndex(section) == elf.SHN_UNDEF || value == 0 {
+	at, value := im.p.symbol(b)
+	if value == 0 {
 		return 0, false
 	}
 	own := make([]byte, len(name)+1)
-	if im.read(d.strings+uint64(order.Uint32(b)), own) != nil || string(own) != name+"\x00" {
+	if im.read(d.strings+uint64(at), own) != nil || string(own) != name+"\x00" {
 		return 0, false
 	}
 	return im.bias + value, true
 }
 
+// symbolSize returns the size of a symbol, in bytes.
+func (p *Process) symbolSize() int {
+	if p.word() == 4 {
+		return elf.Sym32Size
+	}
+	return elf.Sym64Size
+}
+
+// symbol returns the offset of a symbol's name, and its value, which is 0 if it is not defined.
+func (p *Process) symbol(b []byte) (name uint32, value uint64) {
+	section := uint16(0)
+	if p.word() == 4 {
+		value, section = uint64(p.Order.Uint32(b[4:])), p.Order.Uint16(b[14:])
+	} else {
+		value, section = p.Order.Uint64(b[8:]), p.Order.Uint16(b[6:])
+	}
+	if elf.SectionIndex(section) == elf.SHN_UNDEF {
+		value = 0
+	}
+	return p.Order.Uint32(b), value
+}
+
 // maxSymbols bounds the symbol table of a file, in bytes. Four times as much is allowed for its names.
 const maxSymbols = 64 << 20
 
-// fileSymbol returns the address in memory of a symbol that only the file has. known is false if the
-// file has no symbol table, or is not there.
+// fileSymbol returns the address in memory of a symbol that the file has. known is false if the file has no
+// symbol table, or is not there.
 func (im *image) fileSymbol(name string) (addr uint64, ok, known bool) {
 	if !im.open() {
 		return 0, false, false
 	}
 	f, err := elf.NewFile(im.file)
-	if err != nil {
+	if err != nil || f.Class != im.p.Class || f.ByteOrder != im.p.Order {
 		return 0, false, false
 	}
 	table := f.SectionByType(elf.SHT_SYMTAB)
@@ -209,30 +188,12 @@ func (im *image) fileSymbol(name string) (addr uint64, ok, known bool) {
 	if err != nil {
 		return 0, false, false
 	}
-	addr, ok = findSymbol(symbols, names, f.ByteOrder, f.Class, name)
-	return im.bias + addr, ok, true
-}
-
-// findSymbol returns the value of a defined symbol in a table.
-func findSymbol(symbols, names []byte, order binary.ByteOrder, class elf.Class, name string) (uint64, bool) {
-	size := elf.Sym64Size
-	if class == elf.ELFCLASS32 {
-		size = elf.Sym32Size
-	}
-	for ; len(symbols) >= size; symbols = symbols[size:] {
-		at := uint64(order.Uint32(symbols))
-		if at+uint64(len(name)) >= uint64(len(names)) || string(names[at:at+uint64(len(name))]) != name || names[at+uint64(len(name))] != 0 {
-			continue
-		}
-		value, section := uint64(0), uint16(0)
-		if class == elf.ELFCLASS32 {
-			value, section = uint64(order.Uint32(symbols[4:])), order.Uint16(symbols[14:])
-		} else {
-			value, section = order.Uint64(symbols[8:]), order.Uint16(symbols[6:])
-		}
-		if elf.SectionIndex(section) != elf.SHN_UNDEF && value != 0 {
-			return value, true
+	want := []byte(name + "\x00")
+	for size := im.p.symbolSize(); len(symbols) >= size; symbols = symbols[size:] {
+		at, value := im.p.symbol(symbols)
+		if value != 0 && uint64(at) < uint64(len(names)) && bytes.HasPrefix(names[at:], want) {
+			return im.bias + value, true, true
 		}
 	}
-	return 0, false
+	return 0, false, true
 }
