@@ -43,9 +43,6 @@ func appendSeconds(b []byte, ns uint64) []byte {
 	return b
 }
 
-// FloatText is the shortest text that stands for a number.
-func FloatText(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
 // appendPlace appends file:line:column, as far as they are known.
 func appendPlace(b, file []byte, line, column uint64) []byte {
 	b = appendQuoted(b, file)
