@@ -111,34 +111,11 @@ func (f *traceForm) file(rec *recording.Recording, stream bool) *perfdata.File {
 	return &file
 }
 
-// eventDesc returns the names of the recording's events, or nil.
-func eventDesc(s *recording.Recording) []perfdata.NamedEvent {
-	content := s.Described
-	if s.In.File != nil {
-		f := s.In.File.Feature(perfdata.FeatureEventDesc)
-		if f == nil {
-			return nil
-		}
-		var err error
-		if content, err = f.Bytes(); err != nil {
-			return nil
-		}
-	}
-	if content == nil {
-		return nil
-	}
-	events, err := perfdata.EventDesc(s.In.Order, content)
-	if err != nil {
-		return nil
-	}
-	return events
-}
-
 // eventName returns the name of an event. If the recording has none, it is the name that perf
 // would use, or else consists of numbers.
 func eventName(s *recording.Recording, i int) string {
-	if described := eventDesc(s); i < len(described) && described[i].Name != "" {
-		return described[i].Name
+	if name := s.EventName(i); name != "" {
+		return name
 	}
 	type event struct {
 		typ    uint32

@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/procmem"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/jitdump"
 )
 
 // A Dump is a jitdump that a running process has open for writing.
@@ -48,12 +47,12 @@ func Dumps(pid uint32) (dumps []Dump, err error) {
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, procmem.ErrorOf(err)
 		}
-		number, ok := NumberOf(target)
+		number, ok := jitdump.ProcessOf(target)
 		if err != nil || !ok { // it was closed since, or is no dump
 			continue
 		}
 		if own == nil {
-			if own, err = numbersOf(pid); err != nil {
+			if own, err = procmem.Numbers(pid); err != nil {
 				return nil, procmem.ErrorOf(err)
 			}
 		}
@@ -88,46 +87,6 @@ func (d *Dump) isWritten() bool {
 	}
 	d.Info, err = sys.Stat(d.link())
 	return err == nil && d.Info.Mode().IsRegular()
-}
-
-// NumberOf returns the number of the process in the name of a dump, which may end in " (deleted)", and
-// whether target is the path of one.
-func NumberOf(target string) (number uint32, ok bool) {
-	name, ok := strings.CutPrefix(path.Base(strings.TrimSuffix(target, " (deleted)")), "jit-")
-	if !ok {
-		return 0, false
-	}
-	if name, ok = strings.CutSuffix(name, ".dump"); !ok {
-		return 0, false
-	}
-	if first, second, both := strings.Cut(name, "-"); both {
-		if _, err := strconv.ParseUint(first, 10, 32); err != nil {
-			return 0, false
-		}
-		name = second
-	}
-	n, err := strconv.ParseUint(name, 10, 32)
-	if err != nil {
-		return 0, false
-	}
-	return uint32(n), true
-}
-
-// numbersOf returns the numbers of a process in its pid namespaces: ours, and those inside it.
-func numbersOf(pid uint32) ([]uint32, error) {
-	numbers := []uint32{pid}
-	status, err := sys.ReadFile(procmem.Dir(pid) + "/status")
-	if err != nil {
-		return nil, err
-	}
-	_, after, _ := strings.Cut(string(status), "\nNSpid:")
-	line, _, _ := strings.Cut(after, "\n")
-	for _, field := range strings.Fields(line) {
-		if n, err := strconv.ParseUint(field, 10, 32); err == nil {
-			numbers = append(numbers, uint32(n))
-		}
-	}
-	return numbers, nil
 }
 
 // errOther says that the descriptor is of another file by now, or closed.

@@ -202,31 +202,6 @@ func TestXRay_SeveralTracesInAFile(t *testing.T) {
 	}
 }
 
-// Data of an event that may be a record is read as data, and the summary says so, with the
-// numbers of the buffers.
-func TestXRay_UnclearEventData(t *testing.T) {
-	w := newWorld(t)
-	h := xrayfdr.Header{Order: binary.LittleEndian, Version: 2, CycleFrequency: 1e9, BufferSize: 4096}
-	madeXRay(t, w, h, func(xw *xraygen.Writer) {
-		xw.Begin(&xrayfdr.Block{TID: 100, TSC: 1000, Microseconds: 1})
-		xw.Function(xrayfdr.Enter, 1, 1000)
-		xw.Function(xrayfdr.Exit, 1, 1010)
-		for i := range uint64(2) {
-			xw.Begin(&xrayfdr.Block{TID: 100, TSC: 2000 + 1000*i, Microseconds: 2 + uint32(i)})
-			xw.Function(xrayfdr.Enter, 1, 2000+1000*i)
-			xw.CustomEvent(2010+1000*i, []byte{0x10, 0, 0, 0, 20, 0, 0, 0}) // function 1 begins, 20 ns later
-			xw.Function(xrayfdr.Exit, 1, 2040+1000*i)
-		}
-	})
-	sum, err := w.run()
-	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "in its buffers 1, 2 (counted from 0), the data of events may be there or be overwritten") {
-		t.Fatalf("got %v, %s; want no error, 1 problem that names buffers 1 and 2", err, asJSON(sum))
-	}
-	if x := sum.Traces[0]; x.Calls != 3 || x.Unmatched+x.Inferred != 0 {
-		t.Errorf("%d calls, %d exits without an entry; want 3 and 0", x.Calls, x.Unmatched)
-	}
-}
-
 // A runtime whose buffers are full takes the oldest ones again, and says so nowhere. What
 // the recording knows of the process tells.
 func TestXRay_BuffersOverwritten(t *testing.T) {
@@ -289,21 +264,19 @@ func TestXRay_TraceNotNamed(t *testing.T) {
 }
 
 // A trace that was copied while it was written has what is there, and that something is
-// missing is said. Events of old runtimes have lost their data, which is put right.
+// missing is said.
 func TestXRay_CopiedWhileWritten(t *testing.T) {
-	write := func(version uint16) func(*xraygen.Writer) {
-		return func(xw *xraygen.Writer) {
-			for i := range uint64(2) {
-				xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 1000 + 100*i, Microseconds: 1})
-				for n := range uint64(3) {
-					xw.Function(xrayfdr.Enter, 1, 1000+100*i+10*n)
-					xw.Function(xrayfdr.Exit, 1, 1005+100*i+10*n)
-				}
+	w := newWorld(t)
+	h := xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
+	madeXRay(t, w, h, func(xw *xraygen.Writer) {
+		for i := range uint64(2) {
+			xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 1000 + 100*i, Microseconds: 1})
+			for n := range uint64(3) {
+				xw.Function(xrayfdr.Enter, 1, 1000+100*i+10*n)
+				xw.Function(xrayfdr.Exit, 1, 1005+100*i+10*n)
 			}
 		}
-	}
-	w := newWorld(t)
-	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, write(5))
+	})
 	path := w.path("xray.log")
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -313,24 +286,5 @@ func TestXRay_CopiedWhileWritten(t *testing.T) {
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "it ends inside a buffer; later records are missing; let the program end") || sum.Traces[0].Calls != 6 || sum.Traces[0].Inferred != 1 {
 		t.Errorf(`got %v, %s; want no error, 1 problem, Problems[0] with "it ends inside a buffer; later records are missing; let the program end", Traces[0].Calls = 6, Traces[0].Inferred = 1`, err, asJSON(sum))
-	}
-
-	w = newWorld(t)
-	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 2, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xraygen.Writer) {
-		xw.Lose()
-		write(2)(xw)
-		xw.CustomEvent(1200, []byte("0123456"))
-		for n := range uint64(20) {
-			xw.Function(xrayfdr.Enter, 2, 1210+20*n)
-			xw.Function(xrayfdr.Exit, 2, 1220+20*n)
-		}
-	})
-	w.Comm(100, 950, "calls", false) // threads are known by their numbers
-	sum, err = w.run()
-	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 26 || sum.Traces[0].Notes != 1 {
-		t.Fatalf("got %v, %s; want no error, nothing missing, Traces[0].Calls = 26, Traces[0].Notes = 1", err, asJSON(sum))
-	}
-	if r := sum.Traces[0].XRay.Fixes; len(r) == 0 || r[0].Name != "overwritten-events" || r[0].Count != 1 {
-		t.Errorf(`got %+v; want some quirks, r[0].Name = "overwritten-events", r[0].Count = 1`, r)
 	}
 }

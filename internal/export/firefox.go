@@ -30,8 +30,6 @@ func writeFirefox(w *bufio.Writer, p *profile.Profile, options Options) error {
 		jsonWriter: &jsonWriter{Writer: bufio.NewWriterSize(zip, 1<<16)},
 		p:          p,
 		merged:     p.Merge(false),
-		strings:    make(map[string]int),
-		objects:    make(map[string]int),
 		local:      newLocalTables(p),
 	}
 	f.numberObjects()
@@ -40,7 +38,7 @@ func writeFirefox(w *bufio.Writer, p *profile.Profile, options Options) error {
 	f.raw(`{"meta":{`)
 	f.meta(all, options)
 	f.raw("},\n\"libs\":[")
-	for i, object := range f.libraries {
+	for i, object := range f.libraries.list {
 		f.separate(i)
 		f.library(object)
 	}
@@ -52,7 +50,7 @@ func writeFirefox(w *bufio.Writer, p *profile.Profile, options Options) error {
 		f.thread(s, mains, several)
 	}
 	f.raw("],\n\"shared\":{\"stringArray\":[")
-	for i, s := range f.inOrder {
+	for i, s := range f.strings.list {
 		f.separate(i)
 		f.quote(s)
 	}
@@ -68,14 +66,12 @@ type firefoxWriter struct {
 	*jsonWriter
 	p         *profile.Profile
 	merged    profile.Merged
-	strings   map[string]int // index in inOrder
-	inOrder   []string
-	objects   map[string]int // index in libraries
-	libraries []string       // paths of objects
-	first     uint64         // time of the first sample
-	duration  uint64         // from the first sample to the last
-	interval  uint64         // nanoseconds between two samples of a running thread
-	timeless  bool           // the recording has no times: samples follow each other by the interval
+	strings   table[string]
+	libraries table[string] // paths of objects
+	first     uint64        // time of the first sample
+	duration  uint64        // from the first sample to the last
+	interval  uint64        // nanoseconds between two samples of a running thread
+	timeless  bool          // the recording has no times: samples follow each other by the interval
 	local     localTables
 }
 
@@ -86,17 +82,6 @@ func (f *firefoxWriter) separate(index int) {
 	}
 }
 
-// index is that of a string in the shared table.
-func (f *firefoxWriter) index(s string) int {
-	i, ok := f.strings[s]
-	if !ok {
-		i = len(f.inOrder)
-		f.strings[s] = i
-		f.inOrder = append(f.inOrder, s)
-	}
-	return i
-}
-
 // numberObjects gives each object with a symbol an index. Those of JIT code follow the others:
 // there may be thousands.
 func (f *firefoxWriter) numberObjects() {
@@ -104,11 +89,9 @@ func (f *firefoxWriter) numberObjects() {
 		for _, function := range f.merged.First {
 			symbol := &f.p.Functions[function]
 			object := symbol.KnownObject()
-			if _, known := f.objects[object]; known || object == "" || (symbol.Kind == profile.JIT) != jit {
-				continue
+			if object != "" && (symbol.Kind == profile.JIT) == jit {
+				f.libraries.at(object)
 			}
-			f.objects[object] = len(f.libraries)
-			f.libraries = append(f.libraries, object)
 		}
 	}
 }

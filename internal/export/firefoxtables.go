@@ -50,53 +50,56 @@ type firefoxFrame struct {
 	symbol int // index in merged of the function that has the code
 }
 
-// localTables have what the samples of one thread need. Values are indices in the profile,
-// positions those in the file.
+// A table has distinct values, in the order in which they were added.
+type table[T comparable] struct {
+	index map[T]int
+	list  []T
+}
+
+// at returns the position of a value, which is added at the end if it is new.
+func (t *table[T]) at(value T) int {
+	at, ok := t.index[value]
+	if !ok {
+		if t.index == nil {
+			t.index = make(map[T]int)
+		}
+		at = len(t.list)
+		t.index[value] = at
+		t.list = append(t.list, value)
+	}
+	return at
+}
+
+// reset empties the table and keeps its memory.
+func (t *table[T]) reset() {
+	clear(t.index)
+	t.list = t.list[:0]
+}
+
+// localTables have what the samples of one thread need.
 type localTables struct {
 	stacks     map[int]int // stack in the profile: position
 	stackFrame []int       // position of the frame
 	prefix     []int       // position of the caller, -1 for none
-	frames     map[firefoxFrame]int
-	frameList  []firefoxFrame
-	functions  map[int]int // index in merged: position
-	functionOf []int
-	resources  map[int]int // library: position
-	resourceOf []int
-	natives    map[int]int // index in merged: position
-	nativeOf   []int
-	path       []int // a buffer
+	frames     table[firefoxFrame]
+	functions  table[int] // of indices in merged
+	resources  table[int] // of libraries
+	natives    table[int] // of indices in merged
+	path       []int      // a buffer
 }
 
 func newLocalTables(p *profile.Profile) localTables {
-	return localTables{
-		stacks:    make(map[int]int, len(p.Stacks)),
-		frames:    make(map[firefoxFrame]int),
-		functions: make(map[int]int),
-		resources: make(map[int]int),
-		natives:   make(map[int]int),
-	}
+	return localTables{stacks: make(map[int]int, len(p.Stacks))}
 }
 
 // reset empties the tables and keeps their memory.
 func (t *localTables) reset() {
 	clear(t.stacks)
-	clear(t.frames)
-	clear(t.functions)
-	clear(t.resources)
-	clear(t.natives)
-	t.stackFrame, t.prefix, t.frameList = t.stackFrame[:0], t.prefix[:0], t.frameList[:0]
-	t.functionOf, t.resourceOf, t.nativeOf = t.functionOf[:0], t.resourceOf[:0], t.nativeOf[:0]
-}
-
-// position is that of a value, which is added at the end if it is new.
-func position(known map[int]int, list *[]int, value int) int {
-	at, ok := known[value]
-	if !ok {
-		at = len(*list)
-		known[value] = at
-		*list = append(*list, value)
-	}
-	return at
+	t.stackFrame, t.prefix = t.stackFrame[:0], t.prefix[:0]
+	t.frames.reset()
+	t.functions.reset()
+	t.resources.reset()
+	t.natives.reset()
 }
 
 // addStack returns the position of a stack in the thread's table. Callers are added before.
@@ -117,25 +120,13 @@ func (f *firefoxWriter) addStack(stack int) int {
 		s := f.p.Stacks[t.path[i]]
 		frame := firefoxFrame{frame: s.Frame, symbol: f.merged.Of[f.p.Frames[s.Frame].Function]}
 		if f.p.Frames[s.Frame].Inlined && at >= 0 {
-			caller := t.frameList[t.stackFrame[at]]
+			caller := t.frames.list[t.stackFrame[at]]
 			frame.depth, frame.symbol = min(caller.depth+1, maxInlineDepth), caller.symbol
 		}
-		t.stackFrame = append(t.stackFrame, f.addFrame(frame))
+		t.stackFrame = append(t.stackFrame, t.frames.at(frame))
 		t.prefix = append(t.prefix, at)
 		at = len(t.prefix) - 1
 		t.stacks[t.path[i]] = at
-	}
-	return at
-}
-
-// addFrame returns the position of a frame in the thread's table.
-func (f *firefoxWriter) addFrame(frame firefoxFrame) int {
-	t := &f.local
-	at, ok := t.frames[frame]
-	if !ok {
-		at = len(t.frameList)
-		t.frames[frame] = at
-		t.frameList = append(t.frameList, frame)
 	}
 	return at
 }
@@ -192,13 +183,13 @@ func (f *firefoxWriter) length(n int) {
 // frameTable writes frames without addresses: these would count from the beginning of an object in
 // memory, which is unknown.
 func (f *firefoxWriter) frameTable() {
-	t, n := &f.local, len(f.local.frameList)
+	t, n := &f.local, len(f.local.frames.list)
 	function := func(row int) *profile.Function {
-		return &f.p.Functions[f.p.Frames[t.frameList[row].frame].Function]
+		return &f.p.Functions[f.p.Frames[t.frames.list[row].frame].Function]
 	}
 	f.raw(`"frameTable":{`)
 	f.constant("address", "-1", n)
-	f.column("inlineDepth", n, func(row int) int { return t.frameList[row].depth })
+	f.column("inlineDepth", n, func(row int) int { return t.frames.list[row].depth })
 	f.column("category", n, func(row int) int {
 		if kind := int(function(row).Kind); kind < len(firefoxCategories) {
 			return kind
@@ -212,17 +203,17 @@ func (f *firefoxWriter) frameTable() {
 		return 0
 	})
 	f.column("func", n, func(row int) int {
-		return position(t.functions, &t.functionOf, f.merged.Of[f.p.Frames[t.frameList[row].frame].Function])
+		return t.functions.at(f.merged.Of[f.p.Frames[t.frames.list[row].frame].Function])
 	})
 	f.column("nativeSymbol", n, func(row int) int {
-		symbol := t.frameList[row].symbol
+		symbol := t.frames.list[row].symbol
 		if f.symbol(symbol).KnownObject() == "" {
 			return -1
 		}
-		return position(t.natives, &t.nativeOf, symbol)
+		return t.natives.at(symbol)
 	})
 	f.constant("innerWindowID", "0", n)
-	f.column("line", n, func(row int) int { return lineOrNull(f.p.Frames[t.frameList[row].frame].Line) })
+	f.column("line", n, func(row int) int { return lineOrNull(f.p.Frames[t.frames.list[row].frame].Line) })
 	f.constant("column", "null", n)
 	f.length(n)
 }
@@ -242,12 +233,12 @@ func lineOrNull(line int) int {
 
 // funcTable writes the functions of the frames.
 func (f *firefoxWriter) funcTable() {
-	t, n := &f.local, len(f.local.functionOf)
+	t, n := &f.local, len(f.local.functions.list)
 	function := func(row int) *profile.Function {
-		return f.symbol(t.functionOf[row])
+		return f.symbol(t.functions.list[row])
 	}
 	f.raw(`"funcTable":{`)
-	f.column("name", n, func(row int) int { return f.index(functionName(function(row))) })
+	f.column("name", n, func(row int) int { return f.strings.at(functionName(function(row))) })
 	f.constant("isJS", "false", n)
 	f.constant("relevantForJS", "false", n)
 	f.raw(`"resource":[`)
@@ -255,8 +246,8 @@ func (f *firefoxWriter) funcTable() {
 		if row > 0 {
 			f.raw(",")
 		}
-		if object, ok := f.objects[function(row).KnownObject()]; ok {
-			f.integer(position(t.resources, &t.resourceOf, object))
+		if object, ok := f.libraries.index[function(row).KnownObject()]; ok {
+			f.integer(t.resources.at(object))
 		} else {
 			f.raw("-1") // the format's sign for none
 		}
@@ -266,7 +257,7 @@ func (f *firefoxWriter) funcTable() {
 		if function(row).File == "" {
 			return -1
 		}
-		return f.index(text(function(row).File))
+		return f.strings.at(text(function(row).File))
 	})
 	f.column("lineNumber", n, func(row int) int { return lineOrNull(function(row).Line) })
 	f.constant("columnNumber", "null", n)
@@ -276,10 +267,10 @@ func (f *firefoxWriter) funcTable() {
 // resourceTable writes the objects of the functions.
 func (f *firefoxWriter) resourceTable() {
 	const library = "1" // the type of a resource
-	t, n := &f.local, len(f.local.resourceOf)
+	t, n := &f.local, len(f.local.resources.list)
 	f.raw(`"resourceTable":{`)
-	f.column("lib", n, func(row int) int { return t.resourceOf[row] })
-	f.column("name", n, func(row int) int { return f.index(objectName(f.libraries[t.resourceOf[row]])) })
+	f.column("lib", n, func(row int) int { return t.resources.list[row] })
+	f.column("name", n, func(row int) int { return f.strings.at(objectName(f.libraries.list[t.resources.list[row]])) })
 	f.constant("host", "null", n)
 	f.constant("type", library, n)
 	f.length(n)
@@ -288,11 +279,11 @@ func (f *firefoxWriter) resourceTable() {
 // nativeSymbols writes the functions that have code. With the depth of a frame, they say into what
 // it is inlined. Their addresses are unknown: numbers keep them apart.
 func (f *firefoxWriter) nativeSymbols() {
-	t, n := &f.local, len(f.local.nativeOf)
+	t, n := &f.local, len(f.local.natives.list)
 	f.raw(`"nativeSymbols":{`)
-	f.column("libIndex", n, func(row int) int { return f.objects[f.symbol(t.nativeOf[row]).Object] })
-	f.column("address", n, func(row int) int { return t.nativeOf[row] })
-	f.column("name", n, func(row int) int { return f.index(functionName(f.symbol(t.nativeOf[row]))) })
+	f.column("libIndex", n, func(row int) int { return f.libraries.index[f.symbol(t.natives.list[row]).Object] })
+	f.column("address", n, func(row int) int { return t.natives.list[row] })
+	f.column("name", n, func(row int) int { return f.strings.at(functionName(f.symbol(t.natives.list[row]))) })
 	f.constant("functionSize", "null", n)
 	f.length(n)
 }

@@ -84,7 +84,7 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if err != nil {
 		return nil, recording.Error(in.Path, err)
 	}
-	sum := &Summary{Input: opts.Input, Objects: len(r.objects), Missing: []Missing{}, Notes: []string{}, Unwinds: r.hasStacks()}
+	sum := &Summary{Input: opts.Input, Objects: len(r.objects), Missing: []Missing{}, Notes: []string{}, Unwinds: r.rec.CopiesStacks()}
 	if err := r.choose(ctx, opts.All, sum); err != nil {
 		return nil, recording.Error(in.Path, err)
 	}

@@ -98,13 +98,3 @@ func (r *result) lookUpIDs(table []byte) {
 		}
 	}
 }
-
-// hasStacks reports whether samples have copies of stacks, which perf unwinds.
-func (r *result) hasStacks() bool {
-	for i := range r.rec.Attrs {
-		if r.rec.Attrs[i].SampleType()&perfdata.FieldStackUser != 0 {
-			return true
-		}
-	}
-	return false
-}

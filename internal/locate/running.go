@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -108,32 +107,12 @@ func OpenInProcess(rec *recording.Recording, pid uint32, since uint64, path func
 	if ran, err := running(rec, recording.Marker{PID: pid, Time: since}); err != nil || !ran {
 		return nil, failed(err)
 	}
-	inner, err := innerPID(pid)
+	numbers, err := procmem.Numbers(pid)
 	if err != nil {
 		return nil, failed(err)
 	}
-	file, err := openInRoot(procmem.Dir(pid), path(inner))
+	file, err := openInRoot(procmem.Dir(pid), path(numbers[len(numbers)-1]))
 	return file, failed(err)
-}
-
-// innerPID returns the pid of a running process in its own pid namespace, or pid if the kernel does not
-// say it.
-func innerPID(pid uint32) (uint32, error) {
-	status, err := sys.ReadFile(procmem.Dir(pid) + "/status")
-	if err != nil {
-		return pid, err
-	}
-	_, after, _ := strings.Cut(string(status), "\nNSpid:")
-	line, _, _ := strings.Cut(after, "\n")
-	pids := strings.Fields(line) // from the outermost namespace that we see to its own
-	if len(pids) == 0 {
-		return pid, nil
-	}
-	inner, err := strconv.ParseUint(pids[len(pids)-1], 10, 32)
-	if err != nil {
-		return pid, nil
-	}
-	return uint32(inner), nil
 }
 
 // openLink opens the file that one of the kernel's links leads to, or returns nil if it has another

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -35,4 +36,22 @@ func Started(pid uint32) (uint64, error) {
 	const tick = 1e9 / 100 // USER_HZ, on every machine
 	start, asleep := ticks*tick, uint64(boot.Nano()-monotonic.Nano())
 	return start - min(start, asleep), nil
+}
+
+// Numbers returns the numbers of a process in its pid namespaces: ours first, and its own last. Old kernels
+// say ours only.
+func Numbers(pid uint32) ([]uint32, error) {
+	numbers := []uint32{pid}
+	status, err := sys.ReadFile(Dir(pid) + "/status")
+	if err != nil {
+		return nil, err
+	}
+	_, after, _ := strings.Cut(string(status), "\nNSpid:")
+	line, _, _ := strings.Cut(after, "\n")
+	for field := range strings.FieldsSeq(line) {
+		if n, err := strconv.ParseUint(field, 10, 32); err == nil {
+			numbers = append(numbers, uint32(n))
+		}
+	}
+	return numbers, nil
 }

@@ -37,21 +37,12 @@ func readRecording(ctx context.Context, opts *Options) (*recorded, error) {
 		return nil, err
 	}
 	defer in.Close()
-	rec := &recorded{fields: perfdata.AllFields, changed: in.Info.ModTime(), kernel: make(map[string]bool), buildIDs: make(map[string]string)}
-	layouts := perfdata.NoLayouts(in.Order)
-	var attrs []perfdata.Attr
-	addAttrs := func(added []perfdata.Attr) error {
-		attrs = append(attrs, added...)
-		for i := range added {
-			rec.addAttr(&added[i], in.Order)
-		}
-		layouts, err = perfdata.NewLayouts(in.Order, attrs)
-		return err
+	state, err := recording.New(in)
+	if err != nil {
+		return nil, recording.Error(in.Path, err)
 	}
+	rec := &recorded{fields: perfdata.AllFields, changed: in.Info.ModTime(), kernel: make(map[string]bool), buildIDs: make(map[string]string)}
 	if f := in.File; f != nil {
-		if err := addAttrs(f.Attrs); err != nil {
-			return nil, recording.Error(in.Path, err)
-		}
 		for i := range f.Features {
 			if !isRead(f.Features[i].ID) {
 				continue
@@ -76,25 +67,40 @@ func readRecording(ctx context.Context, opts *Options) (*recorded, error) {
 			return nil, ctx.Err()
 		}
 		switch r.Type {
-		case perfdata.RecordHeaderAttr:
-			a, err := perfdata.HeaderAttr(in.Order, r)
-			if err == nil {
-				err = addAttrs([]perfdata.Attr{a})
-			}
-			if err != nil {
+		case perfdata.RecordHeaderAttr, perfdata.RecordHeaderFeature:
+			if err := state.Observe(r, -1); err != nil {
 				return nil, recording.Error(in.Path, err)
 			}
-		case perfdata.RecordHeaderFeature:
-			if id, content, ok := perfdata.HeaderFeature(in.Order, r); ok && isRead(id) {
+			if id, content, ok := perfdata.HeaderFeature(in.Order, r); ok && r.Type == perfdata.RecordHeaderFeature && isRead(id) {
 				rec.addFeature(in.Order, id, content)
 			}
 		case perfdata.RecordHeaderBuildID:
 			rec.addFeature(in.Order, perfdata.FeatureBuildID, perfdata.AppendBuildIDRecord(nil, in.Order, r))
 		default:
-			rec.add(layouts, r)
+			rec.add(state.Layouts, r)
 		}
 	}
+	rec.describe(state)
 	return rec, nil
+}
+
+// describe adds what the header says of the events and of the run.
+func (rec *recorded) describe(state *recording.Recording) {
+	for i := range state.Attrs {
+		rec.addAttr(&state.Attrs[i], state.In.Order)
+		if name := state.EventName(i); name != "" { // of a damaged list, perf script has the names
+			rec.events = append(rec.events, name)
+		}
+	}
+	rec.about.Host, rec.about.Arch = state.Hostname, state.Machine
+	var words []string
+	for _, arg := range known.Typed(state.Cmdline) {
+		words = append(words, quote.ShellWord(arg))
+	}
+	rec.about.Command = strings.Join(words, " ")
+	if state.ClockData != nil {
+		rec.clock = *state.ClockData
+	}
 }
 
 // flagFreq is the bit freq of perf_event_attr: sample_freq has the number of samples per second, and
@@ -114,8 +120,7 @@ func (rec *recorded) addAttr(a *perfdata.Attr, order binary.ByteOrder) {
 // isRead reports whether addFeature knows a feature. The others may be large.
 func isRead(id perfdata.FeatureID) bool {
 	switch id {
-	case perfdata.FeatureHostname, perfdata.FeatureOSRelease, perfdata.FeatureVersion, perfdata.FeatureArch,
-		perfdata.FeatureCPUDesc, perfdata.FeatureCmdline, perfdata.FeatureEventDesc, perfdata.FeatureClockData, perfdata.FeatureBuildID:
+	case perfdata.FeatureOSRelease, perfdata.FeatureVersion, perfdata.FeatureCPUDesc, perfdata.FeatureBuildID:
 		return true
 	}
 	return false
@@ -124,34 +129,17 @@ func isRead(id perfdata.FeatureID) bool {
 func (rec *recorded) addFeature(order binary.ByteOrder, id perfdata.FeatureID, content []byte) {
 	about := &rec.about
 	switch id {
-	case perfdata.FeatureHostname:
-		about.Host = perfdata.Text(order, content)
 	case perfdata.FeatureOSRelease:
 		about.Kernel = perfdata.Text(order, content)
 	case perfdata.FeatureVersion:
 		about.Perf = perfdata.Text(order, content)
-	case perfdata.FeatureArch:
-		about.Arch = perfdata.Text(order, content)
 	case perfdata.FeatureCPUDesc:
 		about.CPU = perfdata.Text(order, content)
-	case perfdata.FeatureCmdline:
-		var words []string
-		for _, arg := range known.Typed(perfdata.Cmdline(order, content)) {
-			words = append(words, quote.ShellWord(arg))
-		}
-		about.Command = strings.Join(words, " ")
-	case perfdata.FeatureClockData:
-		rec.clock, _ = perfdata.ReadClockData(order, content)
 	case perfdata.FeatureBuildID:
 		for e, err := range perfdata.BuildIDs(order, content) {
 			if err == nil { // perf script reads the table, too, and reports what is wrong
 				rec.setBuildID(e.Filename, e.BuildID)
 			}
-		}
-	case perfdata.FeatureEventDesc:
-		named, _ := perfdata.EventDesc(order, content) // of a damaged list, perf script has the names
-		for i := range named {
-			rec.events = append(rec.events, named[i].Name)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/dumptail"
 	"github.com/jitinject/jitinject/internal/format/v8log"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/jitdump"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -28,7 +29,7 @@ type Collected struct {
 
 // isDump reports whether a path has the name of a jitdump.
 func isDump(path string) bool {
-	_, ok := dumptail.NumberOf(path)
+	_, ok := jitdump.ProcessOf(path)
 	return ok
 }
 

@@ -3,9 +3,9 @@ package recording
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/jitdump"
 )
 
 // This file interprets the names of mappings.
@@ -13,40 +13,10 @@ import (
 // DeletedSuffix is what the kernel appends to the name of a file that has been deleted.
 const DeletedSuffix = " (deleted)"
 
-// markerNumber returns the number in the name of a dump, jit-NUMBER.dump, and whether path is
-// such a name. The number is the producer's pid in its own pid namespace. JavaScriptCore calls
-// its dumps jit-TID-NUMBER.dump.
+// markerNumber returns the number in the name of a dump, and whether path is a path with such a name.
 func markerNumber(path []byte) (number uint32, ok bool) {
-	path = bytes.TrimSuffix(path, []byte(DeletedSuffix))
-	slash := bytes.LastIndexByte(path, '/')
-	if slash < 0 {
-		return 0, false
-	}
-	numbers, ok := bytes.CutPrefix(path[slash+1:], []byte("jit-"))
-	if !ok {
-		return 0, false
-	}
-	if numbers, ok = bytes.CutSuffix(numbers, []byte(".dump")); !ok {
-		return 0, false
-	}
-	if tid, pid, both := bytes.Cut(numbers, []byte("-")); both {
-		if _, ok = decimal(tid); !ok {
-			return 0, false
-		}
-		numbers = pid
-	}
-	return decimal(numbers)
-}
-
-// decimal returns the value of a string that consists of digits only.
-func decimal(digits []byte) (uint32, bool) {
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-	}
-	n, err := strconv.ParseUint(string(digits), 10, 32)
-	return uint32(n), err == nil
+	number, ok = jitdump.ProcessOf(string(path))
+	return number, ok && bytes.IndexByte(path, '/') >= 0
 }
 
 // The names of objects begin with ObjectPrefix. Objects of several functions that jitinject 0.1 made

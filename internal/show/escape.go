@@ -27,9 +27,6 @@ func appendBytes(b, v []byte) []byte {
 // appendSeconds appends nanoseconds as perf script --ns prints them.
 func appendSeconds(b []byte, ns uint64) []byte { return fmt.Appendf(b, "%d.%09d", ns/1e9, ns%1e9) }
 
-// FloatText is the shortest text that stands for a number.
-func FloatText(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
 // appendPlace appends file:line:column, as far as they are known.
 func appendPlace(b, file []byte, line, column uint64) []byte {
 	b = appendQuoted(b, file)

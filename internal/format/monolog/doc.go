@@ -35,17 +35,9 @@
 //
 // An event begins with a byte, type in its lower half and exinfo in its upper half, and with the time
 // since the event before, a uleb (unsigned LEB128). The rest, by version ("13+": from version 13 on;
-// "<13": before):
+// "<13": before); other.go has the layouts of all other types:
 //
 //	type       exinfo                      fields
-//	0 alloc    0, 1: backtrace             ptr class (15+: vtable), obj, uleb size [backtrace]
-//	1 gc       1 event                     byte event, byte generation (<13: ulebs)
-//	           2 resize                    uleb size
-//	           3 move                      uleb n, n obj: old, new, old, new …
-//	           4 handle created, 6 with bt uleb type, uleb handle, obj [backtrace]     6: 11+
-//	           5 handle destroyed, 7       uleb type, uleb handle [backtrace]          7: 11+
-//	           8, 9 finalizers begin, end                                              13+
-//	           10, 11 of an object         obj                                         13+
 //	2 metadata 0 name, 2 load, 4 unload    byte mtype, ptr, then by mtype:
 //	           mtype 1 class               ptr image, flags, name
 //	           mtype 2 image               flags, name [16+: mvid]
@@ -56,33 +48,11 @@
 //	           mtype 7 vtable              ptr domain, ptr class                       15+
 //	3 method   1 leave, 2 enter, 3 by exc  method
 //	           4 jit                       method, ptr code, uleb size, name
-//	4 exc.     0 throw, 8 with bt          obj [backtrace]
-//	           1 clause                    byte type (<13: uleb), uleb number, method [14+: obj]
-//	5 monitor  14+: 0, 8 with bt           byte event, obj [backtrace]
-//	           <14: event, +8 with bt      obj [backtrace, if event is 1]
-//	6 heap     0 start, 1 end
-//	           2 object (<13: no time)     obj, ptr class (15+: vtable), uleb size [16+: byte generation],
-//	                                       uleb n, n times { [2+: uleb offset from the one before], obj }
-//	           3 roots (<13: no time)      15+: uleb n, n times { ptr, obj }
-//	                                       <15: uleb n, uleb collection, n times { obj, uleb type (13: byte), uleb extra }
-//	           4 root register             ptr, uleb size, byte source, ptr key, name  15+
-//	           5 root unregister           ptr                                         15+
-//	7 sample   0 hit (<13: no time)        [<14: uleb type (13: byte)] [<13: uleb time, whole] [11+: ptr thread],   4+
-//	                                       uleb n, n ptr [6+: uleb n, n times { method [<13: sleb, sleb offsets] }]
-//	           1 symbol (<13: no time)     ptr, uleb size, name                        4+
-//	           2 binary                    ptr (<14: sleb), uleb offset, uleb size, name   4 to 15
-//	           3 counters (<13: no time)   uleb n, n times { uleb section [0x8000: name], name, uleb type, unit, variance
-//	                                       (13, 14: bytes), uleb index }               5+
-//	           4 values (<13: no time)     [<13: uleb milliseconds], until index is 0: { uleb index, uleb type (13, 14: byte), value } 5+
 //	8 runtime  1 jit helper                byte type (<13: uleb), ptr code, uleb size [type 5 (<14: 6): name]   8+
-//	9 coverage 0, 1, 2, 3 (<13: no time)   3, 5, 0, 2 strings; 3, 3, 5, 3 ulebs        10 to 15
-//	10 meta    0 sync point                byte type                                   13+
-//	           1 aot id                    name                                        16+
 //
 // where
 //
 //	ptr        sleb (signed LEB128), added to ptr_base
-//	obj        sleb, added to obj_base; the sum times 8 is the address
 //	method     sleb, added to the method before, the first to method_base
 //	flags      <13: uleb, 0; none later
 //	name …     UTF-8 with a NUL

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
-	"math"
 	"strings"
 )
 
@@ -40,7 +39,7 @@ func newParser(src io.ReaderAt, size int64) (*parser, error) {
 		p.start += int64(line) + 1
 	}
 	p.Decoder = json.NewDecoder(io.NewSectionReader(src, p.start, size-p.start))
-	p.UseNumber()
+	p.UseNumber() // in what is passed over, any is right
 	return p, nil
 }
 
@@ -52,13 +51,27 @@ func (p *parser) fail(format string, args ...any) error {
 // token reads the next token.
 func (p *parser) token() (json.Token, error) {
 	t, err := p.Token()
+	return t, p.explained(err)
+}
+
+// value reads a value that is want, in words.
+func (p *parser) value(to any, want string) error {
+	err := p.Decode(to)
+	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) {
+		return p.fail("this is not %s", want)
+	}
+	return p.explained(err)
+}
+
+// explained says in a decoder's error where it is.
+func (p *parser) explained(err error) error {
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-		return nil, fmt.Errorf("source map: offset %#x: this is no JSON", p.start+syntax.Offset)
+		return fmt.Errorf("source map: offset %#x: this is no JSON", p.start+syntax.Offset)
 	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil, p.fail("the JSON ends too early")
+		return p.fail("the JSON ends too early")
 	}
-	return t, err
+	return err
 }
 
 // document reads the whole map.
@@ -85,11 +98,11 @@ func (p *parser) object(m *Map, line, column uint32, whole bool) error {
 		}
 		switch key {
 		case "version":
-			version, err = p.integer(math.MaxInt32)
+			err = p.value(&version, "a number")
 		case "sourceRoot":
-			root, err = p.text()
+			err = p.value(&root, "a text")
 		case "mappings":
-			part.mappings, err = p.text()
+			err = p.value(&part.mappings, "a text")
 		case "sources":
 			err = p.list(func(text string, _, _ int64, null bool) error {
 				if len(m.Sources) == maxSources {
@@ -196,7 +209,7 @@ func (p *parser) sections(m *Map) error {
 
 // section reads a section after its brace. Its offset may follow its map.
 func (p *parser) section(m *Map) error {
-	var line, column int64
+	var at struct{ Line, Column int32 }
 	count := len(m.parts)
 	for p.More() {
 		key, err := p.token()
@@ -206,7 +219,9 @@ func (p *parser) section(m *Map) error {
 		var t json.Token
 		switch key {
 		case "offset":
-			line, column, err = p.offset()
+			if err = p.value(&at, "the offset of a section"); err == nil && (at.Line < 0 || at.Column < 0) {
+				err = p.fail("a section begins before its file")
+			}
 		case "map":
 			if t, err = p.token(); err != nil || t != json.Delim('{') {
 				return p.wrong(err, "the map of a section")
@@ -231,7 +246,7 @@ func (p *parser) section(m *Map) error {
 		return p.fail("a section has no map")
 	}
 	q := &m.parts[count]
-	q.line, q.column = uint32(line), uint32(column)
+	q.line, q.column = uint32(at.Line), uint32(at.Column)
 	if count > 0 {
 		if last := &m.parts[count-1]; q.line < last.line || q.line == last.line && q.column < last.column {
 			return p.fail("a section begins before the last one")
@@ -240,64 +255,12 @@ func (p *parser) section(m *Map) error {
 	return nil
 }
 
-// offset reads where a section begins.
-func (p *parser) offset() (line, column int64, err error) {
-	if t, err := p.token(); err != nil || t != json.Delim('{') {
-		return 0, 0, p.wrong(err, "the offset of a section")
-	}
-	for p.More() && err == nil {
-		var key json.Token
-		if key, err = p.token(); err != nil {
-			break
-		}
-		switch key {
-		case "line":
-			line, err = p.integer(math.MaxInt32)
-		case "column":
-			column, err = p.integer(math.MaxInt32)
-		default:
-			err = p.skip()
-		}
-	}
-	if err == nil {
-		_, err = p.token()
-	}
-	return line, column, err
-}
-
 // wrong returns err, or else an error that something else is expected.
 func (p *parser) wrong(err error, want string) error {
 	if err != nil {
 		return err
 	}
 	return p.fail("this is not %s", want)
-}
-
-// integer reads a number from 0 to largest.
-func (p *parser) integer(largest int64) (int64, error) {
-	t, err := p.token()
-	if err != nil {
-		return 0, err
-	}
-	number, ok := t.(json.Number)
-	n, err := number.Int64()
-	if !ok || err != nil || n < 0 || n > largest {
-		return 0, p.fail("this is no number from 0 to %d", largest)
-	}
-	return n, nil
-}
-
-// text reads a string, or null as "".
-func (p *parser) text() (string, error) {
-	t, err := p.token()
-	if err != nil {
-		return "", err
-	}
-	s, ok := t.(string)
-	if !ok && t != nil {
-		return "", p.fail("this is no text")
-	}
-	return s, nil
 }
 
 // list reads a list of strings and nulls. add gets the offsets of each string as JSON, with the

@@ -134,7 +134,7 @@ func TestRead_Damage(t *testing.T) {
 		"{}":                                     errNotMap.Error(),
 		`{"version":2,"mappings":""}`:            errNotMap.Error(),
 		`{"version":3,"mappings":"AAAA`:          "source map: offset 0x18: the JSON ends too early",
-		`{"version":3,"mappings":7}`:             "source map: offset 0x19: this is no text",
+		`{"version":3,"mappings":7}`:             "source map: offset 0x19: this is not a text",
 		`{"version":3,"mappings":"AAAA,!"}`:      `source map: mappings at character 5, of generated line 1: '!' is no digit of Base64`,
 		`{"version":3,"mappings":";;AAAAg"}`:     "source map: mappings at character 7, of generated line 3: the mappings end inside a number",
 		`{"version":3,"mappings":"AA"}`:          "source map: mappings at character 2, of generated line 1: a segment has 2 numbers",
@@ -143,7 +143,7 @@ func TestRead_Damage(t *testing.T) {
 		`{"version":3,"mappings":"D"}`:           "source map: mappings at character 1, of generated line 1: the column -1 is invalid",
 		`{"version":3,"sections":[{}]}`:          "source map: offset 0x1b: a section has no map",
 		`{"version":3,"sections":[{"url":"x"}]}`: "source map: offset 0x1f: a section is in another file",
-		`{"version":3,"sections":[{"offset":{"line":-1}}]}`: "source map: offset 0x2d: this is no number from 0 to 2147483647",
+		`{"version":3,"sections":[{"offset":{"line":-1}}]}`: "source map: offset 0x2e: a section begins before its file",
 	} {
 		_, err := Read(strings.NewReader(text), int64(len(text)))
 		if err == nil || err.Error() != want {

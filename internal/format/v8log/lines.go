@@ -2,42 +2,24 @@ package v8log
 
 import (
 	"bytes"
-	"encoding/binary"
 	"hash/maphash"
 	"math"
-	"sort"
+	"slices"
 )
 
-// Lines are the starts of the lines of a text. They need about a byte and a half for each line.
+// Lines are the starts of the lines of a text.
 type Lines struct {
 	Units  int64  // length of the text in UTF-16 code units
 	Digest uint64 // hash of the escaped text, the same for equal texts while the process runs
 
-	marks  []lineMark // of every markEvery-th line
-	deltas []byte     // length of each line, with its end, as uvarints
+	starts []uint32 // in code units of the script; at least one
 }
-
-// A lineMark is the start of a line.
-type lineMark struct {
-	unit uint32 // of the script
-	at   uint32 // index of the line's length in deltas
-}
-
-// markEvery is the number of lines from one mark to the next.
-const markEvery = 32
 
 // Bytes returns how much memory the lines need, in bytes.
-func (l *Lines) Bytes() int { return cap(l.deltas) + 8*cap(l.marks) }
+func (l *Lines) Bytes() int { return 4 * cap(l.starts) }
 
 // Count returns the number of lines, 1 or more.
-func (l *Lines) Count() int {
-	n := (len(l.marks) - 1) * markEvery
-	for rest := l.deltas[l.marks[len(l.marks)-1].at:]; len(rest) > 0; n++ {
-		_, size := binary.Uvarint(rest)
-		rest = rest[size:]
-	}
-	return n
-}
+func (l *Lines) Count() int { return len(l.starts) }
 
 // Position returns the line and the column, both from 1, of a code unit. ok is false for units
 // after the end of the text.
@@ -46,18 +28,11 @@ func (l *Lines) Position(unit int32) (line, column uint32, ok bool) {
 		return 0, 0, false
 	}
 	u := uint32(unit)
-	i := sort.Search(len(l.marks), func(i int) bool { return l.marks[i].unit > u }) - 1
-	start, at := l.marks[i].unit, int(l.marks[i].at)
-	line = uint32(i)*markEvery + 1
-	for at < len(l.deltas) {
-		n, size := binary.Uvarint(l.deltas[at:])
-		if uint64(u-start) < n {
-			break
-		}
-		start, at = start+uint32(n), at+size
-		line++
+	n, found := slices.BinarySearch(l.starts, u)
+	if found {
+		n++
 	}
-	return line, u - start + 1, true
+	return uint32(n), u - l.starts[n-1] + 1, true
 }
 
 // A linesOf counts the code units of an escaped text, and finds its lines. Lines end as V8 counts
@@ -67,8 +42,6 @@ type linesOf struct {
 
 	lines   Lines
 	unit    int64 // of the script
-	start   int64 // unit where the line starts
-	count   int   // number of lines
 	escape  []byte
 	afterCR bool // the last unit was CR
 	digest  maphash.Hash
@@ -86,7 +59,7 @@ const (
 var textSeed = maphash.MakeSeed()
 
 func newLinesOf() *linesOf {
-	t := new(linesOf)
+	t := &linesOf{lines: Lines{starts: []uint32{0}}}
 	t.digest.SetSeed(textSeed)
 	return t
 }
@@ -142,27 +115,16 @@ func (t *linesOf) one(unit uint16) {
 	}
 }
 
-// endLine ends the line with the last unit.
-func (t *linesOf) endLine() {
-	t.afterCR = false
-	t.line()
-}
-
-// maxLines bounds the lines of a text. Their starts need some 10 MB.
+// maxLines bounds the lines of a text. Their starts need 32 MB.
 const maxLines = 8 << 20
 
-// line records a line up to the current unit. Offsets in V8's logs have 31 bits, so later lines are
-// not needed.
-func (t *linesOf) line() {
-	if t.unit > math.MaxInt32 || t.count > maxLines {
-		return
+// endLine ends the line with the last unit. Offsets in V8's logs have 31 bits, so later lines are not
+// needed.
+func (t *linesOf) endLine() {
+	t.afterCR = false
+	if t.unit <= math.MaxInt32 && len(t.lines.starts) <= maxLines {
+		t.lines.starts = append(t.lines.starts, uint32(t.unit))
 	}
-	if t.count%markEvery == 0 {
-		t.lines.marks = append(t.lines.marks, lineMark{uint32(t.start), uint32(len(t.lines.deltas))})
-	}
-	t.lines.deltas = binary.AppendUvarint(t.lines.deltas, uint64(t.unit-t.start))
-	t.count++
-	t.start = t.unit
 }
 
 // finish returns the lines of the whole text.
@@ -173,12 +135,7 @@ func (t *linesOf) finish() *Lines {
 	if len(t.escape) > 0 {
 		t.bad++
 	}
-	t.unit++ // the last line holds the end of the text
-	t.line()
-	t.lines.Units, t.lines.Digest = t.unit-1, t.digest.Sum64()
-	if len(t.lines.marks) == 0 { // the first line is too long
-		t.lines.marks = append(t.lines.marks, lineMark{})
-	}
+	t.lines.Units, t.lines.Digest = t.unit, t.digest.Sum64()
 	l := t.lines
 	return &l
 }

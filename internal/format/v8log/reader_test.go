@@ -172,7 +172,7 @@ func TestLines_RandomTexts(t *testing.T) {
 				escaped = append(escaped, escapeUnit(u)...)
 			}
 		}
-		var parts linesOf
+		parts := newLinesOf()
 		for rest := escaped; len(rest) > 0; {
 			n := 1 + rnd.IntN(len(rest))
 			parts.add(rest[:n])

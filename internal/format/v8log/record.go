@@ -120,7 +120,7 @@ func (r *Reader) scriptSource() Record {
 	if s.Lines = t.finish(); t.bad > 0 {
 		r.fieldAt = s.Text.Off
 		r.fail("has %d escapes that are none of V8's", t.bad)
-	} else if t.count > maxLines {
+	} else if s.Lines.Count() > maxLines {
 		r.fieldAt = s.Text.Off
 		r.fail("has more than %d lines", maxLines)
 	}

@@ -37,35 +37,7 @@ func (r *Reader) event(d []byte, to state) (*Record, error) {
 	}
 	garbage := !isZero(d[used:])
 
-	if r.payloads == unknown && r.version() <= lastOverwriting && size > 0 {
-		r.payloads = kept
-		if t := r.header.origin; t != nil {
-			how, unclear, err := t.judge(r.header)
-			if err != nil {
-				return r.fail(err)
-			}
-			r.payloads = how
-			if unclear {
-				r.fixes[UnclearPayload]++
-			}
-		}
-	}
 	step := metadataSize + int(size)
-	lost := r.payloads == overwritten && size > 0
-	if lost && r.version() >= 2 {
-		// The used part of a buffer was counted with the data that was not stepped
-		// over, so that as many bytes at its end mean nothing. Behind the last
-		// record they are the data of an event in front.
-		r.claimed -= int64(size)
-		if r.claimed == r.offset()+metadataSize {
-			lost = false
-		} else {
-			r.end = min(r.end, r.claimed)
-		}
-	}
-	if lost {
-		step = metadataSize
-	}
 	n, err := r.fill(step)
 	if err != nil {
 		return r.fail(err)
@@ -79,11 +51,7 @@ func (r *Reader) event(d []byte, to state) (*Record, error) {
 	if garbage {
 		r.fixes[ReservedBytes]++
 	}
-	if lost {
-		r.fixes[OverwrittenPayload]++
-	} else {
-		rec.Payload = r.win[r.pos+metadataSize : r.pos+step : r.pos+step]
-	}
+	rec.Payload = r.win[r.pos+metadataSize : r.pos+step : r.pos+step]
 	if rec.Kind == TypedEvent {
 		r.typed++
 	}

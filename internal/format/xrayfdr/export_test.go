@@ -7,7 +7,6 @@ import "io"
 var newWriter func(dst io.Writer, h *Header) (writer, error)
 
 type writer interface {
-	Lose()
 	Begin(*Block) error
 	CPU(cpu uint16, tsc uint64) error
 	Function(kind Kind, id uint32, tsc uint64) error

@@ -7,16 +7,9 @@ import "fmt"
 type Fix uint8
 
 const (
-	// OverwrittenPayload: the runtime did not step over an event's data, and the
-	// records behind the marker were written over it (LLVM 5 to 7). Counted once
-	// for each event.
-	OverwrittenPayload Fix = iota
-	// UnclearPayload: a block with events whose data may be overwritten or not: both
-	// make sense. They are read as the document says. Counted once for each block.
-	UnclearPayload
 	// CarriedTSC: a block without NewCPUId (LLVM 5) goes on from the last TSC of
 	// its thread's block before.
-	CarriedTSC
+	CarriedTSC Fix = iota
 	// LostTSC: a block without NewCPUId, and without a block before it. Its TSC
 	// counts from 0.
 	LostTSC
@@ -54,7 +47,7 @@ const (
 )
 
 var fixNames = [numFixes]string{
-	"event data overwritten", "buffer whose event data may be overwritten", "buffer without NewCPUId", "buffer without NewCPUId and nothing before", "arguments after a plain entry",
+	"buffer without NewCPUId", "buffer without NewCPUId and nothing before", "arguments after a plain entry",
 	"thread id of four bytes", "garbage in reserved bytes", "no EndOfBuffer", "EndOfBuffer in a later version", "no PidEntry",
 	"record cut by the buffer's end",
 	"buffer extents without the markers of typed events", "file ends inside a buffer", "wrong buffer extents", "buffer found by searching",

@@ -48,16 +48,11 @@ type Header struct {
 	BufferSize uint64
 	Reserved   [8]byte // real runtimes write leftovers of their stack
 
-	origin *origin // nil for a header alone
+	start int64 // offset in the file
 }
 
 // Offset returns where the header is in its file: 0, unless other traces are before it.
-func (h *Header) Offset() int64 {
-	if h.origin == nil {
-		return 0
-	}
-	return h.origin.start
-}
+func (h *Header) Offset() int64 { return h.start }
 
 // Emulated says whether TSC counts nanoseconds of CLOCK_REALTIME.
 func (h *Header) Emulated() bool { return h.CycleFrequency == EmulatedFrequency }
@@ -119,8 +114,8 @@ const (
 	maxBuffer = 1 << 40
 )
 
-// readHeader reads the file header at an offset of src, which has size bytes.
-func readHeader(src io.ReaderAt, start, size int64) (*Header, error) {
+// readHeader reads the file header at an offset of src.
+func readHeader(src io.ReaderAt, start int64) (*Header, error) {
 	var b [HeaderSize]byte
 	n, err := src.ReadAt(b[:], start)
 	if n < len(b) && err != nil && err != io.EOF {
@@ -128,7 +123,7 @@ func readHeader(src io.ReaderAt, start, size int64) (*Header, error) {
 	}
 	h, err := ParseHeader(b[:n])
 	if err == nil {
-		h.origin = &origin{src: src, start: start, size: size}
+		h.start = start
 	}
 	return h, err
 }

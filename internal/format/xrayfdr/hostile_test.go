@@ -64,7 +64,7 @@ func TestReader_CutAtEveryByte(t *testing.T) {
 
 // TestReader_BlocksShuffled puts blocks into other orders: each reads as before.
 func TestReader_BlocksShuffled(t *testing.T) {
-	for _, name := range []string{"v1-llvm5-threads", "v5-llvm14-small", "v2-llvm6", "v1-llvm5-events"} {
+	for _, name := range []string{"v1-llvm5-threads", "v5-llvm14-small", "v2-llvm6"} {
 		file := unpacked(t, name+".xray")
 		blocks, records, want, _ := readAll(t, file)
 		for seed := range uint64(10) {

@@ -175,7 +175,7 @@ func (r *Reader) last() (tsc uint64, cpu uint16, err error) {
 func (r *Reader) carry() error {
 	if r.carried == nil {
 		r.carried = make(map[int64]Block)
-		x, err := readIndex(r.src, r.header.origin.start, r.header.origin.size)
+		x, err := readIndex(r.src, r.header.start, r.whole)
 		if errors.Is(err, errTooMany) {
 			x = &Index{}
 		} else if err != nil {

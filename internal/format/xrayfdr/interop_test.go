@@ -93,7 +93,7 @@ func TestReader_RandomTracesAsLLVMReads(t *testing.T) {
 	for version := uint16(2); version <= MaxVersion; version++ {
 		compared := 0
 		for seed := uint64(0); compared < 10; seed++ {
-			file, _ := madeTrace(seed, int(version), binary.LittleEndian, false)
+			file, _ := madeTrace(seed, int(version), binary.LittleEndian)
 			_, records, _, _ := readAll(t, file)
 			var ours strings.Builder
 			typed := false

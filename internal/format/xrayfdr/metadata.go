@@ -26,7 +26,6 @@ func (r *Reader) metadata(b []byte, to state) (*Record, error) {
 		}
 	case Extents:
 		rec.Extents, used = o.Uint64(d), 8
-		r.claimed = r.offset() + metadataSize + int64(min(rec.Extents, maxBuffer))
 	case PID:
 		rec.PID, used = o.Uint32(d), 4
 	case CustomEvent, TypedEvent:

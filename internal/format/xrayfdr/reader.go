@@ -11,7 +11,8 @@ type Reader struct {
 	src    io.ReaderAt
 	header *Header
 	big    bool
-	size   int64 // of the file
+	whole  int64 // size of the file
+	size   int64 // where the trace ends at the latest
 	next   int64 // where the next block begins
 	after  int64 // where another trace begins, behind the last block; 0 if there is none
 	list   []Block
@@ -28,16 +29,14 @@ type Reader struct {
 	end      int64
 	limit    int64
 
-	block   Block
-	claimed int64 // version 2 and later: the block's end as its extents have it
-	state   state
-	tsc     uint64
-	cpu     uint16
-	rec     Record
-	other   bool // rec is no function record
+	block Block
+	state state
+	tsc   uint64
+	cpu   uint16
+	rec   Record
+	other bool // rec is no function record
 
-	payloads payloads
-	carried  map[int64]Block // blocks without NewCPUId, by offset
+	carried map[int64]Block // blocks without NewCPUId, by offset
 
 	head [HeaderSize + patternSize]byte // for at
 
@@ -55,7 +54,7 @@ func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
 
 // openTrace returns a reader of the trace with its header at an offset of src.
 func openTrace(src io.ReaderAt, start, size int64, window int) (*Reader, error) {
-	h, err := readHeader(src, start, size)
+	h, err := readHeader(src, start)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (r *Reader) NextTrace() (*Reader, error) {
 	if r.after == 0 {
 		return nil, io.EOF
 	}
-	next, err := openTrace(r.src, r.after, r.header.origin.size, r.winSize)
+	next, err := openTrace(r.src, r.after, r.whole, r.winSize)
 	if err == nil {
 		next.win, next.winAt, next.pos = r.win, r.winAt, r.pos // it is read already
 	}
@@ -80,7 +79,7 @@ func (r *Reader) NextTrace() (*Reader, error) {
 }
 
 func newReader(src io.ReaderAt, h *Header, size int64, window int) *Reader {
-	return &Reader{src: src, header: h, big: h.Order == binary.BigEndian, size: size, limit: size, winSize: window, state: atEnd}
+	return &Reader{src: src, header: h, big: h.Order == binary.BigEndian, whole: size, size: size, limit: size, winSize: window, state: atEnd}
 }
 
 // ReadBlocks returns a reader of the given blocks, in their order, which an
@@ -146,7 +145,7 @@ func (r *Reader) nextListed() (*Block, error) {
 
 // begin makes Next start with the block's first record.
 func (r *Reader) begin() {
-	r.state, r.payloads, r.typed = atStart, unknown, 0
+	r.state, r.typed = atStart, 0
 	r.tsc, r.cpu = r.block.TSC, r.block.CPU
 }
 

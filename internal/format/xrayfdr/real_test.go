@@ -40,7 +40,7 @@ func unpacked(t testing.TB, name string) []byte {
 func realTraces(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/real/*.xray.gz")
-	if err != nil || len(files) < 12 {
+	if err != nil || len(files) < 11 {
 		t.Fatalf("traces: %v, %v", files, err)
 	}
 	var names []string
@@ -131,11 +131,6 @@ func TestReader_RecordsLikeLLVM(t *testing.T) {
 			}
 			theirs := strings.Split(strings.TrimSuffix(string(unpacked(t, name+".fdr-dump.txt")), "\n"), "\n")
 			switch name {
-			case "v1-llvm5-events":
-				// llvm-xray steps over data that is not there and goes astray at the
-				// first event.
-				theirs = theirs[:slices.IndexFunc(theirs, func(s string) bool { return strings.HasPrefix(s, "<Custom Event") })]
-				ours = ours[:len(theirs)]
 			case "v5-llvm14-typed":
 				// llvm-xray gives up at the end of the first block, whose last record is cut.
 				if len(theirs) != len(records[0]) || len(blocks) != 6 {

@@ -72,9 +72,8 @@ type Record struct {
 	Argument uint64 // CallArgument: the value of the next argument of the function
 
 	Type uint16 // TypedEvent: as the program registered it
-	// PayloadSize is the size of an event's data in bytes as its marker says.
-	// Payload has that many bytes, or none, where the runtime has lost them
-	// (OverwrittenPayload). It is valid until the next call.
+	// PayloadSize is the size of an event's data in bytes. Payload is valid until
+	// the next call.
 	PayloadSize uint32
 	Payload     []byte
 

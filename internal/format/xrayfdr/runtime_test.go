@@ -14,7 +14,6 @@ import (
 type madeRuntime struct {
 	version   int
 	order     binary.ByteOrder
-	lose      bool   // event data is not stepped over, and the other faults of LLVM 5 to 7
 	threshold uint64 // shorter calls are taken back
 	size      int    // of a buffer
 	queue     []*madeBuffer
@@ -86,13 +85,8 @@ func (t *madeThread) begin() {
 		t.last = 0
 		return
 	}
-	if t.lose && t.version == 1 && t.known >= 0 { // LLVM 5 writes it once for a thread
-		return
-	}
 	t.newCPU()
-	if !t.lose {
-		t.last = t.now
-	}
+	t.last = t.now
 }
 
 // prepare makes room.
@@ -203,10 +197,6 @@ func (t *madeThread) event(typ int, payload []byte) {
 	t.metadata(kind, rec, fields...)
 	copy(t.b.data[t.at:], payload)
 	t.b.extents += len(payload)
-	if t.lose {
-		t.b.want[len(t.b.want)-1].Payload = nil
-		return
-	}
 	t.at += len(payload)
 	t.enters, t.tails = 0, 0
 }
@@ -236,10 +226,7 @@ func (r *madeRuntime) file() (file []byte, want []*madeBuffer) {
 			head[0] = 0x87
 		}
 		r.order.PutUint64(head[1:], uint64(b.extents))
-		file = append(append(file, head...), b.data[:min(b.extents, r.size)]...)
-		for range b.extents - r.size { // LLVM 6 and 7 write memory behind the buffer
-			file = append(file, byte(r.rnd.Uint32()))
-		}
+		file = append(append(file, head...), b.data[:b.extents]...)
 	}
 	return file, want
 }

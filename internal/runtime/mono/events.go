@@ -145,5 +145,5 @@ func (m *Log) helper(e *monolog.Event) {
 	if !m.checked(e) {
 		return
 	}
-	m.add(e, m.names.helper(e))
+	m.add(e, m.names.keep([]byte(helperName(e))))
 }

@@ -10,38 +10,19 @@ import (
 // Function names in Mono's logs. They have the form that Mono uses in stack traces and in the map
 // of --jitmap: Namespace.Class:Method (parameters).
 
-// functionNames stores names in large pieces of memory.
+// functionNames bounds the names of a log.
 type functionNames struct {
-	free    []byte
-	kept    int // total length of names, in bytes
-	helpers map[string][]byte
+	kept int // total length of names, in bytes
 }
-
-// namePiece is the size of such a piece, in bytes.
-const namePiece = 64 << 10
 
 // keep returns a copy of a name, without bytes that a symbol cannot have. An empty name becomes
 // noName.
 func (n *functionNames) keep(name []byte) []byte {
-	if i := bytes.IndexByte(name, 0); i >= 0 {
-		name = name[:i]
-	}
-	if n.kept += len(name); n.kept > maxNames {
-		name = nil
-	}
-	if len(name) == 0 {
+	name, _, _ = bytes.Cut(name, []byte{0})
+	if n.kept += len(name); n.kept > maxNames || len(name) == 0 {
 		return noName
 	}
-	if len(name) > len(n.free) {
-		if len(name) > namePiece/4 {
-			return bytes.Clone(name)
-		}
-		n.free = make([]byte, namePiece)
-	}
-	kept := n.free[:len(name):len(name)]
-	copy(kept, name)
-	n.free = n.free[len(name):]
-	return kept
+	return bytes.Clone(name)
 }
 
 // maxNames bounds the total length of a log's names, in bytes.
@@ -49,27 +30,8 @@ const maxNames = 512 << 20
 
 var noName = []byte("(unnamed)")
 
-// maxHelpers bounds the number of helper names: Mono has a handful.
-const maxHelpers = 1000
-
-// helper returns the name of code that Mono made for itself. It resembles Mono's names of wrappers,
-// (wrapper runtime-invoke) ....
-func (n *functionNames) helper(e *monolog.Event) []byte {
-	text := helperName(e)
-	if name, ok := n.helpers[text]; ok {
-		return name
-	}
-	name := n.keep([]byte(text))
-	if n.helpers == nil {
-		n.helpers = make(map[string][]byte)
-	}
-	if len(n.helpers) < maxHelpers {
-		n.helpers[text] = name
-	}
-	return name
-}
-
-// helperName returns the name of a helper, from its kind.
+// helperName returns the name of code that Mono made for itself, from its kind. It resembles Mono's names
+// of wrappers, (wrapper runtime-invoke) ....
 func helperName(e *monolog.Event) string {
 	switch e.Helper {
 	case monolog.HelperMethodTrampoline:

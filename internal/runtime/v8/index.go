@@ -57,7 +57,7 @@ type object struct {
 
 // maxIndex bounds the memory of the indexes of a run, in bytes. The index of a log of 800 MB, with
 // 800,000 functions, needs it.
-const maxIndex = 50 << 20
+const maxIndex = 80 << 20
 
 // Memory of kept things, in bytes, with that of tables.
 const (

@@ -21,7 +21,6 @@ type Log struct {
 	Problems  []calls.Problem // places of missing buffers
 	Processes []*Process      // in the order of their first buffers
 
-	first  int // number of buffers of the file's traces before
 	src    io.ReaderAt
 	header *xrayfdr.Header
 	size   int64
@@ -64,7 +63,7 @@ func ReadLogs(src io.ReaderAt, size int64) (logs []*Log, err error) {
 	if err != nil {
 		return nil, err
 	}
-	first, none := 0, error(nil)
+	var none error
 	for _, index := range indexes {
 		x, err := NewLog(index, src, size)
 		if errors.Is(err, ErrNoBuffers) {
@@ -73,8 +72,6 @@ func ReadLogs(src io.ReaderAt, size int64) (logs []*Log, err error) {
 		} else if err != nil {
 			return nil, err
 		}
-		x.first = first
-		first += len(index.Blocks)
 		logs = append(logs, x)
 	}
 	if len(logs) == 0 {
@@ -113,7 +110,7 @@ func NewLog(index *xrayfdr.Index, src io.ReaderAt, size int64) (*Log, error) {
 	}
 	x.pieces = make([]piece, len(index.Blocks))
 	for i := range index.Blocks {
-		x.pieces[i] = x.piece(i, &index.Blocks[i])
+		x.pieces[i] = x.piece(&index.Blocks[i])
 	}
 	x.arrange()
 	return x, nil
@@ -193,8 +190,6 @@ type LogTrace struct {
 	unknown  map[uint32]int64 // calls of functions that the program does not have, by number
 	others   int64            // calls of further such functions
 	missing  int64            // bytes of records that the runtime has not written
-	unclear  int              // buffers with events whose data may be overwritten
-	numbers  []string         // of the first of them
 
 	read, whole int64 // bytes of the process's buffers: begun so far, and in total
 	pairs       int64 // calls that made no others
@@ -245,7 +240,6 @@ func (t *LogTrace) Read() (done, total int64) { return t.read, t.whole }
 // Threads returns the threads of the process. It resets all counts.
 func (t *LogTrace) Threads(context.Context) ([]calls.Thread, error) {
 	t.fixes, t.problems, t.more, t.others, t.missing, t.pairs, t.short = xrayfdr.Fixes{}, nil, 0, 0, 0, 0, 0
-	t.unclear, t.numbers = 0, nil
 	clear(t.unknown)
 	t.read, t.whole = 0, 0
 	threads := make([]calls.Thread, len(t.process.Threads))

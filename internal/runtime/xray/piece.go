@@ -11,7 +11,6 @@ import (
 // parent's current buffer. Traces have millions of pieces.
 type piece struct {
 	x            *Log
-	number       int    // of the buffer in the trace, from 0 on
 	offset, size int64  // of the buffer in the file
 	whole        int64  // size as it was read
 	from         int64  // records before this offset belong to another process
@@ -23,8 +22,8 @@ type piece struct {
 	cut          bool
 }
 
-func (x *Log) piece(number int, b *xrayfdr.Block) piece {
-	return piece{x: x, number: number, offset: b.Offset, size: b.Size, whole: b.Size, tsc: b.TSC, wall: b.WallTime(), pid: b.PID, tid: b.TID, cpu: b.CPU, base: b.Base, cut: b.Cut}
+func (x *Log) piece(b *xrayfdr.Block) piece {
+	return piece{x: x, offset: b.Offset, size: b.Size, whole: b.Size, tsc: b.TSC, wall: b.WallTime(), pid: b.PID, tid: b.TID, cpu: b.CPU, base: b.Base, cut: b.Cut}
 }
 
 // block returns the buffer for the reader.

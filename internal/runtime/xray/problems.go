@@ -3,7 +3,6 @@ package xray
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
@@ -16,7 +15,6 @@ var logFixes = []struct {
 	kind       xrayfdr.Fix
 	name, text string
 }{
-	{xrayfdr.OverwrittenPayload, "overwritten-events", "the data of events was overwritten (LLVM 5 to 7); they have none"},
 	{xrayfdr.CarriedTSC, "uncounted-buffers", "buffers without a count of their own (LLVM 5) go on from their thread's one before"},
 	{xrayfdr.LostTSC, "lost-counts", "buffers without a count of their own, and without one before, begin at the time in their header"},
 	{xrayfdr.CutRecord, "cut-records", "the last record of a buffer was not whole, and is left out"},
@@ -48,16 +46,6 @@ func (t *LogTrace) Problems() []calls.Problem {
 		problems = append(problems, calls.Problem{
 			Offset: -1, Text: fmt.Sprintf("%d of its buffers do not say when they begin, and those before them are gone; their times are right to some microseconds only", n),
 			Advice: "have the runtime keep more buffers (buffer_max)",
-		})
-	}
-	if t.unclear > 0 {
-		text := "in its buffers " + strings.Join(t.numbers, ", ")
-		if more := t.unclear - len(t.numbers); more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		problems = append(problems, calls.Problem{
-			Offset: -1, Text: text + " (counted from 0), the data of events may be there or be overwritten by records, as LLVM 5 to 7 do: both make sense. It is read as data, as llvm-xray does; some calls may be wrong or missing",
-			Advice: "record with LLVM 8 or later, or without events",
 		})
 	}
 	if t.missing > 0 {

@@ -162,20 +162,12 @@ func isXRayDamage(err error) bool {
 	return errors.As(err, &damage)
 }
 
-// maxNumbers bounds the numbers of buffers in a message.
-const maxNumbers = 8
-
 // count adds the reader's new fixes to the trace's.
 func (s *steps) count() {
 	if s.r.r == nil {
 		return
 	}
 	now := s.r.r.Fixes()
-	if now[xrayfdr.UnclearPayload] > s.counted[xrayfdr.UnclearPayload] {
-		if s.trace.unclear++; len(s.trace.numbers) < maxNumbers {
-			s.trace.numbers = append(s.trace.numbers, fmt.Sprint(s.piece.x.first+s.piece.number))
-		}
-	}
 	for i, n := range now {
 		s.trace.fixes[i] += n - s.counted[i]
 	}

@@ -210,8 +210,6 @@ func (x *traceViewer) add(o show.Form, rec any) {
 // payload shows the data of an event: as text where it is one.
 func payload(o show.Form, r *xrayfdr.Record) {
 	switch {
-	case len(r.Payload) == 0 && r.PayloadSize > 0:
-		o.Word("payload", "overwritten")
 	case show.IsPlain(bytes.ReplaceAll(r.Payload, []byte(" "), []byte("_"))):
 		o.Str("text", r.Payload)
 	default:

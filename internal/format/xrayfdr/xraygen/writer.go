@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/wire"
@@ -17,11 +16,9 @@ import (
 type Writer struct {
 	dst   io.Writer
 	h     xrayfdr.Header
-	lose  bool
 	block wire.Buffer
 	open  bool
-	used  int64  // what the extents count
-	left  []byte // data that was not stepped over and is there still
+	used  int64 // what the extents count
 	tsc   uint64
 	cpu   uint16
 	err   error
@@ -53,10 +50,6 @@ func NewWriter(dst io.Writer, h *xrayfdr.Header) (*Writer, error) {
 	_, err := dst.Write(b.Data)
 	return &Writer{dst: dst, h: *h, err: err}, err
 }
-
-// Lose makes the writer do from now on what LLVM 5 to 7 did in versions 1 to 3: an event's
-// data is overwritten by the next record.
-func (w *Writer) Lose() { w.lose = true }
 
 // Begin begins a block with the records that the version wants, ending the one
 // before. b says which thread, process, time and CPU it is of; with another Base
@@ -143,7 +136,7 @@ func (w *Writer) Record(rec *xrayfdr.Record) error {
 	case rec.Kind == xrayfdr.NewBuffer:
 		w.End()
 		w.block.Reset(w.h.Order)
-		w.open, w.used, w.left = true, 0, w.left[:0]
+		w.open, w.used = true, 0
 	case !w.open:
 		w.err = fmt.Errorf("%v before any NewBuffer", rec.Kind)
 		return w.err
@@ -163,7 +156,6 @@ func (w *Writer) Record(rec *xrayfdr.Record) error {
 		return fmt.Errorf("%v: the buffer is full", rec.Kind)
 	}
 	w.used += size
-	before := w.block.Len()
 	if rec.Kind.IsFunction() {
 		head := rec.Function<<4 | uint32(rec.Kind)<<1
 		if w.h.Order == binary.BigEndian {
@@ -175,13 +167,7 @@ func (w *Writer) Record(rec *xrayfdr.Record) error {
 	} else {
 		w.metadata(rec, len(payload))
 	}
-	// What was not stepped over is behind the record, where that is shorter.
-	w.left = w.left[min(len(w.left), w.block.Len()-before):]
-	if !w.lose {
-		w.block.Bytes(payload)
-	} else if len(payload) > 0 {
-		w.left = append(slices.Clone(payload), w.left[min(len(w.left), len(payload)):]...)
-	}
+	w.block.Bytes(payload)
 	return nil
 }
 
@@ -242,11 +228,8 @@ func (w *Writer) End() error {
 	b := &w.block
 	if w.h.Version == 1 {
 		w.metadata(&xrayfdr.Record{Kind: xrayfdr.EndOfBuffer}, 0)
-		b.Bytes(w.left[min(len(w.left), 16):])
 		b.Zeros(int(w.h.BufferSize) - b.Len())
 	} else {
-		b.Bytes(w.left)
-		b.Zeros(int(w.used - int64(b.Len())))
 		head := wire.NewBuffer(w.h.Order)
 		head.U8(w.first(xrayfdr.Extents))
 		head.U64(uint64(w.used))

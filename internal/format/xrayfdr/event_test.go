@@ -15,15 +15,12 @@ import (
 
 // chatty writes blocks in which a program enters, says something and leaves,
 // n times, and returns the times of what it said.
-func chatty(t testing.TB, version uint16, order binary.ByteOrder, lose bool, n int, payload func(i int) []byte) (file []byte, said []uint64) {
+func chatty(t testing.TB, version uint16, order binary.ByteOrder, n int, payload func(i int) []byte) (file []byte, said []uint64) {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := newWriter(&out, &Header{Order: order, Version: version, BufferSize: 4096})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if lose {
-		w.Lose()
 	}
 	tsc := uint64(1 << 33)
 	used := 0
@@ -64,8 +61,7 @@ func chatty(t testing.TB, version uint16, order binary.ByteOrder, lose bool, n i
 	return out.Bytes(), said
 }
 
-// TestReader_PayloadsOfEverySize reads events of all sizes, kept and overwritten, without being
-// told which: multiples of eight keep a wrong reading in step with the records.
+// TestReader_PayloadsOfEverySize reads events of all sizes.
 func TestReader_PayloadsOfEverySize(t *testing.T) {
 	fill := map[string]func(i int) byte{
 		"text":  func(i int) byte { return "the program said this. "[i%23] },
@@ -74,29 +70,23 @@ func TestReader_PayloadsOfEverySize(t *testing.T) {
 	}
 	for version := uint16(1); version <= MaxVersion; version++ {
 		for _, order := range orders() {
-			for _, lose := range []bool{false, true} {
-				if lose && version > lastOverwriting {
-					continue
-				}
-				for name, f := range fill {
-					for size := 1; size <= 72; size++ {
-						payload := make([]byte, size)
-						for i := range payload {
-							payload[i] = f(i)
-						}
-						what := fmt.Sprintf("version %d, %v, %d bytes of %s, overwritten: %v", version, order, size, name, lose)
-						checkPayloads(t, what, version, order, lose, payload)
+			for name, f := range fill {
+				for size := 1; size <= 72; size++ {
+					payload := make([]byte, size)
+					for i := range payload {
+						payload[i] = f(i)
 					}
+					checkPayloads(t, fmt.Sprintf("version %d, %v, %d bytes of %s", version, order, size, name), version, order, payload)
 				}
 			}
 		}
 	}
 }
 
-func checkPayloads(t *testing.T, what string, version uint16, order binary.ByteOrder, lose bool, payload []byte) {
+func checkPayloads(t *testing.T, what string, version uint16, order binary.ByteOrder, payload []byte) {
 	t.Helper()
 	const n = 60
-	file, said := chatty(t, version, order, lose, n, func(int) []byte { return payload })
+	file, said := chatty(t, version, order, n, func(int) []byte { return payload })
 	_, records, fixes, problems := readAll(t, file)
 	if len(problems) > 0 {
 		t.Fatalf("%s: got %v; want no problems", what, problems)
@@ -111,102 +101,15 @@ func checkPayloads(t *testing.T, what string, version uint16, order binary.ByteO
 				if rec.TSC != said[events] || rec.PayloadSize != uint32(len(payload)) {
 					t.Fatalf("%s: event %d is %+v", what, events, rec)
 				}
-				if lose != (rec.Payload == nil) || !lose && !bytes.Equal(rec.Payload, payload) {
+				if !bytes.Equal(rec.Payload, payload) {
 					t.Fatalf("%s: event %d says %q", what, events, rec.Payload)
 				}
 				events++
 			}
 		}
 	}
-	want := Fixes{}
-	if lose {
-		want[OverwrittenPayload] = n
-	}
-	if events != n || calls != 4*n || fixes != want {
+	if events != n || calls != 4*n || fixes != (Fixes{}) {
 		t.Fatalf("%s: %d events, %d calls, repairs %v", what, events, calls, fixes)
-	}
-}
-
-// TestReader_PayloadAtEndOfBlock: behind the last event of a block its data is still there.
-func TestReader_PayloadAtEndOfBlock(t *testing.T) {
-	var out bytes.Buffer
-	w, err := newWriter(&out, &Header{Order: binary.LittleEndian, Version: 2, BufferSize: 4096})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Lose()
-	w.Begin(&Block{TID: 1, TSC: 100})
-	for i := range uint64(10) {
-		w.Function(Enter, 3, 110+100*i)
-		w.CustomEvent(120+100*i, []byte("some words"))
-		if i < 9 {
-			w.Function(Exit, 3, 130+100*i)
-		}
-	}
-	if err := w.End(); err != nil {
-		t.Fatal(err)
-	}
-	_, records, fixes, problems := readAll(t, out.Bytes())
-	if len(problems) > 0 || len(records) != 1 || fixes != (Fixes{OverwrittenPayload: 9}) {
-		t.Fatalf("%d blocks, %v, %v", len(records), fixes, problems)
-	}
-	last := records[0][len(records[0])-1]
-	if last.Kind != CustomEvent || string(last.Payload) != "some words" {
-		t.Errorf("the last record is %+v", last)
-	}
-}
-
-// TestReader_TraceThatLLVMRefuses shows what is in a trace of LLVM 5 that llvm-xray refuses: the
-// program called these functions so often, said four times something, and threw
-// one exception in each thread.
-func TestReader_TraceThatLLVMRefuses(t *testing.T) {
-	if unpacked(t, "v1-llvm5-events.yaml") != nil {
-		t.Fatal("llvm-xray reads the trace")
-	}
-	_, records, fixes, problems := readAll(t, unpacked(t, "v1-llvm5-events.xray"))
-	if len(problems) > 0 || len(records) != 2 || fixes[OverwrittenPayload] != 4 {
-		t.Fatalf("%d blocks, %v, %v", len(records), fixes, problems)
-	}
-	// Ids of leaf, mid, fib(6) and its calls, outer, … in the order of the program.
-	want := map[uint32]int{1: 10, 2: 2, 3: 50, 4: 2, 5: 2, 6: 2, 7: 2, 8: 2, 9: 2, 10: 1, 12: 1, 13: 1}
-	for i, block := range records {
-		entered, left := map[uint32]int{}, map[uint32]int{}
-		var calls callStack
-		var now uint64
-		odd := 0
-		for _, rec := range block {
-			switch rec.Kind {
-			case Enter:
-				entered[rec.Function]++
-			case Exit, TailExit:
-				left[rec.Function]++
-			}
-			if rec.Kind.IsFunction() {
-				odd += calls.step(&rec)
-			}
-			if rec.TSC > 0 && rec.TSC < now {
-				t.Errorf("block %d: time runs backwards to %+v", i, rec)
-			}
-			now = max(now, rec.TSC)
-		}
-		for id, n := range entered {
-			if n != want[id] {
-				t.Errorf("block %d: function %d was entered %d times, not %d", i, id, n, want[id])
-			}
-			thrown := 0
-			if id == 9 {
-				thrown = 1
-			}
-			if left[id] != n-thrown {
-				t.Errorf("block %d: function %d was entered %d times and left %d times", i, id, n, left[id])
-			}
-		}
-		if odd != 1 { // the exception
-			t.Errorf("block %d: %d calls out of order", i, odd)
-		}
-		if len(entered) < 10 || calls.n != 0 {
-			t.Errorf("block %d: %d functions, %d open at the end", i, len(entered), calls.n)
-		}
 	}
 }
 
