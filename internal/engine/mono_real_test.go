@@ -160,7 +160,7 @@ func TestMono_LogOf2010(t *testing.T) {
 
 // A fresh recording.
 func TestMono_FreshRecording(t *testing.T) {
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	mono, mcs := testrec.Tool(t, "mono"), testrec.Tool(t, "mcs")
 	dir := t.TempDir()
 	testrec.Run(t, dir, mcs, "-out:App.exe", testrec.Path("mono.cs"))

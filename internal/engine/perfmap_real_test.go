@@ -157,7 +157,7 @@ public class Main {
 // Maps of today's runtimes: the result has the names that perf has with the map, and keeps them
 // when the map is gone.
 func TestPerfMap_FreshRuntimes(t *testing.T) {
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	for _, c := range mapWriters {
 		t.Run(c.tool, func(t *testing.T) {
 			tool := testrec.Tool(t, c.tool)
