@@ -111,13 +111,14 @@ func TestDecodeSample_EveryField(t *testing.T) {
 					t.Fatalf("for %v, sample type %#x, form %d: got %+v; want Time, UserStack, Aux and Raw of %+v where the type has them", order, sampleType, form, got, s)
 				}
 				for bit := range 25 {
+					if form != 31 && bit%8 != 5 {
+						continue
+					}
 					part, err := decode(t, rec, 1<<bit)
 					if err != nil {
 						t.Fatalf("for %v, sample type %#x, form %d, field %d: unexpected error: %v", order, sampleType, form, bit, err)
 					}
-					if bit%8 == 5 || form == 31 {
-						checkPart(t, &part, &got, 1<<bit)
-					}
+					checkPart(t, &part, &got, 1<<bit)
 				}
 			}
 		}

@@ -17,7 +17,7 @@ func TestMemory_FollowsBytes(t *testing.T) {
 			continue
 		}
 		t.Run(in.name, func(t *testing.T) {
-			const n = 50_000
+			const n = 20_000
 			memory, size := in.memory(t, n)
 			more, larger := in.memory(t, 3*n)
 			t.Logf("%d bytes of memory for %d, %d for %d: %.1f bytes for each", memory, size, more, larger, float64(more-memory)/float64(larger-size))

@@ -3,6 +3,7 @@ package cost
 import (
 	"bytes"
 	"cmp"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,6 +22,10 @@ var program, covdata string
 
 func TestMain(m *testing.M) {
 	testrec.PrivateTmp()
+	if flag.Parse(); testing.Short() {
+		fmt.Println("SKIPPED: -short builds no program that counts its statements")
+		return
+	}
 	dir, err := os.MkdirTemp("", "jitinject-cost-")
 	if err != nil {
 		panic(err)

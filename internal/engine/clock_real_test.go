@@ -21,7 +21,7 @@ func TestClock_RecordedWithoutMono(t *testing.T) {
 }
 
 func TestClock_FreshWithoutMono(t *testing.T) {
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	node := testrec.Tool(t, "node", "nodejs")
 	prog, err := os.ReadFile(filepath.Join(testrec.Unpack(t, "node-noclock"), "prog.js"))
 	if err != nil {
@@ -59,12 +59,13 @@ func checkEstimate(t *testing.T, dir string) {
 	injectFile(t, dir, "mono.data", "mono.out.data", "")
 	for version, perf := range testrec.Perfs(t) {
 		script := func(file string) string {
-			return testrec.Run(t, dir, perf, "script", "--no-inline", "-F", "tid,time,ip,sym,symoff", "-i", file)
+			return testrec.Run(t, dir, perf, "script", "-G", "-F", "tid,time,ip,sym,symoff,dso", "-i", file)
 		}
-		if script("estimated.data") != script("true.data") {
+		estimated := script("estimated.data")
+		if estimated != script("true.data") {
 			t.Errorf("perf %s: samples differ from those with the true offset", version)
 		}
-		without, with := jitShare(t, dir, perf, "estimated.data"), jitShare(t, dir, perf, "mono.out.data")
+		without, with := jitShare(t, estimated), jitShare(t, script("mono.out.data"))
 		if without < with-0.02 || with < 0.98 {
 			t.Errorf("perf %s resolves %.3f of the samples in jitted code without -k mono, %.3f with", version, without, with)
 		}
@@ -95,12 +96,12 @@ func markerTime(t *testing.T, path string) int64 {
 	return 0
 }
 
-// jitShare returns which part of the samples in jitted code has names: in objects
-// of ours, or in memory that belongs to no file.
-func jitShare(t *testing.T, dir, perf, file string) float64 {
+// jitShare returns which part of the samples in jitted code that perf script shows has names: in
+// objects of ours, or in memory that belongs to no file.
+func jitShare(t *testing.T, script string) float64 {
 	t.Helper()
 	named, all := 0, 0
-	for line := range strings.Lines(testrec.Run(t, dir, perf, "script", "-G", "-F", "ip,sym,dso", "-i", file)) {
+	for line := range strings.Lines(script) {
 		switch {
 		case strings.Contains(line, "/jitted-") && !strings.Contains(line, "[unknown]"):
 			named++
@@ -110,7 +111,7 @@ func jitShare(t *testing.T, dir, perf, file string) float64 {
 		}
 	}
 	if all < 50 {
-		t.Fatalf("%s: only %d samples are in jitted code", file, all)
+		t.Fatalf("got %d samples in jitted code; want 50 or more:\n%s", all, script)
 	}
 	return float64(named) / float64(all)
 }

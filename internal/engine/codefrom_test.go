@@ -161,7 +161,7 @@ func TestCodeFrom_AnnotateWithAndWithoutCore(t *testing.T) {
 					} else if len(found) < 10 || !divides {
 						t.Errorf("perf annotate shows\n%s", out)
 					}
-					script := testrec.Run(t, dir, perf, "script", "-f", "-i", opts.Output, "-F", "comm,tid,ip,sym")
+					script := testrec.Run(t, dir, perf, "script", "-f", "--no-inline", "-i", opts.Output, "-F", "comm,tid,ip,sym")
 					samples, called := 0, 0
 					for _, s := range strings.Split(script, "\n\n") {
 						if !strings.Contains(s, hotMethod) {

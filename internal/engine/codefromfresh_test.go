@@ -84,7 +84,7 @@ func TestCodeFrom_FreshMonoAndGcore(t *testing.T) {
 			t.Errorf("perf %s annotate shows\n%s", version, annotated)
 		}
 		samples, called := 0, 0
-		for _, s := range strings.Split(testrec.Run(t, dir, perf, "script", "-f", "-i", opts.Output, "-F", "comm,tid,ip,sym"), "\n\n") {
+		for _, s := range strings.Split(testrec.Run(t, dir, perf, "script", "-f", "--no-inline", "-i", opts.Output, "-F", "comm,tid,ip,sym"), "\n\n") {
 			if strings.Contains(s, hotMethod) {
 				samples++
 				if strings.Contains(s, "App:Work (int)") {

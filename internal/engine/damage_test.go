@@ -167,7 +167,7 @@ func TestRecording_FeaturesMisplaced(t *testing.T) {
 			what := fmt.Sprintf("feature %d of %d is %d bytes at %#x", i, n, section[1], section[0])
 			if output, ok := outcome(t, what, dir, b); ok {
 				checkFeatures(t, what, b, read(t, output))
-				if (i+j)%10 == 0 {
+				if (i+j)%40 == 0 {
 					readsAsWell(t, what, dir, output)
 				}
 			}

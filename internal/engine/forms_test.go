@@ -240,7 +240,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 // Real programs in the forms of perf record: each resolves as much as the same
 // program recorded into a file.
 func TestForm_FreshRecordings(t *testing.T) {
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	perf, node := testrec.Tool(t, "perf"), testrec.Tool(t, "node", "nodejs")
 	dir := t.TempDir()
 	prog := read(t, filepath.Join(testrec.Unpack(t, "node-fp"), "prog.js"))

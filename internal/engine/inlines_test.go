@@ -73,21 +73,23 @@ func toyLoads(t *testing.T, dir string) (loads []jitdump.Load) {
 // The addr2lines of three projects, gdb and every perf say of each instruction what
 // the JIT says of it.
 func TestInlines_FreshToyJIT(t *testing.T) {
-	t.Run("fp", func(t *testing.T) { checkInlines(t, recordToy(t, "fp"), false) })
+	testrec.Fresh(t)
+	t.Run("fp", func(t *testing.T) { checkInlines(t, recordToy(t, "fp"), false, 4, 5) })
 	// perf 6 shows inlined functions in call chains from stack copies only.
-	t.Run("dwarf", func(t *testing.T) { checkInlines(t, recordToy(t, "dwarf,1024"), true) })
+	t.Run("dwarf", func(t *testing.T) { checkInlines(t, recordToy(t, "dwarf,1024"), true, 4, 5) })
 }
 
-// The same of recordings, for machines on which perf cannot record.
+// The same of recordings.
 func TestInlines_RecordedToyJIT(t *testing.T) {
-	t.Run("fp", func(t *testing.T) { checkInlines(t, testrec.Place(t, "toyjit"), false) })
-	t.Run("dwarf", func(t *testing.T) { checkInlines(t, testrec.Place(t, "toyjit-dwarf"), true) })
+	t.Run("fp", func(t *testing.T) { checkInlines(t, testrec.Place(t, "toyjit"), false, 4) })
+	t.Run("dwarf", func(t *testing.T) { checkInlines(t, testrec.Place(t, "toyjit-dwarf"), true, 5) })
 }
 
-func checkInlines(t *testing.T, dir string, mustShow bool) {
+// checkInlines injects with the given versions of DWARF.
+func checkInlines(t *testing.T, dir string, mustShow bool, versions ...int) {
 	truth := testrec.ToyTruth(t, dir)
 	loads := toyLoads(t, dir)
-	for _, dwarf := range []int{4, 5} {
+	for _, dwarf := range versions {
 		out, objects := injectToy(t, dir, dwarf)
 		spots := spotsOf(t, objects, "")
 		t.Run(fmt.Sprint("objects, DWARF ", dwarf), func(t *testing.T) {
@@ -162,49 +164,48 @@ func TestInlines_OtherMachines(t *testing.T) {
 	for _, machine := range []struct {
 		machine elf.Machine
 		order   binary.ByteOrder
+		dwarf   int
 	}{
-		{elf.EM_386, binary.LittleEndian}, {elf.EM_PPC, binary.BigEndian}, {elf.EM_ARM, binary.BigEndian},
-		{elf.EM_AARCH64, binary.LittleEndian}, {elf.EM_S390, binary.BigEndian}, {elf.EM_PPC64, binary.BigEndian},
+		{elf.EM_386, binary.LittleEndian, 4}, {elf.EM_PPC, binary.BigEndian, 5}, {elf.EM_ARM, binary.BigEndian, 4},
+		{elf.EM_AARCH64, binary.LittleEndian, 5}, {elf.EM_S390, binary.BigEndian, 4}, {elf.EM_PPC64, binary.BigEndian, 5},
 	} {
-		for _, dwarf := range []int{4, 5} {
-			t.Run(fmt.Sprint(machine.machine, " ", machine.order, ", DWARF ", dwarf), func(t *testing.T) {
-				target := jitcode.Target{Machine: uint32(machine.machine), Order: machine.order, HighAddress: 1 << 31}
-				b, err := jitobj.NewBuilder(target, jitobj.Options{DWARF: dwarf, CompDir: "/"})
+		t.Run(fmt.Sprint(machine.machine, " ", machine.order, ", DWARF ", machine.dwarf), func(t *testing.T) {
+			target := jitcode.Target{Machine: uint32(machine.machine), Order: machine.order, HighAddress: 1 << 31}
+			b, err := jitobj.NewBuilder(target, jitobj.Options{DWARF: machine.dwarf, CompDir: "/"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.Open(dumps[machine.order])
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			dump, err := jitdumps.OpenFile(f)
+			if err == nil {
+				err = dump.Scan(t.Context())
+			}
+			if err != nil || len(dump.Events) != len(truth) {
+				t.Fatalf("got %+v, %v; want no error, %d events", dump, err, len(truth))
+			}
+			r := dump.Reader()
+			dir := t.TempDir()
+			var names []string
+			for _, e := range dump.Events {
+				fn, err := r.Function(e.Function)
 				if err != nil {
 					t.Fatal(err)
 				}
-				f, err := os.Open(dumps[machine.order])
+				o, err := b.Build(fn, jitobj.Place{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer f.Close()
-				dump, err := jitdumps.OpenFile(f)
-				if err == nil {
-					err = dump.Scan(t.Context())
-				}
-				if err != nil || len(dump.Events) != len(truth) {
-					t.Fatalf("got %+v, %v; want no error, %d events", dump, err, len(truth))
-				}
-				r := dump.Reader()
-				dir := t.TempDir()
-				var names []string
-				for _, e := range dump.Events {
-					fn, err := r.Function(e.Function)
-					if err != nil {
-						t.Fatal(err)
-					}
-					o, err := b.Build(fn, jitobj.Place{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					name := string(fn.Name) + ".so"
-					names = append(names, name)
-					put(t, filepath.Join(dir, name), o.Bytes)
-					checkInlineObject(t, filepath.Join(dir, name), jitobj.TextOffset, truth[string(fn.Name)], "eu-addr2line -i", "llvm-symbolizer --inlines")
-				}
-				verifyObjects(t, dir, names)
-			})
-		}
+				name := string(fn.Name) + ".so"
+				names = append(names, name)
+				put(t, filepath.Join(dir, name), o.Bytes)
+				checkInlineObject(t, filepath.Join(dir, name), jitobj.TextOffset, truth[string(fn.Name)], "eu-addr2line -i", "llvm-symbolizer --inlines")
+			}
+			verifyObjects(t, dir, names)
+		})
 	}
 }
 

@@ -57,7 +57,7 @@ func program(t *testing.T, dir, name, content string) {
 }
 
 func TestFresh_Node(t *testing.T) {
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	node := testrec.Tool(t, "node", "nodejs")
 	dir := t.TempDir()
 	hot, err := os.ReadFile(filepath.Join(testrec.Unpack(t, "node-hot"), "hot.js"))
@@ -74,7 +74,7 @@ func TestFresh_Node(t *testing.T) {
 }
 
 func TestFresh_LLVM(t *testing.T) {
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	clang, lli := testrec.Tool(t, "clang-14", "clang"), testrec.Tool(t, "lli-14", "lli")
 	dir := t.TempDir()
 	hot, err := os.ReadFile(filepath.Join(testrec.Unpack(t, "lli-hot"), "hot.c"))
@@ -92,7 +92,7 @@ func TestFresh_LLVM(t *testing.T) {
 }
 
 func TestFresh_Erlang(t *testing.T) {
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	erl, erlc := testrec.Tool(t, "erl"), testrec.Tool(t, "erlc")
 	dir := t.TempDir()
 	prog, err := os.ReadFile(filepath.Join(testrec.Unpack(t, "erlang"), "prog.erl"))
@@ -106,7 +106,7 @@ func TestFresh_Erlang(t *testing.T) {
 }
 
 func TestFresh_PHP(t *testing.T) {
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	php := testrec.Tool(t, "php")
 	dir := t.TempDir()
 	prog, err := os.ReadFile(filepath.Join(testrec.Unpack(t, "php"), "prog.php"))

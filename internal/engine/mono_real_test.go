@@ -95,7 +95,7 @@ func checkMono(t *testing.T, dir string, opts engine.Options, least int, hot str
 			if len(callers) == 0 {
 				continue
 			}
-			chains := testrec.Run(t, dir, perf, "script", "-f", "-F", "ip,sym", "-i", opts.Output)
+			chains := testrec.Run(t, dir, perf, "script", "-f", "--no-inline", "-F", "ip,sym", "-i", opts.Output)
 			want := hot
 			for _, c := range callers {
 				want += `\n\s*[0-9a-f]+ ` + regexp.QuoteMeta(c)
@@ -136,7 +136,7 @@ func TestMono_RecordedProgram(t *testing.T) {
 			if _, err := engine.Run(t.Context(), opts); err != nil {
 				t.Fatal(err)
 			}
-			chains := testrec.Run(t, dir, perf, "script", "-f", "-F", "ip,sym", "-i", opts.Output)
+			chains := testrec.Run(t, dir, perf, "script", "-f", "--no-inline", "-F", "ip,sym", "-i", opts.Output)
 			if n := strings.Count(chains, "System.Threading.ThreadHelper:ThreadStart_Context (object)"); over != (n > 100) {
 				t.Errorf("perf %s, over images %v: %d calls by a method in one", version, over, n)
 			}
@@ -160,7 +160,7 @@ func TestMono_LogOf2010(t *testing.T) {
 
 // A fresh recording.
 func TestMono_FreshRecording(t *testing.T) {
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	mono, mcs := testrec.Tool(t, "mono"), testrec.Tool(t, "mcs")
 	dir := t.TempDir()
 	testrec.Run(t, dir, mcs, "-out:App.exe", testrec.Path("mono.cs"))

@@ -111,7 +111,7 @@ func TestPerfMap_CodeFromCore(t *testing.T) {
 			t.Errorf("perf %s annotate shows\n%s", version, annotated)
 		}
 		samples, called := 0, 0
-		for _, s := range strings.Split(testrec.Run(t, dir, perf, "script", "-f", "-i", opts.Output, "-F", "comm,tid,ip,sym"), "\n\n") {
+		for _, s := range strings.Split(testrec.Run(t, dir, perf, "script", "-f", "--no-inline", "-i", opts.Output, "-F", "comm,tid,ip,sym"), "\n\n") {
 			if strings.Contains(s, "int Hot.fib(int)") {
 				samples++
 				if strings.Contains(s, "StubRoutines (1)") { // through which the JVM calls main, interpreted or not
@@ -157,7 +157,7 @@ public class Main {
 // Maps of today's runtimes: the result has the names that perf has with the map, and keeps them
 // when the map is gone.
 func TestPerfMap_FreshRuntimes(t *testing.T) {
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	for _, c := range mapWriters {
 		t.Run(c.tool, func(t *testing.T) {
 			tool := testrec.Tool(t, c.tool)
@@ -219,7 +219,7 @@ var (
 
 // The JDK's map and the agent's dump of one run name the same methods.
 func TestPerfMap_SameAsJavaAgent(t *testing.T) {
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	agent := javaAgent(t)
 	dir := t.TempDir()
 	program(t, dir, "Main.java", javaMapProgram)

@@ -103,6 +103,7 @@ int main(void) { volatile int s = 0; for (int i = 0; i < 3000000; i++) s += midd
 
 // Of stacks with jitted functions, nearly all are whole.
 func TestStacks_FreshAreWhole(t *testing.T) {
+	testrec.Fresh(t)
 	write := func(t *testing.T, name, text string) string {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), name)

@@ -298,7 +298,7 @@ func TestXRay_RecordedPrograms(t *testing.T) {
 func TestXRay_FreshBuild(t *testing.T) {
 	clang := testrec.Tool(t, "clang++-14", "clang++", "clang++-16", "clang++-19", "clang++-22")
 	llvmXray := testrec.Tool(t, "llvm-xray-14", "llvm-xray", "llvm-xray-16", "llvm-xray-19", "llvm-xray-22")
-	testrec.CanRecord(t)
+	testrec.Fresh(t)
 	for _, test := range []struct {
 		name, link, every, buffers string
 	}{

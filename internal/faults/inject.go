@@ -3,6 +3,7 @@ package faults
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -17,7 +18,7 @@ type Fault struct {
 	Errno uint16 // index into the errors of that call; see Errnos
 
 	mu    sync.Mutex
-	calls int
+	sites []Site // of all calls
 	what  string // the call that failed first
 	file  string // the file that it was about, if it reads; or ""
 	err   unix.Errno
@@ -28,9 +29,9 @@ type Fault struct {
 func (f *Fault) Before(c *sys.Call) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.calls++
-	switch {
-	case f.calls == f.N:
+	f.sites = append(f.sites, here())
+	switch calls := len(f.sites); {
+	case calls == f.N:
 		errnos := Errnos(c.Name)
 		i := min(int(f.Errno), len(errnos)-1) // two runs may have their calls in another order
 		f.err, f.more = errnos[i], i+1 < len(errnos)
@@ -43,7 +44,7 @@ func (f *Fault) Before(c *sys.Call) error {
 		}
 		f.what = fmt.Sprintf("call %d, %s(%s%s), fails with %v", f.N, c.Name, path, to(c), f.err)
 		return f.err
-	case f.N != 0 && f.Every && f.calls > f.N && mayReturn(c.Name, f.err):
+	case f.N != 0 && f.Every && calls > f.N && mayReturn(c.Name, f.err):
 		return f.err
 	}
 	return nil
@@ -70,8 +71,16 @@ func to(c *sys.Call) string {
 // After does nothing.
 func (f *Fault) After(*sys.Call, int, error) {}
 
-// Calls returns how many calls there were.
-func (f *Fault) Calls() int { return f.calls }
+// A Site is a place in the program and the way to it: the return addresses on the stack.
+type Site [32]uintptr
+
+func here() (s Site) {
+	runtime.Callers(3, s[:])
+	return s
+}
+
+// Sites returns where the calls were made, in their order.
+func (f *Fault) Sites() []Site { return f.sites }
 
 // Happened returns which call failed, or "".
 func (f *Fault) Happened() string {

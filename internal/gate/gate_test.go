@@ -24,6 +24,7 @@ const shown = 10
 
 // TestResult_NeverWorseThanPerf compares all recordings.
 func TestResult_NeverWorseThanPerf(t *testing.T) {
+	testrec.Tool(t, "perf")
 	perfs := testrec.Perfs(t)
 	for _, name := range recordings() {
 		t.Run(name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 // with the same recordings after scatter. Unwind tables need addresses within 2 GiB of their
 // code: where the heap is scattered, those between its parts.
 func TestScatteredHeap_NoStackIsShorter(t *testing.T) {
+	testrec.Tool(t, "perf")
 	for _, name := range []string{"toyjit-dwarf", "llvm-orc"} {
 		t.Run(name, func(t *testing.T) {
 			plain, scattered := testrec.Place(t, name), testrec.Place(t, name)

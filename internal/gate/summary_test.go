@@ -16,6 +16,7 @@ import (
 // TestSummary_CountsAsPerfShows compares the summary's number of samples in functions with what each perf
 // shows, for every file of the recordings that TestResult_NeverWorseThanPerf does not have.
 func TestSummary_CountsAsPerfShows(t *testing.T) {
+	testrec.Tool(t, "perf")
 	perfs := testrec.Perfs(t)
 	archives, err := filepath.Glob(testrec.Path("recordings", "*.tar.zst"))
 	if err != nil || len(archives) == 0 {

@@ -83,6 +83,17 @@ func CanRecord(t testing.TB) {
 	}
 }
 
+// Fresh is CanRecord for tests that record anew what a recording of testdata shows every time. They try
+// the runtimes, the perf and the kernel of the machine, which change without us: make interop
+// (JITINJECT_ALL=1) does that.
+func Fresh(t testing.TB) {
+	t.Helper()
+	if os.Getenv("JITINJECT_ALL") == "" {
+		Skip(t, "JITINJECT_ALL is not set")
+	}
+	CanRecord(t)
+}
+
 // Command prepares a command that runs in dir and has it for a home: perf fills
 // ~/.debug. Tools speak English.
 func Command(t testing.TB, dir, name string, args ...string) *exec.Cmd {
