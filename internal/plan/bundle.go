@@ -415,8 +415,7 @@ func (b *bundler) addObject(d *model.Dump, members []int) {
 }
 
 // addOne adds one object, from the first placed function to the last, without those that are dropped.
-// It reports whether any is left.
-func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) bool {
+func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	p := b.plan
 	first, last := &b.placedFunctions[members[0]], &b.placedFunctions[members[len(members)-1]]
 	o := model.Object{
@@ -454,11 +453,10 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) bool {
 		o.Placement = at
 	}
 	if number < 0 { // what is reserved stays so: others have the same places as with it
-		return false
+		return
 	}
 	b.addPieces(number, members)
 	p.Objects = append(p.Objects, o)
-	return true
 }
 
 // addPieces divides the functions of an object among pieces. Gaps that something refers to are in no

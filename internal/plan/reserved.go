@@ -19,15 +19,8 @@ type reserved struct{ files, code []addrs.Range }
 func (b *bundler) reservedOf(d *model.Dump) (w reserved) {
 	seen := map[*model.Dump]bool{d: true}
 	for _, pid := range b.spaceGroup(d) {
-		if p := b.rec.Processes[pid]; p != nil {
-			for i := range p.FileMaps {
-				if m := &p.FileMaps[i]; m.Name != "" {
-					w.files = append(w.files, addrs.Range{Lo: m.Lo, Hi: m.Hi})
-				}
-			}
-			for i := range p.Others {
-				w.files = append(w.files, addrs.Range{Lo: p.Others[i].Lo, Hi: p.Others[i].Hi})
-			}
+		for _, m := range filesAndData(b.rec.Processes[pid]) {
+			w.files = append(w.files, m.Range)
 		}
 		for _, other := range b.dumpsOf[pid] {
 			if seen[other] {
