@@ -43,7 +43,6 @@ type Dump struct {
 
 	Number  int    // index of its line in the summary
 	Objects string // the directory for its objects, absolute
-	Placed  int    // number of source files that have been written
 }
 
 // KnowsMachine fails if the machine of the dump's code is unknown.

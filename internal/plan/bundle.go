@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
-	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -238,7 +237,7 @@ func (b *bundler) finish() {
 		}
 		b.dumps[d] = append(b.dumps[d], int(r))
 		b.placedFunctions = append(b.placedFunctions, placed{
-			first: m, noCode: !codebytes.HasCode(d, b.in.List[m.Object].Number), region: noRegion,
+			first: m, noCode: !d.Source.HasCode(b.in.List[m.Object].Number), region: noRegion,
 			dropped: b.in == b.functions.inRegions && !b.functions.isKept[m.Object],
 		})
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
@@ -69,11 +70,6 @@ func apart(list []addrs.Range) []addrs.Range {
 
 // isWalled reports whether a reserved range overlaps [lo, hi).
 func isWalled(reserved []addrs.Range, lo, hi uint64) bool {
-	i, _ := slices.BinarySearchFunc(reserved, lo, func(w addrs.Range, lo uint64) int {
-		if w.Hi <= lo {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(reserved), func(i int) bool { return reserved[i].Hi > lo })
 	return i < len(reserved) && reserved[i].Lo < hi
 }
