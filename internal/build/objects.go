@@ -278,7 +278,7 @@ func (m *maker) LeaveDump() {
 		return
 	}
 	for _, p := range m.reader.TakeProblems() {
-		m.problems = append(m.problems, report.Problem{File: m.dump.Path, Offset: p.Offset, Text: p.Text, Advice: m.dump.AdviceDamage()})
+		m.problems = append(m.problems, m.dump.Damage(p.Offset, p.Text))
 	}
 }
 
@@ -381,7 +381,7 @@ func (w *Writer) Report() Result {
 	}
 	for _, d := range dumpsOf(w.Plan) {
 		if n := more[d.Path] - report.MaxProblems; n > 0 {
-			w.result.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: d.AdviceDamage()})
+			w.result.Found.Problem(d.MoreDamage(n))
 		}
 	}
 	return w.result
