@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
@@ -74,10 +75,6 @@ func (p *partJob) members() []model.Member {
 func (w *Writer) bundlePart(m *maker, p *partJob) {
 	part, t, err := m.part(w, p)
 	w.Opts.Progress.Add(int64(len(p.members())))
-	var we *jitobj.WriteError
-	if errors.As(err, &we) {
-		err = &objstore.StoreError{Err: we}
-	}
 	b := p.bundleJob
 	b.mu.Lock()
 	b.parts[p.part] = part
@@ -91,20 +88,13 @@ func (w *Writer) bundlePart(m *maker, p *partJob) {
 	if !last {
 		return
 	}
-	did, err := m.join(b)
+	err = m.join(b)
 	b.parts = nil
 	if err != nil {
 		if b.file != nil {
 			b.file.Abandon() // free the space early: other objects may need it
 		}
-		if err != errNoFunctions { // each function has reported its own error already
-			w.fail(b.number, len(b.object.Bundle.Members), err)
-			for _, member := range b.object.Bundle.Members {
-				w.lacks(b.object.Dump, int(member.Function))
-			}
-		}
-	} else if did == objstore.Created {
-		m.Created = append(m.Created, createdFile{b.number, b.file.Ino})
+		w.failAll(b.number, err)
 	}
 }
 
@@ -121,27 +111,32 @@ func (m *maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
 	if err := m.bundler.BeginPart(p.object.Bundle.Region, file); err != nil {
 		return nil, t, err
 	}
-	some := false
-	for _, member := range p.members() {
-		fn, err := m.reader.Function(int(member.Function))
-		if err == nil {
-			err = m.bundler.AddFunction(fn, member.Addr)
-		}
-		if err != nil {
-			w.fail(p.number, 1, err)
-			w.lacks(p.object.Dump, int(member.Function))
-			continue
-		}
-		if !member.Again {
-			t.count(fn, true)
-		}
-		some = true
-	}
+	some := m.addMembers(w, p.number, p.members(), m.bundler.AddFunction, func(fn *jitcode.Function) { t.count(fn, true) })
 	part, err := m.bundler.EndPart()
 	if !some {
 		part = nil
 	}
 	return part, t, err
+}
+
+// addMembers reads functions of the i-th object and adds them. It omits those that cannot be read, and counts
+// those that no earlier object has. It reports whether any was added.
+func (m *maker) addMembers(w *Writer, i int, members []model.Member, add func(fn *jitcode.Function, addr uint64) error, count func(*jitcode.Function)) (some bool) {
+	for _, member := range members {
+		fn, err := m.reader.Function(int(member.Function))
+		if err == nil {
+			err = add(fn, member.Addr)
+		}
+		if err != nil {
+			w.fail(i, err, int(member.Function))
+			continue
+		}
+		some = true
+		if !member.Again {
+			count(fn)
+		}
+	}
+	return some
 }
 
 // open returns the bundle's file, and opens it at the first call.
@@ -158,36 +153,33 @@ func (b *bundleJob) open(m *maker) (*objstore.Draft, error) {
 var errNoFunctions = errors.New("no functions")
 
 // join finishes a bundle after all its parts were made.
-func (m *maker) join(b *bundleJob) (objstore.Outcome, error) {
+func (m *maker) join(b *bundleJob) error {
 	if b.failed != nil {
-		return 0, b.failed
+		return b.failed
 	}
 	parts := slices.DeleteFunc(b.parts, func(p *jitobj.Part) bool { return p == nil })
 	if len(parts) == 0 {
-		return 0, errNoFunctions
+		return errNoFunctions
 	}
 	if err := m.enter(b.object.Dump); err != nil {
-		return 0, err
+		return err
 	}
-	o := b.object
-	obj, err := m.bundler.Join(b.file, o.Bundle.Region, place(o), parts)
-	var we *jitobj.WriteError
-	if errors.As(err, &we) {
-		err = &objstore.StoreError{Err: we}
-	}
+	obj, err := m.bundler.Join(b.file, b.object.Bundle.Region, place(b.object), parts)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	o.BuildID = obj.BuildID // for its name
-	did, err := b.file.Commit(string(o.AppendName(nil)))
-	if err != nil {
-		return 0, &objstore.StoreError{Err: err}
-	}
-	setMade(o, &obj)
-	m.finished(did, b.file.Written)
 	if !obj.Tables.Describe() {
 		b.counts.unplaced, b.counts.sent, b.counts.derived = b.counts.sent+b.counts.derived, 0, 0
 	}
-	m.add(o.Dump.Number, b.counts)
-	return did, nil
+	return m.commit(b.number, b.object, b.file, &obj, b.counts)
+}
+
+// commit gives the file of several functions, the i-th object, its name.
+func (m *maker) commit(i int, o *model.Object, file *objstore.Draft, obj *jitobj.Object, c Counts) error {
+	o.BuildID = obj.BuildID // for its name
+	did, err := file.Commit(string(o.AppendName(nil)))
+	if err == nil {
+		m.finished(i, o, obj, did, file.Ino, file.Written, c)
+	}
+	return err
 }

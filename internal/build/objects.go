@@ -151,20 +151,16 @@ func (w *Writer) work(ctx context.Context) error {
 			if o.Dump != dump {
 				dump, store = o.Dump, w.Stores.In(o.Dump.Objects)
 			}
-			if o.Bundle != nil {
-				w.skeleton(&m, i, store)
+			var err error
+			if o.Bundle == nil {
+				alone++
+				err = m.object(i, o, store)
+			} else {
 				alone += int64(len(o.Bundle.Members))
-				continue
+				err = m.skeleton(w, i, store)
 			}
-			alone++
-			did, err := m.object(o, store)
 			if err != nil {
-				w.fail(i, 1, err)
-				w.lacks(o.Dump, o.Function)
-				continue
-			}
-			if did == objstore.Created {
-				m.Created = append(m.Created, createdFile{i, m.Ino})
+				w.failAll(i, err)
 			}
 		}
 		w.Opts.Progress.Add(alone)
@@ -178,33 +174,27 @@ func (w *Writer) work(ctx context.Context) error {
 // A maker is one worker. It has a reader and a builder for its current dump, and the results so
 // far.
 type maker struct {
-	Opts      *config.Options
-	dump      *model.Dump
-	reader    source.FunctionReader
-	builder   *jitobj.Builder
-	bundler   *jitobj.Builder
-	name      []byte
-	scratch   []byte
-	mode      uint32         // permissions of the dump's objects
-	Ino       uint64         // inode of the last object's file, if it was created
-	CompDir   string         // compilation directory of the objects
-	counts    map[int]Counts // by the dump's number
-	made      int
-	unchanged int
-	replaced  int
-	bytes     int64
-	Created   []createdFile
-	problems  []report.Problem
+	Opts     *config.Options
+	dump     *model.Dump
+	reader   source.FunctionReader
+	builder  *jitobj.Builder
+	bundler  *jitobj.Builder
+	name     []byte
+	mode     uint32 // permissions of the dump's objects
+	CompDir  string // compilation directory of the objects
+	made     Result
+	Created  []createdFile
+	problems []report.Problem
 }
 
-// object makes one object.
-func (m *maker) object(o *model.Object, s *objstore.Store) (objstore.Outcome, error) {
+// object makes the i-th object, of one function.
+func (m *maker) object(i int, o *model.Object, s *objstore.Store) error {
 	if err := m.enter(o.Dump); err != nil {
-		return 0, err
+		return err
 	}
 	fn, err := m.reader.Function(o.Function)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	builder := m.builder
 	if o.HasMadeNumber() {
@@ -212,32 +202,37 @@ func (m *maker) object(o *model.Object, s *objstore.Store) (objstore.Outcome, er
 	}
 	obj, err := builder.Build(fn, place(o))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	o.BuildID = obj.BuildID // for its name
 	m.name = o.AppendName(m.name[:0])
-	var did objstore.Outcome
-	if did, m.Ino, m.scratch, err = s.Put(string(m.name), obj.Bytes, m.scratch, m.mode); err != nil {
-		return 0, &objstore.StoreError{Err: err}
+	did, ino, err := s.Put(string(m.name), obj.Bytes, m.mode)
+	if err != nil {
+		return err
 	}
-	setMade(o, &obj)
-	m.finished(did, int64(len(obj.Bytes)))
 	var c Counts
 	c.count(fn, obj.Tables.Describe())
-	m.add(o.Dump.Number, c)
-	return did, nil
+	m.finished(i, o, &obj, did, ino, int64(len(obj.Bytes)), c)
+	return nil
 }
 
-// finished counts an object. size is in bytes.
-func (m *maker) finished(did objstore.Outcome, size int64) {
-	m.made++
-	m.bytes += size
-	switch did {
-	case objstore.Unchanged:
-		m.unchanged++
-	case objstore.Replaced:
-		m.replaced++
+// finished records that the i-th object was made. size is in bytes, and c are its functions.
+func (m *maker) finished(i int, o *model.Object, obj *jitobj.Object, did objstore.Outcome, ino uint64, size int64, c Counts) {
+	o.BuildID, o.Made = obj.BuildID, true
+	if o.Placement != nil {
+		o.Placement.Tables = obj.Tables
 	}
+	m.made.Objects++
+	m.made.Bytes += size
+	switch did {
+	case objstore.Created:
+		m.Created = append(m.Created, createdFile{i, ino})
+	case objstore.Unchanged:
+		m.made.Unchanged++
+	case objstore.Replaced:
+		m.made.Replaced++
+	}
+	m.made.add(o.Dump.Number, c)
 }
 
 // enter prepares m for objects of a dump.
@@ -277,47 +272,53 @@ func place(o *model.Object) jitobj.Place {
 	}
 }
 
-// setMade records that an object was made.
-func setMade(o *model.Object, obj *jitobj.Object) {
-	o.BuildID, o.Made = obj.BuildID, true
-	if o.Placement != nil {
-		o.Placement.Tables = obj.Tables
-	}
-}
-
-// add adds to the counts of a dump.
-func (m *maker) add(dump int, c Counts) {
-	if m.counts == nil {
-		m.counts = make(map[int]Counts)
-	}
-	c.add(m.counts[dump])
-	m.counts[dump] = c
-}
-
 // LeaveDump collects the reader's problems.
 func (m *maker) LeaveDump() {
 	if m.reader == nil {
 		return
 	}
 	for _, p := range m.reader.TakeProblems() {
-		m.problems = append(m.problems, report.Problem{File: m.dump.Path, Offset: p.Offset, Text: p.Text, Advice: m.dump.AdviceDamage()})
+		m.problems = append(m.problems, m.dump.Damage(p.Offset, p.Text))
 	}
 }
 
-// fail records an error of the i-th object, which costs some functions.
-func (w *Writer) fail(i, functions int, err error) {
+// failAll records an error of the i-th object, which costs all of its functions.
+func (w *Writer) failAll(i int, err error) {
 	o := &w.Plan.Objects[i]
+	if o.Bundle == nil {
+		w.fail(i, err, o.Function)
+		return
+	}
+	functions := make([]int, len(o.Bundle.Members))
+	for n, member := range o.Bundle.Members {
+		functions[n] = int(member.Function)
+	}
+	if err != errNoFunctions { // each function has reported its own error already
+		w.fail(i, err, functions...)
+	}
+}
+
+// isWriting reports whether an error is one of writing an object, as opposed to one of its content.
+func isWriting(err error) bool {
+	return errors.As(err, new(*objstore.StoreError)) || errors.As(err, new(*jitobj.WriteError))
+}
+
+// fail records an error of the i-th object, which costs some functions.
+func (w *Writer) fail(i int, err error, functions ...int) {
+	o := &w.Plan.Objects[i]
+	for _, function := range functions {
+		w.lacks(o.Dump, function)
+	}
 	f := failure{where: o.Dump.Path}
 	text, advice := err.Error(), o.Dump.AdviceDamage()
 	var fe *fileError
 	if errors.As(err, &fe) {
 		f.where, text, advice = fe.path, fe.err.Error(), "inject again"
 	}
-	var se *objstore.StoreError
-	if errors.As(err, &se) {
+	if isWriting(err) {
 		f = failure{o.Dump.Objects, true}
-		text = safefile.WithoutPath(se.Err).Error() // the path of a temporary file would not help
-		if advice = report.AdviceStore(se.Err); advice != report.AdviceRoom {
+		text = safefile.WithoutPath(err).Error() // the path of a temporary file would not help
+		if advice = report.AdviceStore(err); advice != report.AdviceRoom {
 			text = string(o.AppendName(nil)) + ": " + text
 		}
 	}
@@ -327,7 +328,7 @@ func (w *Writer) fail(i, functions int, err error) {
 	if g.count == 0 || i < g.first {
 		g.first, g.text, g.advice = i, text, advice
 	}
-	g.count += functions
+	g.count += len(functions)
 	w.failed[f] = g
 }
 
@@ -335,11 +336,11 @@ func (w *Writer) fail(i, functions int, err error) {
 func (w *Writer) Merge(m *maker) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.result.Objects += m.made
-	w.result.Bytes += m.bytes
-	w.result.Unchanged += m.unchanged
-	w.result.Replaced += m.replaced
-	for number, counts := range m.counts {
+	w.result.Objects += m.made.Objects
+	w.result.Bytes += m.made.Bytes
+	w.result.Unchanged += m.made.Unchanged
+	w.result.Replaced += m.made.Replaced
+	for number, counts := range m.made.Dumps {
 		w.result.add(number, counts)
 	}
 	w.problems = append(w.problems, m.problems...)
@@ -380,7 +381,7 @@ func (w *Writer) Report() Result {
 	}
 	for _, d := range dumpsOf(w.Plan) {
 		if n := more[d.Path] - report.MaxProblems; n > 0 {
-			w.result.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: d.AdviceDamage()})
+			w.result.Found.Problem(d.MoreDamage(n))
 		}
 	}
 	return w.result

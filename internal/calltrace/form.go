@@ -39,7 +39,7 @@ const notesSuffix = "-notes"
 
 // newTraceForm adds two events for each name of a trace: one for calls and, if the program wrote
 // messages, one for notes.
-func newTraceForm(rec *recording.Recording, traces []*Track) (*traceForm, error) {
+func newTraceForm(rec *recording.Recording, traces []*track) (*traceForm, error) {
 	r, err := newRelay(rec.In.Order, rec.Attrs)
 	if err != nil {
 		return nil, err
@@ -50,15 +50,15 @@ func newTraceForm(rec *recording.Recording, traces []*Track) (*traceForm, error)
 	}
 	var names []string
 	for _, t := range traces {
-		if !slices.Contains(names, t.Name()) {
-			names = append(names, t.Name())
+		if !slices.Contains(names, t.event) {
+			names = append(names, t.event)
 		}
 	}
 	ids := r.freeIDs(2 * len(names))
 	for i, name := range names {
 		fields, notes := callFields, false
 		for _, t := range traces {
-			if t.Name() != name {
+			if t.event != name {
 				continue
 			}
 			if t.HasCPU() {

@@ -21,17 +21,13 @@ import (
 // log is a trace. Its calls become samples of an event of their own, beside those that perf has
 // taken.
 
-// A Track is a trace that is put into the recording.
-type Track struct {
+// A track is a trace that is put into the recording.
+type track struct {
 	calls.Trace
-	// event is the name of its event: the one that it wants, or else a free one.
-	event  string
+	event  string              // the name of its event in the result: the one that it wants, or else a free one
 	clock  func(uint64) uint64 // converts its times into the recording's
 	number int                 // index of its line in the summary
 }
-
-// Name returns the name of the event that its calls have in the result.
-func (t *Track) Name() string { return t.event }
 
 // Traces are the traces that are put into a recording.
 type Traces struct {
@@ -41,7 +37,7 @@ type Traces struct {
 	// Again says that the recording has calls of a trace already, from an earlier run.
 	Again bool
 
-	tracks []*Track
+	tracks []*track
 }
 
 // Len returns the number of traces.
@@ -114,7 +110,7 @@ func (traces *Traces) add(ctx context.Context, names *traceNames, trace calls.Tr
 		trace.Close()
 		return
 	}
-	traces.tracks = append(traces.tracks, &Track{trace, event, clock, len(traces.Summaries)})
+	traces.tracks = append(traces.tracks, &track{trace, event, clock, len(traces.Summaries)})
 	traces.Summaries = append(traces.Summaries, report.TraceSummary{PID: trace.PID(), Path: trace.Path(), Event: event, Clock: match, Command: rec.CommOf(trace.PID())})
 	opts.Logf(1, "%s: calls of process %d", quote.Printable(trace.Path()), trace.PID())
 }
@@ -152,7 +148,7 @@ func (traces *Traces) EachCalled() calls.Each {
 }
 
 // report completes the summary of a trace that was read to its end.
-func (traces *Traces) report(t *Track, c calls.Counts, errs []error) {
+func (traces *Traces) report(t *track, c calls.Counts, errs []error) {
 	s, found := &traces.Summaries[t.number], &traces.Found
 	s.Threads, s.Calls, s.Notes, s.Inferred, s.Unmatched = c.Threads, c.Calls, c.Notes, c.Inferred, c.Unmatched
 	s.Gaps, s.Backward, s.TooDeep, s.Traced = c.Gaps, c.Backward, c.TooDeep, c.Traced

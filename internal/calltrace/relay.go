@@ -51,9 +51,6 @@ func newRelay(order binary.ByteOrder, attrs []perfdata.Attr) (*relay, error) {
 	return r, nil
 }
 
-// changes reports whether records change at all.
-func (r *relay) changes() bool { return r.needed }
-
 // freeIDs returns n ids that no event has.
 func (r *relay) freeIDs(n int) (ids []uint64) {
 	taken := make(map[uint64]bool)

@@ -65,7 +65,7 @@ func TestRelay_EventID(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(test.name, " ", o), func(t *testing.T) {
 				r, err := newRelay(o, test.attrs)
-				if err != nil || !r.changes() {
+				if err != nil || !r.needed {
 					t.Fatal(err)
 				}
 				for i := range test.attrs {
@@ -97,8 +97,8 @@ func TestRelay_AttrsChangedOrRefused(t *testing.T) {
 	o := order(binary.LittleEndian)
 	has, lacks := madeAttr(o, perfdata.FieldIdentifier|perfdata.FieldTime, true, 7), madeAttr(o, perfdata.FieldTime, true, 9)
 	r, err := newRelay(o, []perfdata.Attr{has})
-	if err != nil || r.changes() {
-		t.Errorf("needed %v, %v", r.changes(), err)
+	if err != nil || r.needed {
+		t.Errorf("needed %v, %v", r.needed, err)
 	}
 	rec := words(o, perfdata.RecordSample, 7, 100)
 	if got, err := r.append(nil, rec); err != nil || !bytes.Equal(got, rec.Data) {

@@ -39,7 +39,7 @@ type Sink struct {
 
 // A traceFeed is a trace that is being inserted.
 type traceFeed struct {
-	*Track
+	*track
 	merger      *calls.Merger
 	event       *calls.Event // the next event; nil at the end
 	time        uint64       // of the event, by the recording's clock
@@ -86,12 +86,12 @@ func NewSink(ctx context.Context, rec *recording.Recording, traces *Traces, out 
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", quote.Printable(t.Path()), err)
 		}
-		f := &traceFeed{Track: t, merger: calls.NewMerger(threads), sum: &traces.Summaries[t.number]}
+		f := &traceFeed{track: t, merger: calls.NewMerger(threads), sum: &traces.Summaries[t.number]}
 		for i := range form.events {
 			switch e := &form.events[i]; e.name {
-			case t.Name():
+			case t.event:
 				f.calls = e
-			case t.Name() + notesSuffix:
+			case t.event + notesSuffix:
 				f.says = e
 			}
 		}
@@ -129,7 +129,7 @@ func (s *Sink) setNext() {
 // Write writes whole records.
 func (s *Sink) Write(p []byte) (int, error) {
 	block := perfdata.BlockOf(p, s.rec.In.Order)
-	needed := s.form.relay.changes()
+	needed := s.form.relay.needed
 	run := 0
 	for at, rec := range block.Records() {
 		if time, ok := s.rec.Layouts.Time(rec); ok {
@@ -191,7 +191,7 @@ func (s *Sink) samplesBefore(time uint64) {
 				continue
 			}
 			if f.made != nil {
-				s.introduce(f)
+				s.nameThreads(f)
 			}
 			s.sample(f)
 			switch {
@@ -225,8 +225,8 @@ func (s *Sink) Progressed() {
 	s.rec.In.Progress.ReadBeside(done, total)
 }
 
-// introduce appends COMM records of threads that the recording does not have.
-func (s *Sink) introduce(f *traceFeed) {
+// nameThreads appends COMM records of threads that the recording does not have.
+func (s *Sink) nameThreads(f *traceFeed) {
 	trailer := perfdata.TrailerOf(output.TrackingAttr(s.form.attrs))
 	for _, m := range f.made {
 		s.buf = perfdata.AppendComm(s.buf, s.rec.In.Order, &perfdata.Comm{PID: f.PID(), TID: m.TID, Name: []byte(m.Name)}, f.time, &trailer)
@@ -294,22 +294,22 @@ func (s *Sink) Takes(rec perfdata.Record) (bool, error) {
 		if i >= len(s.rec.Attrs) {
 			return s.Sink.Takes(rec)
 		}
-		if err := s.introduceThread(perfdata.AppendHeaderAttr(nil, order, &s.form.attrs[i])); err != nil || s.attrs < len(s.rec.Attrs) {
+		if err := s.writeHead(perfdata.AppendHeaderAttr(nil, order, &s.form.attrs[i])); err != nil || s.attrs < len(s.rec.Attrs) {
 			return true, err
 		}
 		for i := range s.form.events {
-			if err := s.introduceThread(perfdata.AppendHeaderAttr(nil, order, &s.form.events[i].attr)); err != nil {
+			if err := s.writeHead(perfdata.AppendHeaderAttr(nil, order, &s.form.events[i].attr)); err != nil {
 				return true, err
 			}
 		}
 		if s.rec.Described == nil {
-			return true, s.introduceThreads()
+			return true, s.writeNames()
 		}
 		return true, nil
 	case perfdata.RecordHeaderFeature:
 		switch id, _, ok := perfdata.HeaderFeature(order, rec); {
 		case ok && id == perfdata.FeatureEventDesc:
-			return true, s.introduceThreads()
+			return true, s.writeNames()
 		case ok && id == perfdata.FeatureSampleTime:
 			return true, nil
 		}
@@ -317,8 +317,8 @@ func (s *Sink) Takes(rec perfdata.Record) (bool, error) {
 	return s.Sink.Takes(rec)
 }
 
-// introduceThread writes a record that describes a part of the header.
-func (s *Sink) introduceThread(rec []byte) error {
+// writeHead writes a record that describes a part of the header.
+func (s *Sink) writeHead(rec []byte) error {
 	s.flushBuf()
 	block := perfdata.BlockOf(rec, s.rec.In.Order)
 	for _, r := range block.Records() {
@@ -330,14 +330,14 @@ func (s *Sink) introduceThread(rec []byte) error {
 	return err
 }
 
-// introduceThreads writes the record that names the events.
-func (s *Sink) introduceThreads() error {
+// writeNames writes the record that names the events.
+func (s *Sink) writeNames() error {
 	desc := s.form.eventDesc(s.rec)
 	rec, err := perfdata.AppendHeaderFeature(nil, s.rec.In.Order, &desc)
 	if err != nil {
 		return err
 	}
-	return s.introduceThread(rec)
+	return s.writeHead(rec)
 }
 
 // Err returns the error of the context or of writing. The context matters because there may be
@@ -363,7 +363,7 @@ func (s *Sink) Finish(buildIDs output.Extend, aux func([]byte) []byte) error {
 		return err
 	}
 	for _, f := range s.feeds {
-		s.traces.report(f.Track, f.merger.Counts(), f.merger.Errs())
+		s.traces.report(f.track, f.merger.Counts(), f.merger.Errs())
 	}
 	if s.dropped > 0 {
 		s.traces.Found.Problem(report.Problem{File: s.rec.In.Path, Offset: -1, Text: fmt.Sprintf("%d of its records have the maximum length, and no room for the id that they need beside the new events; they are left out", s.dropped),

@@ -69,10 +69,7 @@ func (c *Covered) Compare(d *model.Dump, function int, m *model.Mapping, f *reco
 func (c *Covered) compare(d *model.Dump, function int, m *model.Mapping, f *recording.FileMap) (same bool, why error) {
 	r := c.readers[d]
 	if r == nil {
-		r = d.Source.Functions()
-		if l, ok := d.Source.(source.Lined); ok {
-			r = l.Inspect()
-		}
+		r = d.Inspector()
 		c.readers[d] = r
 	}
 	fn, err := r.Function(function)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -89,12 +90,7 @@ func codeWorld(d *model.Dump, maps []recording.FileMap) source.CodeWorld {
 // mappedAfter reports whether an address was mapped after a time. maps are in the order of their
 // times.
 func mappedAfter(maps []recording.FileMap, line *addrs.Timeline, addr, time uint64) bool {
-	from, _ := slices.BinarySearchFunc(maps, time, func(m recording.FileMap, time uint64) int {
-		if m.Time <= time {
-			return -1
-		}
-		return 1
-	})
+	from := sort.Search(len(maps), func(i int) bool { return maps[i].Time > time })
 	return line.First(addrs.Range{Lo: addr, Hi: addr + 1}, from, len(maps)) >= 0
 }
 
@@ -147,11 +143,6 @@ func stranger(f *File, err error) report.Problem {
 func BringsCode(d *model.Dump) bool {
 	_, codeless := d.Source.(source.WithoutCode)
 	return !codeless
-}
-
-// HasCode reports whether the bytes of a function are known.
-func HasCode(d *model.Dump, function int) bool {
-	return d.Source.HasCode(function)
 }
 
 // LastTime returns the time of the dump's last event, by the recording's clock.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/source"
 )
@@ -191,14 +190,6 @@ type keptFunction struct {
 	files  []string
 	lines  []jitcode.Line
 	origin *jitcode.Origin // nil if unknown
-}
-
-// readerOf returns a reader of the functions of a dump for such copies.
-func readerOf(d *model.Dump) source.FunctionReader {
-	if lined, ok := d.Source.(source.Lined); ok {
-		return lined.Inspect()
-	}
-	return d.Source.Functions()
 }
 
 // keptOf returns a copy of a function, or nil if it cannot be read.

@@ -135,7 +135,7 @@ func (r *hotReader) read(f functionID) *keptFunction {
 	}
 	reader := r.readers[f.dump]
 	if reader == nil {
-		reader = readerOf(d)
+		reader = d.Inspector()
 		r.readers[f.dump] = reader
 	}
 	return keptOf(reader, f.function)

@@ -319,7 +319,6 @@ func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) 
 		r.sum.Add(found)
 		s.Frames = unwind.Derive(r.rec, histories, d, r.opts.CFI).String()
 	}
-	r.sum.Add(r.dirs.sources.Report(r.dumps))
 	return planned, counter, nil
 }
 

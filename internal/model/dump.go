@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/elf"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/quote"
@@ -43,7 +44,6 @@ type Dump struct {
 
 	Number  int    // index of its line in the summary
 	Objects string // the directory for its objects, absolute
-	Placed  int    // number of source files that have been written
 }
 
 // KnowsMachine fails if the machine of the dump's code is unknown.
@@ -69,6 +69,25 @@ func (d *Dump) AdviceDamage() string {
 		return report.AdviceDamage(d.Path)
 	}
 	return report.AdviceVerify(d.Path)
+}
+
+// Damage returns the problem of damage in its file. offset is in bytes, or -1.
+func (d *Dump) Damage(offset int64, text string) report.Problem {
+	return report.Problem{File: d.Path, Offset: offset, Text: text, Advice: d.AdviceDamage()}
+}
+
+// MoreDamage returns the problem that stands for n more of the kind of Damage.
+func (d *Dump) MoreDamage(n int) report.Problem {
+	return d.Damage(-1, fmt.Sprintf("%d more problems like these", n))
+}
+
+// Inspector returns a new reader for what is decided about functions, or shown of them, as opposed to one that
+// makes their objects.
+func (d *Dump) Inspector() source.FunctionReader {
+	if lined, ok := d.Source.(source.Lined); ok {
+		return lined.Inspect()
+	}
+	return d.Source.Functions()
 }
 
 // NoteAssumed adds a note with what was assumed of the dump's times, if anything was.

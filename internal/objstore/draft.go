@@ -1,9 +1,6 @@
 package objstore
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -24,7 +21,7 @@ type Draft struct {
 	Ino uint64
 }
 
-// Draft creates a temporary file for WriteAt. Its name begins with prefix.
+// Draft creates a temporary file for WriteAt. Its name begins with prefix. The error is a StoreError.
 func (s *Store) Draft(prefix string, mode uint32) (*Draft, error) {
 	file, p, err := safefile.Create(s.fd, prefix, mode)
 	if err != nil {
@@ -52,31 +49,25 @@ func (d *Draft) Abandon() {
 	}
 }
 
-// Commit gives the file its name. An existing file with the same content may stay instead.
-func (d *Draft) Commit(name string) (Outcome, error) {
+// Commit gives the file its name. An existing file with the same content may stay instead. The error is a
+// StoreError.
+func (d *Draft) Commit(name string) (did Outcome, err error) {
 	defer d.Abandon()
-	defer d.file.Close()
-	did, safe, fresh := Created, false, false
-	if fd, err := sys.Openat(d.store.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
-		there := sys.NewFile(fd, name)
-		var st unix.Stat_t
-		same := equalFiles(there, d.file)
-		// Use the open file: another run may replace the name at any time.
-		if sys.Fstat(fd, &st) == nil {
-			safe, fresh = same && d.store.isSafe(&st), d.store.isFresh(&st)
-		}
-		there.Close()
-		if safe && d.store.alone {
-			return Unchanged, nil
-		}
-		if did = Replaced; same {
-			did = Unchanged
-		}
-	} else if !errors.Is(err, unix.ENOENT) && !d.store.isAbsent(name) {
-		did = Replaced
+	size := int64(-1) // unknown
+	if st, err := d.file.Stat(); err == nil {
+		size = st.Size()
+	}
+	did, err = d.commit(name, d.store.existing(name, d.file, size))
+	return did, storeError(err)
+}
+
+// commit is Commit after the comparison with the file that is there. The caller calls Abandon.
+func (d *Draft) commit(name string, there existing) (Outcome, error) {
+	if there.mayStay(d.store) {
+		return Unchanged, nil
 	}
 	var st unix.Stat_t
-	if err := twice(func() error { return sys.Fstat(int(d.file.Fd()), &st) }); err != nil {
+	if err := twice(func() error { return sys.Fstat(d.file.Fd(), &st) }); err != nil {
 		return 0, err // without its number, the file could not be removed again
 	}
 	d.Ino = st.Ino
@@ -84,43 +75,11 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 	if err := d.file.Close(); err != nil {
 		return 0, safefile.WithoutPath(err)
 	}
-	if err := d.partial.Rename(name); safe && err != nil {
-		return Unchanged, nil
+	if err := d.partial.Rename(name); there.safe && err != nil {
+		return Unchanged, nil // another run has made it
 	} else if err != nil {
 		return 0, d.store.withOwner(name, err)
 	}
 	d.done = true
-	if fresh {
-		did = Created
-	}
-	return did, nil
-}
-
-// isAbsent reports whether no file has a name. If that is unknown, it returns false.
-func (s *Store) isAbsent(name string) bool {
-	var st unix.Stat_t
-	return errors.Is(sys.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW), unix.ENOENT)
-}
-
-// equalFiles reports whether two files are regular and have the same content.
-func equalFiles(a, b *sys.File) bool {
-	x, err := a.Stat()
-	if err != nil || !x.Mode().IsRegular() {
-		return false
-	}
-	y, err := b.Stat()
-	if err != nil || x.Size() != y.Size() {
-		return false
-	}
-	var p, q [64 << 10]byte
-	for at := int64(0); at < x.Size(); at += int64(len(p)) {
-		n, err := a.ReadAt(p[:], at)
-		if err != nil && err != io.EOF {
-			return false
-		}
-		if m, err := b.ReadAt(q[:n], at); m != n || err != nil && err != io.EOF || !bytes.Equal(p[:n], q[:n]) {
-			return false
-		}
-	}
-	return true
+	return there.replaced(), nil
 }

@@ -38,8 +38,7 @@ type SourceTree struct {
 	used bool     // there are files that the result refers to
 	own  []string // directories created for root itself, outermost first
 
-	failed map[*model.Dump]int // number of files that could not be written
-	full   bool                // no further file can be written
+	full bool // no further file can be written
 }
 
 // OpenSources opens the directory for embedded sources, and creates it if needed. It returns nil if
@@ -52,7 +51,7 @@ func OpenSources(opts *config.Options) (*SourceTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &SourceTree{path: dir, failed: make(map[*model.Dump]int)}
+	t := &SourceTree{path: dir}
 	if t.root, t.own, err = safefile.OpenRoot(dir, 0o777); err != nil {
 		left := t.Undo()
 		err = fmt.Errorf("%s: cannot write source files there: %w; %s", quote.Printable(dir), safefile.WithoutPath(err), report.AdviceOr(err, otherSources))
@@ -97,9 +96,8 @@ func (t *SourceTree) Undo() (left string) {
 	return all.String()
 }
 
-// Place writes the sources of a dump that are new since the last call. It returns the total number
-// of sources of the dump. It writes in the order of the dump, so that file names depend on nothing
-// else. A source that cannot be written becomes a problem, and keeps its name.
+// Place writes the sources of a dump, and returns their number. It writes in the order of the dump, so that
+// file names depend on nothing else. A source that cannot be written becomes a problem, and keeps its name.
 func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 	texts, ok := d.Source.(source.Texter)
 	if !ok {
@@ -109,47 +107,39 @@ func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 	if t == nil {
 		return len(all), found
 	}
-	for ; d.Placed < len(all); d.Placed++ {
+	failed := 0
+	for i, s := range all {
 		if t.full {
-			t.failed[d]++
+			failed++
 			continue
 		}
-		s := &all[d.Placed]
-		text, err := texts.Text(d.Placed)
+		name, err := t.write(cmp.Or(s.Path, s.Name), texts, i, d)
 		if err == nil {
-			var name string
-			if name, err = t.put(cmp.Or(s.Path, s.Name), text, d); err == nil {
-				t.used = true
-				texts.PlaceSource(d.Placed, name)
-				continue
-			}
+			t.used = true
+			texts.PlaceSource(i, name)
+			continue
 		}
 		advice := report.AdviceOr(err, otherSources)
 		if t.full = isFinal(err); t.full {
 			advice = "make room, or " + otherSources
 		}
-		if t.failed[d]++; t.failed[d] <= report.MaxProblems {
+		if failed++; failed <= report.MaxProblems {
 			found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("its source file %s could not be written into %s: %v", quote.Printable(s.Name), quote.Printable(t.path), safefile.WithoutPath(err)), Advice: advice})
 		}
+	}
+	if more := failed - len(found.Problems); more > 0 {
+		found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more of its source files could not be written", more), Advice: otherSources})
 	}
 	return len(all), found
 }
 
-// Report returns problems with the number of unwritten files that Place did not list.
-func (t *SourceTree) Report(dumps []*model.Dump) (found report.Findings) {
-	if t == nil {
-		return found
+// write writes the i-th source of a dump, and returns its name relative to the tree.
+func (t *SourceTree) write(name string, texts source.Texter, i int, d *model.Dump) (string, error) {
+	text, err := texts.Text(i)
+	if err != nil {
+		return "", err
 	}
-	for _, d := range dumps {
-		named := report.MaxProblems
-		if t.full {
-			named = 1
-		}
-		if n := t.failed[d] - named; n > 0 {
-			found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more of its source files could not be written", n), Advice: otherSources})
-		}
-	}
-	return found
+	return t.put(name, text, d)
 }
 
 // put writes a file of the given name, or finds it there. It returns the name relative to the tree.

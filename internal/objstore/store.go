@@ -29,6 +29,17 @@ type StoreError struct{ Err error }
 // Error returns the text of Err.
 func (e *StoreError) Error() string { return e.Err.Error() }
 
+// Unwrap returns Err.
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// storeError returns an error of writing, or nil.
+func storeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &StoreError{err}
+}
+
 // objectDir returns the directory for the objects of a dump. It is absolute, because mappings need
 // absolute file names.
 func objectDir(o *config.Options, d *model.Dump) (string, error) {
@@ -192,46 +203,29 @@ const (
 )
 
 // Put ensures that the file name in the directory has the given content. It keeps a file with that
-// content, and replaces another one by rename. It never follows links. buf is scratch, possibly
-// grown, for the next call. ino is the inode of a created file.
-func (s *Store) Put(name string, content, scratch []byte, mode uint32) (did Outcome, ino uint64, buf []byte, err error) {
+// content, and replaces another one by rename. It never follows links. ino is the inode of a created file.
+// The error is a StoreError.
+func (s *Store) Put(name string, content []byte, mode uint32) (did Outcome, ino uint64, err error) {
 	if ino, err = s.create(name, content, mode); err != unix.EEXIST {
-		return Created, ino, scratch, err
+		return Created, ino, storeError(err)
 	}
-	same, safe, fresh, scratch := s.holds(name, content, scratch)
-	if safe && s.alone {
-		return Unchanged, 0, scratch, nil
+	there := s.existing(name, bytes.NewReader(content), int64(len(content)))
+	if there.mayStay(s) {
+		return Unchanged, 0, nil
 	}
-	ino, err = s.replace(name, content, mode)
-	switch {
-	case err != nil && safe: // another run has made it
-		return Unchanged, 0, scratch, nil
-	case err == nil && fresh:
-		return Created, ino, scratch, nil
-	case same:
-		return Unchanged, 0, scratch, err
-	}
-	return Replaced, 0, scratch, err
-}
-
-// replace replaces an existing file, and returns the inode of the new one.
-func (s *Store) replace(name string, content []byte, mode uint32) (ino uint64, err error) {
-	f, p, err := safefile.Create(s.fd, name, mode)
-	if err != nil {
-		return 0, s.leaveOf(err)
-	}
-	defer func() { s.leave(p.Name, p.Remove()) }()
-	ino, err = write(int(f.Fd()), content)
-	if cerr := f.Close(); err == nil {
-		err = safefile.WithoutPath(cerr)
+	d, err := s.Draft(name, mode)
+	if err == nil {
+		defer d.Abandon()
+		_, err = d.file.WriteAt(content, 0)
 	}
 	if err == nil {
-		err = p.Rename(name)
+		did, err = d.commit(name, there)
+		ino = d.Ino
 	}
-	if err != nil {
-		return 0, s.withOwner(name, err)
+	if err != nil && there.safe { // another run has made it
+		return Unchanged, 0, nil
 	}
-	return ino, nil
+	return did, ino, storeError(err)
 }
 
 // create writes a new file, and returns its inode. It fails with EEXIST if the name exists. After
@@ -276,42 +270,6 @@ func (s *Store) withOwner(name string, err error) error {
 		return err
 	}
 	return fmt.Errorf("it belongs to user %d: %w", st.Uid, err)
-}
-
-// isSafe reports whether only the user and root can change a file.
-func (s *Store) isSafe(st *unix.Stat_t) bool {
-	return (st.Uid == s.uid || st.Uid == 0) && st.Mode&0o022 == 0
-}
-
-// holds compares a file with the given content. same: it is a regular file with this content. safe:
-// in addition, only the user and root can change it. fresh: see isFresh.
-func (s *Store) holds(name string, content, scratch []byte) (same, safe, fresh bool, buf []byte) {
-	fd, err := sys.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return false, false, false, scratch
-	}
-	defer sys.Close(fd)
-	var st unix.Stat_t
-	if err := sys.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return false, false, false, scratch
-	}
-	fresh = s.isFresh(&st)
-	if st.Size != int64(len(content)) {
-		return false, false, fresh, scratch
-	}
-	if cap(scratch) < len(content) {
-		scratch = make([]byte, len(content))
-	}
-	got := 0
-	for got < len(content) {
-		n, err := sys.Read(fd, scratch[got:len(content)])
-		if n <= 0 || err != nil {
-			return false, false, fresh, scratch
-		}
-		got += n
-	}
-	same = bytes.Equal(scratch[:got], content)
-	return same, same && s.isSafe(&st), fresh, scratch
 }
 
 // Stores are the directories in use.

@@ -53,7 +53,7 @@ func NewPlain(in *recording.Input, out *Output) (Sink, error) {
 	switch {
 	case out.Stream:
 		w := perfdata.NewPipeWriter(out.file, in.Order)
-		s := &pipeSink{w}
+		s := &pipeSink{PipeWriter: w}
 		if in.File == nil {
 			return s, nil
 		}
@@ -71,20 +71,26 @@ func NewPlain(in *recording.Input, out *Output) (Sink, error) {
 	return &streamToFile{fileSink: fileSink{Writer: perfdata.NewPipeToFile(out.file, in.Order)}, order: in.Order}, nil
 }
 
-// A pipeSink writes a pipe. Records from a pipe are written unchanged.
-type pipeSink struct{ *perfdata.PipeWriter }
+// A plain sink takes no record for a header, and has one file.
+type plain struct{}
 
-// Takes returns false: the records stay in the pipe.
-func (s *pipeSink) Takes(perfdata.Record) (bool, error) { return false, nil }
+// Takes returns false.
+func (plain) Takes(perfdata.Record) (bool, error) { return false, nil }
 
 // Payload returns false.
-func (s *pipeSink) Payload([]byte) bool { return false }
+func (plain) Payload([]byte) bool { return false }
+
+// From does nothing.
+func (plain) From(int) {}
+
+// A pipeSink writes a pipe. Records from a pipe are written unchanged.
+type pipeSink struct {
+	plain
+	*perfdata.PipeWriter
+}
 
 // Raw writes payloads of records.
 func (s *pipeSink) Raw(p []byte) { s.Write(p) }
-
-// From does nothing: the result has one file.
-func (s *pipeSink) From(int) {}
 
 // Finish returns the first error of writing. The build ids of mappings suffice in a pipe.
 func (s *pipeSink) Finish(Extend, func([]byte) []byte) error {
@@ -94,23 +100,15 @@ func (s *pipeSink) Finish(Extend, func([]byte) []byte) error {
 // A fileSink writes a file. It keeps the features of the input, except for those about a form
 // that the result does not have.
 type fileSink struct {
+	plain
 	*perfdata.Writer
 	features []perfdata.Feature
 	packed   bool // the records are compressed, and a feature says how
 	dir      bool // it is one of the files of a directory
 }
 
-// Takes returns false: input with a header has no such records.
-func (s *fileSink) Takes(perfdata.Record) (bool, error) { return false, nil }
-
-// Payload returns false.
-func (s *fileSink) Payload([]byte) bool { return false }
-
 // Raw writes payloads of records.
 func (s *fileSink) Raw(p []byte) { s.Write(p) }
-
-// From does nothing: the result has one file.
-func (s *fileSink) From(int) {}
 
 // Finish writes the features and the header.
 func (s *fileSink) Finish(buildIDs Extend, aux func([]byte) []byte) error {

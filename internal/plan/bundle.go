@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
-	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -238,7 +237,7 @@ func (b *bundler) finish() {
 		}
 		b.dumps[d] = append(b.dumps[d], int(r))
 		b.placedFunctions = append(b.placedFunctions, placed{
-			first: m, noCode: !codebytes.HasCode(d, b.in.List[m.Object].Number), region: noRegion,
+			first: m, noCode: !d.Source.HasCode(b.in.List[m.Object].Number), region: noRegion,
 			dropped: b.in == b.functions.inRegions && !b.functions.isKept[m.Object],
 		})
 	}
@@ -415,8 +414,7 @@ func (b *bundler) addObject(d *model.Dump, members []int) {
 }
 
 // addOne adds one object, from the first placed function to the last, without those that are dropped.
-// It reports whether any is left.
-func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) bool {
+func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	p := b.plan
 	first, last := &b.placedFunctions[members[0]], &b.placedFunctions[members[len(members)-1]]
 	o := model.Object{
@@ -454,11 +452,10 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) bool {
 		o.Placement = at
 	}
 	if number < 0 { // what is reserved stays so: others have the same places as with it
-		return false
+		return
 	}
 	b.addPieces(number, members)
 	p.Objects = append(p.Objects, o)
-	return true
 }
 
 // addPieces divides the functions of an object among pieces. Gaps that something refers to are in no

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
-	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -38,10 +37,9 @@ type lineInspector struct {
 func (b *bundler) inspector(d *model.Dump) lineInspector {
 	in, ok := b.lines[d]
 	if !ok {
+		in = lineInspector{func(int) bool { return true }, d.Inspector()}
 		if l, lined := d.Source.(source.Lined); lined {
-			in = lineInspector{l.MayHaveLines, l.Inspect()}
-		} else {
-			in = lineInspector{func(int) bool { return true }, d.Source.Functions()}
+			in.may = l.MayHaveLines
 		}
 		b.lines[d] = in
 	}
@@ -84,10 +82,10 @@ func (b *bundler) kindOf(d *model.Dump, u unit) kind {
 // Mostly, making the object adds the same again, which is shown once.
 func (b *bundler) reportUnread(d *model.Dump, r source.FunctionReader, err error) {
 	if err != nil {
-		b.functions.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: err.Error(), Advice: d.AdviceDamage()})
+		b.functions.Found.Problem(d.Damage(-1, err.Error()))
 	}
 	for _, p := range r.TakeProblems() {
-		b.functions.Found.Problem(report.Problem{File: d.Path, Offset: p.Offset, Text: p.Text, Advice: d.AdviceDamage()})
+		b.functions.Found.Problem(d.Damage(p.Offset, p.Text))
 	}
 }
 

@@ -27,11 +27,9 @@ type bundleMapper struct {
 	out []model.Mapping
 }
 
-// A mappedBundle is a bundle that has been mapped for a program: a process since a fork or an
-// exec.
+// A mappedBundle is a bundle that has been mapped for a program.
 type mappedBundle struct {
-	pid    uint32
-	since  uint64
+	program
 	object int32
 }
 
@@ -86,8 +84,7 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 		return
 	}
 	obj := &b.plan.Objects[placed.object]
-	tree := &b.rec.ProcessTree
-	key := mappedPiece{mappedBundle{m.PID, max(tree.LastExec(m.PID, m.Time), tree.Born(m.PID, m.Time)), placed.object}, noPiece}
+	key := mappedPiece{mappedBundle{programOf(b.rec, m.PID, m.Time), placed.object}, noPiece}
 	m.Object, m.Tables = placed.object, 0
 	since, mapped := b.mapped[key]
 	if !mapped && obj.Bundle != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/samplerefs"
@@ -160,12 +161,7 @@ func (refs *runReferences) reference(pid uint32, time, addr uint64) {
 // lookedUp records that perf may look up an address of a process at a time. It reports whether a
 // later look-up adds nothing. list has the runs of the process.
 func (refs *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr uint64) (known bool) {
-	n, _ := slices.BinarySearchFunc(list, addr, func(v visibleRun, addr uint64) int {
-		if v.low <= addr {
-			return -1
-		}
-		return 1
-	})
+	n := sort.Search(len(list), func(i int) bool { return list[i].low > addr })
 	known = true
 	for i := n - 1; i >= 0 && list[i].reach > addr; i-- { // runs of two dumps may overlap
 		run := list[i].run
@@ -199,11 +195,8 @@ func (refs *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr ui
 // memberBelow returns the index of the last function of a run that begins at an address or before
 // it, or -1.
 func (refs *runReferences) memberBelow(run int, addr uint64) int {
-	i, found := slices.BinarySearchFunc(refs.runs[run].members, addr, func(r int, addr uint64) int { return cmp.Compare(refs.placedFunctions[r].lo(), addr) })
-	if !found {
-		i--
-	}
-	return i
+	members := refs.runs[run].members
+	return sort.Search(len(members), func(i int) bool { return refs.placedFunctions[members[i]].lo() > addr }) - 1
 }
 
 // isLoaded reports whether a process has a function at a time: its own, or inherited in a fork.

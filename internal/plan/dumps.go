@@ -28,25 +28,25 @@ func (p *placer) addDump(d *placedDump) {
 	if d.line.Cut, d.line.CutName = read.Cut, read.CutName; read.Cut >= 0 {
 		d.line.Writer = d.Writer(p.rec)
 	}
-	problem := func(offset int64, text, advice string) {
-		p.Found.Problem(report.Problem{File: d.Path, Offset: offset, Text: text, Advice: advice})
+	problem := func(text, advice string) {
+		p.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: text, Advice: advice})
 	}
 	for _, q := range read.Problems {
-		problem(q.Offset, q.Text, d.AdviceDamage())
+		p.Found.Problem(d.Damage(q.Offset, q.Text))
 	}
 	if read.Dropped > 0 {
-		problem(-1, fmt.Sprintf("%d more problems like these", read.Dropped), d.AdviceDamage())
+		p.Found.Problem(d.MoreDamage(read.Dropped))
 	}
 	if r, ok := d.Source.(reporter); ok {
 		p.Found.Add(r.Report(quote.Printable(d.Path), d.line))
 	}
 	if a := LineAddresses(d.Dump); a != nil && a.Decision == string(source.LinesContradictory) {
-		problem(-1, fmt.Sprintf(
+		problem(fmt.Sprintf(
 			"its source lines were left out, because their addresses contradict each other: of %d tables, %d fit the code as written, %d if moved back by %d bytes, %d either way, %d neither way",
 			a.Tables, a.AsWritten.Tables, a.MovedBack.Tables, a.Skew, a.Either, a.Neither), report.AdviceVerify(d.Path))
 	}
 	for _, text := range d.attribution.Problems() {
-		problem(-1, text, "record all of them: start perf record before they are forked, or with -a")
+		problem(text, "record all of them: start perf record before they are forked, or with -a")
 	}
 }
 

@@ -24,7 +24,9 @@ type gaps struct {
 	dumps map[*model.Dump]*dumpSpace
 	// sharing has the dumps that a process may have memory of.
 	sharing map[*recording.Process][]*dumpSpace
-	files   map[*recording.Process]*addrs.Set // of files and data
+	// files has the addresses of files and data. Other memory does not count: runtimes reserve gigabytes
+	// around their code.
+	files map[*recording.Process]*addrs.Set
 
 	// steps counts the ranges and rooms that were looked at, for a number of searches.
 	steps, searches int
@@ -86,7 +88,11 @@ func newGaps(rec *recording.Recording, dumps []*model.Dump) *gaps {
 		for _, p := range s.processes {
 			g.sharing[p] = append(g.sharing[p], s)
 			if g.files[p] == nil {
-				g.files[p] = filesOf(p)
+				files := new(addrs.Set)
+				for _, m := range filesAndData(p) {
+					files.Add(m.Lo, m.Hi)
+				}
+				g.files[p] = files
 			}
 		}
 		for _, e := range d.Source.Scanned().Events {
@@ -94,21 +100,6 @@ func newGaps(rec *recording.Recording, dumps []*model.Dump) *gaps {
 		}
 	}
 	return g
-}
-
-// filesOf returns the addresses of files and data in a process. Other memory does not count: runtimes reserve
-// gigabytes around their code.
-func filesOf(p *recording.Process) *addrs.Set {
-	f := new(addrs.Set)
-	for i := range p.FileMaps {
-		if m := &p.FileMaps[i]; m.Name != "" {
-			f.Add(m.Lo, m.Hi)
-		}
-	}
-	for i := range p.Others {
-		f.Add(p.Others[i].Lo, p.Others[i].Hi)
-	}
-	return f
 }
 
 // tired reports whether searching has taken too long.

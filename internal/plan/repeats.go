@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -168,11 +169,5 @@ func (o *otherLoads) came(lo, hi, since, until uint64) bool {
 // between returns the indexes of the times from since to until.
 func between(times []uint64, since, until uint64) (from, to int) {
 	from, _ = slices.BinarySearch(times, since)
-	to, _ = slices.BinarySearchFunc(times, until, func(time, until uint64) int {
-		if time <= until {
-			return -1
-		}
-		return 1
-	})
-	return from, to
+	return from, sort.Search(len(times), func(i int) bool { return times[i] > until })
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
@@ -19,15 +20,8 @@ type reserved struct{ files, code []addrs.Range }
 func (b *bundler) reservedOf(d *model.Dump) (w reserved) {
 	seen := map[*model.Dump]bool{d: true}
 	for _, pid := range b.spaceGroup(d) {
-		if p := b.rec.Processes[pid]; p != nil {
-			for i := range p.FileMaps {
-				if m := &p.FileMaps[i]; m.Name != "" {
-					w.files = append(w.files, addrs.Range{Lo: m.Lo, Hi: m.Hi})
-				}
-			}
-			for i := range p.Others {
-				w.files = append(w.files, addrs.Range{Lo: p.Others[i].Lo, Hi: p.Others[i].Hi})
-			}
+		for _, m := range filesAndData(b.rec.Processes[pid]) {
+			w.files = append(w.files, m.Range)
 		}
 		for _, other := range b.dumpsOf[pid] {
 			if seen[other] {
@@ -76,11 +70,6 @@ func apart(list []addrs.Range) []addrs.Range {
 
 // isWalled reports whether a reserved range overlaps [lo, hi).
 func isWalled(reserved []addrs.Range, lo, hi uint64) bool {
-	i, _ := slices.BinarySearchFunc(reserved, lo, func(w addrs.Range, lo uint64) int {
-		if w.Hi <= lo {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(reserved), func(i int) bool { return reserved[i].Hi > lo })
 	return i < len(reserved) && reserved[i].Lo < hi
 }

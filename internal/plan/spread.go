@@ -29,13 +29,18 @@ type program struct {
 	since uint64
 }
 
+// programOf returns the program that a process runs at a time.
+func programOf(rec *recording.Recording, pid uint32, time uint64) program {
+	return program{pid, max(rec.ProcessTree.LastExec(pid, time), rec.ProcessTree.Born(pid, time))}
+}
+
 func newFileCode(rec *recording.Recording, histories *recording.FileHistories) *fileCode {
 	return &fileCode{rec: rec, histories: histories, of: make(map[program]*recording.ProgramMaps), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
 }
 
 // files returns the mappings of the program that a process runs at a time.
 func (f *fileCode) files(pid uint32, time uint64) *recording.ProgramMaps {
-	key := program{pid, max(f.rec.ProcessTree.LastExec(pid, time), f.rec.ProcessTree.Born(pid, time))}
+	key := programOf(f.rec, pid, time)
 	files := f.of[key]
 	if files == nil {
 		files = f.histories.Program(pid, time)

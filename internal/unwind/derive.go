@@ -73,6 +73,6 @@ func knowsCode(rec *recording.Recording, d *model.Dump) bool {
 	}
 	p := rec.Processes[d.PID]
 	return slices.ContainsFunc(d.Source.Scanned().Events, func(e jitcode.Event) bool {
-		return (p == nil || !p.Files.Hold(e.Addr)) && codebytes.HasCode(d, e.Function)
+		return (p == nil || !p.Files.Hold(e.Addr)) && d.Source.HasCode(e.Function)
 	})
 }

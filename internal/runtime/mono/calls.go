@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/codebytes"
@@ -112,15 +113,13 @@ func (t *Trace) Report(c calls.Counts, _ *report.TraceSummary, found *report.Fin
 
 // unpackLog writes the uncompressed log to an unnamed temporary file.
 func unpackLog(ctx context.Context, log *Log) (*sys.File, error) {
-	f, err := sys.CreateTemp("jitinject-*.mlpd")
+	f, err := safefile.Unnamed(os.TempDir())
 	if err != nil {
 		return nil, err
 	}
-	if err = sys.Remove(f.Name()); err == nil {
-		var r io.Reader
-		if r, err = log.Unpack(); err == nil {
-			_, err = io.Copy(f, &patientReader{ctx, r})
-		}
+	r, err := log.Unpack()
+	if err == nil {
+		_, err = io.Copy(f, &patientReader{ctx, r})
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) { // the log is cut; use what exists
 		err = nil

@@ -66,15 +66,23 @@ var errNotRegular = errors.New("it is no regular file")
 
 // OpenFile opens a file with flags of open(2). It follows links without O_NOFOLLOW.
 func OpenFile(path string, flags int, mode fs.FileMode) (*File, error) {
+	f, err := opened(Call{Name: "openat", Dir: unix.AT_FDCWD, Path: path, FD: -1, Flags: flags}, func() (*os.File, error) {
+		return os.OpenFile(path, flags, mode)
+	})
+	return f, named("open", path, err)
+}
+
+// opened makes a call that opens a file.
+func opened(c Call, open func() (*os.File, error)) (*File, error) {
 	var f *os.File
-	_, err := call(Call{Name: "openat", Dir: unix.AT_FDCWD, Path: path, FD: -1, Flags: flags}, func() (fd int, err error) {
-		if f, err = os.OpenFile(path, flags, mode); err != nil {
+	_, err := call(c, func() (fd int, err error) {
+		if f, err = open(); err != nil {
 			return -1, err
 		}
 		return descriptor(f), nil
 	})
 	if err != nil {
-		return nil, named("open", path, err)
+		return nil, err
 	}
 	return Of(f), nil
 }

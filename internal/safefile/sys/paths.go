@@ -77,16 +77,6 @@ func mkdir(path string, mode fs.FileMode) error {
 	return onPath("mkdir", "mkdirat", path, func() error { return os.Mkdir(path, mode) })
 }
 
-// CreateTemp makes a file with a new name in the directory for temporary files.
-func CreateTemp(pattern string) (*File, error) {
-	var f *os.File
-	err := onPath("open", "openat", filepath.Join(os.TempDir(), pattern), func() (err error) { f, err = os.CreateTemp("", pattern); return err })
-	if err != nil {
-		return nil, err
-	}
-	return Of(f), nil
-}
-
 // A dirFS is a directory as an fs.FS.
 type dirFS string
 

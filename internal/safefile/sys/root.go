@@ -32,18 +32,10 @@ func (r *Root) Close() error { return r.r.Close() }
 
 // OpenFile opens a file with flags of open(2).
 func (r *Root) OpenFile(name string, flags int, mode fs.FileMode) (*File, error) {
-	var f *os.File
-	c := Call{Name: "openat", Path: filepath.Join(r.path, name), FD: -1, Flags: flags}
-	_, err := call(c, func() (fd int, err error) {
-		if f, err = r.r.OpenFile(name, flags, mode); err != nil {
-			return -1, err
-		}
-		return descriptor(f), nil
+	f, err := opened(Call{Name: "openat", Path: filepath.Join(r.path, name), FD: -1, Flags: flags}, func() (*os.File, error) {
+		return r.r.OpenFile(name, flags, mode)
 	})
-	if err != nil {
-		return nil, named("openat", name, err)
-	}
-	return Of(f), nil
+	return f, named("openat", name, err)
 }
 
 // Stat returns the state of the file that a name leads to.
