@@ -63,17 +63,15 @@ func mappedAt(d *model.Dump) uint64 {
 
 // recordedBy returns the clock of a recording.
 func recordedBy(rec *recording.Recording) recorded {
-	for i := range rec.Attrs {
-		switch id, ok := rec.Attrs[i].ClockID(); {
-		case !ok:
-			return ownClock
-		case id == 4: // CLOCK_MONOTONIC_RAW
-			return rawClock
-		case id == 7: // CLOCK_BOOTTIME
-			return bootClock
-		case id != perfdata.ClockMonotonic:
-			return dayClock
-		}
+	switch id, ok := rec.Clock(); {
+	case !ok:
+		return ownClock
+	case id == 4: // CLOCK_MONOTONIC_RAW
+		return rawClock
+	case id == 7: // CLOCK_BOOTTIME
+		return bootClock
+	case id != perfdata.ClockMonotonic:
+		return dayClock
 	}
 	return monotonicClock
 }

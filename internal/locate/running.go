@@ -15,7 +15,6 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
-	"github.com/jitinject/jitinject/perfdata"
 )
 
 // Processes of the recording that still run have their dumps at hand. In a container, a path may
@@ -194,10 +193,8 @@ func running(rec *recording.Recording, m recording.Marker) (bool, error) {
 	if then == 0 { // mapped before the recording began
 		then = rec.Began
 	}
-	for i := range rec.Attrs {
-		if id, ok := rec.Attrs[i].ClockID(); !ok || id != perfdata.ClockMonotonic {
-			return false, nil
-		}
+	if rec.ClockError() != "" {
+		return false, nil
 	}
 	since, err := procmem.Started(m.PID)
 	return err == nil && since <= then, err

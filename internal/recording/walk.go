@@ -18,6 +18,13 @@ func (in *Input) Walk(ctx context.Context, phase report.Phase) iter.Seq2[*perfda
 			yield(nil, err)
 			return
 		}
+		in.walk(ctx, phase, blocks)(yield)
+	}
+}
+
+// walk is Walk for a stream that is open.
+func (in *Input) walk(ctx context.Context, phase report.Phase, blocks perfdata.Stream) iter.Seq2[*perfdata.Block, error] {
+	return func(yield func(*perfdata.Block, error) bool) {
 		pass := in.Pass(phase, blocks)
 		for {
 			block, err := blocks.Next()
