@@ -49,8 +49,8 @@ func (r *Recording) markerTimes(pid uint32) []uint64 {
 	return l.times[pid]
 }
 
-// HasMarker reports whether a process has a marker.
-func (r *Recording) HasMarker(pid uint32) bool { return len(r.markerTimes(pid)) > 0 }
+// NumMarkers returns the number of a process's markers.
+func (r *Recording) NumMarkers(pid uint32) int { return len(r.markerTimes(pid)) }
 
 // HasDump reports whether the last program that a process runs has a marker, or began with the
 // memory of one that had.
@@ -70,7 +70,7 @@ func (r *Recording) HasDump(pid uint32) bool {
 // DumpingAncestor returns a possible ancestor of a process that has a marker, or 0.
 func (r *Recording) DumpingAncestor(pid uint32) uint32 {
 	line := r.ProcessTree.Line(pid)[1:]
-	if i := slices.IndexFunc(line, r.HasMarker); i >= 0 {
+	if i := slices.IndexFunc(line, func(from uint32) bool { return r.NumMarkers(from) > 0 }); i >= 0 {
 		return line[i]
 	}
 	return 0

@@ -122,13 +122,7 @@ func searchMap(ctx context.Context, f *locate.Finder, pid uint32) error {
 		}
 	}
 	base := filepath.Base(tmpName(pid))
-	dirs := []string{filepath.Dir(tmpName(pid)), f.Rec.In.Dir}
-	for i, dir := range f.Opts.DumpDirs {
-		dirs = append(dirs, dir)
-		for _, sub := range f.Subdirs[i] {
-			dirs = append(dirs, filepath.Join(dir, sub))
-		}
-	}
+	dirs := append([]string{filepath.Dir(tmpName(pid)), f.Rec.In.Dir}, f.Dirs()...)
 	for i, dir := range dirs {
 		path := filepath.Join(dir, base)
 		file, err := safefile.Open(path)
