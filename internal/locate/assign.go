@@ -122,6 +122,11 @@ func (f *Finder) give(s *SideFile, level recording.Confidence, references []*Ref
 	s.Taken = true
 	owner.Dump = owner.dumpOf(s)
 	owner.Dump.Note = owner.note(chosen)
+	if known := owner.Markers[0].Known; known != "" && owner.Dump.Note != "" {
+		owner.Dump.Note = known + "; " + owner.Dump.Note
+	} else if known != "" {
+		owner.Dump.Note = known
+	}
 }
 
 // note returns why a file was chosen where there were others, or "".

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/jitinject/jitinject/internal/codebytes"
@@ -36,6 +37,8 @@ type Finder struct {
 	given      map[string]*SideFile     // files of markers with a place, by path
 	registered map[uint32][]source.Dump // see Registered
 	byInode    map[Inode]*SideFile      // all of Files
+	numbered   map[uint32][]uint32      // processes by the numbers in their markers; nil until it is asked
+	described  map[uint32][]source.Dump // see Described
 }
 
 // A SideFile is a file that may be a dump of the recording.
@@ -71,6 +74,11 @@ func (f *Finder) Mark(m recording.Marker, s *SideFile) {
 func (f *Finder) Registered(pid uint32) (dumps []source.Dump, all bool) {
 	dumps = f.registered[pid]
 	return dumps, len(dumps) > 0 && len(dumps) == f.Rec.NumMarkers(pid)
+}
+
+// Described returns the dumps that describe code of a process better than a file which is looked for now.
+func (f *Finder) Described(pid uint32) []source.Dump {
+	return append(slices.Clone(f.registered[pid]), f.described[pid]...)
 }
 
 // Scan scans a file, unless that has been done.

@@ -41,7 +41,7 @@ func (f *Finder) judge(ctx context.Context, r *Reference, at *find) error {
 		}
 		r.candidates = slices.Delete(r.candidates, i, i+1)
 	}
-	if !certain && !r.numbered(s.Source.PID()) {
+	if !certain && !r.numbered(s.Source.PID()) && !f.isOfAncestor(r, s.Source.PID()) {
 		r.unusable(s.Path, fmt.Errorf("it says that it is of process %d; was it overwritten by another run?", s.Source.PID()))
 		return nil
 	}

@@ -74,6 +74,21 @@ func (r *Reference) numbered(pid uint32) bool {
 	return pid == 0 || slices.ContainsFunc(r.Markers, func(m recording.Marker) bool { return m.PID == pid || m.Number == pid })
 }
 
+// isOfAncestor reports whether a process of the reference may descend from one with a number: a child may
+// copy its parent's dump, with the header, and go on in the copy.
+func (f *Finder) isOfAncestor(r *Reference, number uint32) bool {
+	if f.numbered == nil {
+		f.numbered = make(map[uint32][]uint32)
+		for _, m := range f.Rec.Markers {
+			f.numbered[m.Number] = append(f.numbered[m.Number], m.PID)
+		}
+	}
+	return slices.ContainsFunc(r.Markers, func(m recording.Marker) bool {
+		line := f.Rec.ProcessTree.Line(m.PID)
+		return slices.Contains(line, number) || slices.ContainsFunc(f.numbered[number], func(pid uint32) bool { return slices.Contains(line, pid) })
+	})
+}
+
 // named returns the file that the user names for one of the processes.
 func (r *Reference) named(dumps []config.SideFile) (config.SideFile, bool) {
 	i := slices.IndexFunc(dumps, func(n config.SideFile) bool { return r.has(n.PID) })

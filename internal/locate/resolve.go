@@ -51,6 +51,7 @@ func Resolve(ctx context.Context, rec *recording.Recording, held *Held, formats 
 	if err != nil {
 		return nil, err
 	}
+	f.markMapped()
 	switch err := f.FindAll(ctx, &result.Found); {
 	case err != nil && rec.In.IsPipe() && ctx.Err() == nil: // what has come is not lost
 		result.Found.Problem(report.Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})

@@ -2,35 +2,40 @@ package locate
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
-// substitute looks for files that take the place of missing dumps, and of dumps without a function. It
-// adds references for them. A process with another dump needs none, unless that dump has only its
-// registered objects. A child needs none if a process that it was forked from has a dump. The error is
-// ctx's.
+// substitute looks for files that take the place of missing dumps, and of dumps without a function, and for
+// those that describe what other dumps leave out. It adds references for them. A child needs none if a
+// process that it was forked from has a dump. The error is ctx's.
 func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Reference, error) {
 	useless, found := make(map[uint32]bool), make(map[uint32]bool)
+	f.described = make(map[uint32][]source.Dump)
 	for _, r := range references {
 		if r.Dump != nil && r.Dump.Source.Traits().Registered {
 			continue
 		}
 		hasFunctions := r.Dump != nil && len(r.Dump.Source.Scanned().Events) > 0
 		for _, m := range r.Markers {
-			found[m.PID] = found[m.PID] || hasFunctions
+			if of := f.described[m.PID]; hasFunctions && !slices.Contains(of, r.Dump.Source) {
+				f.described[m.PID], found[m.PID] = append(of, r.Dump.Source), true
+			}
 			useless[m.PID] = useless[m.PID] || !hasFunctions
 		}
 	}
 	fromFound := &recording.Ancestry{Tree: &f.Rec.ProcessTree, Memory: true, Has: func(pid uint32, _ uint64) bool { return found[pid] }}
 	var want []uint32
 	for _, pid := range f.Rec.PIDs() {
-		if useless[pid] && !found[pid] || f.Rec.NumMarkers(pid) == 0 && f.Rec.HasDump(pid) && !fromFound.Holds(pid, recording.LatestTime) {
+		if found[pid] || useless[pid] || f.Rec.NumMarkers(pid) == 0 && f.Rec.HasDump(pid) && !fromFound.Holds(pid, recording.LatestTime) {
 			want = append(want, pid)
 		}
 	}
 	known := len(f.Rec.Markers)
 	for _, pid := range want {
+		maps, unreadable := f.Left.Maps, f.Unreadable
 		for _, format := range f.Formats {
 			if format.Substitute == nil {
 				continue
@@ -38,6 +43,9 @@ func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Re
 			if err := format.Substitute(ctx, f, pid); err != nil {
 				return nil, err
 			}
+		}
+		if found[pid] { // that a further file does not fit, or cannot be read, is no news
+			f.Left.Maps, f.Unreadable = maps, unreadable
 		}
 	}
 	var added []*Reference

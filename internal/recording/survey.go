@@ -70,6 +70,8 @@ type Marker struct {
 	// unknown.
 	Place string
 	Began uint64
+	// Known says in words what the file was known by, if not by its name.
+	Known string
 }
 
 // Survey walks the whole recording once and returns what later stages need. All data about

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -42,7 +44,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 			return err
 		}
 	}
-	return nil
+	return searchByCode(ctx, f)
 }
 
 // namedMap adds a map that the user has named. It adds its process to named.
@@ -88,7 +90,7 @@ func namedMap(ctx context.Context, f *locate.Finder, n config.SideFile, named ma
 		found.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
 		return nil
 	}
-	mark(f, pid, s, m, "named with "+report.MentionedFile(Kind, "", ""))
+	mark(f, pid, s, m, "named with "+report.MentionedFile(Kind, "", ""), "")
 	return nil
 }
 
@@ -179,8 +181,53 @@ func tryMap(ctx context.Context, f *locate.Finder, pid uint32, file *sys.File, p
 		unusable(f, pid, path, err)
 		return false, nil
 	}
-	mark(f, pid, s, m, says)
+	mark(f, pid, s, m, says, "")
 	return true, nil
+}
+
+// maxOthers bounds how many maps of other processes are read in a directory.
+const maxOthers = 100
+
+// searchByCode looks for maps with the number of another process, as those of containers have: beside the
+// recording, and in the directories of DumpDirs. A map is of the only process without a dump that had
+// executable memory where its functions lie. The error is ctx's.
+func searchByCode(ctx context.Context, f *locate.Finder) error {
+	for _, dir := range append([]string{f.Rec.In.Dir}, f.Dirs()...) {
+		if !slices.ContainsFunc(f.Rec.PIDs(), func(pid uint32) bool { return lacksMap(f, pid) }) {
+			return nil
+		}
+		paths := f.Glob(dir, "perf-*.map")
+		for _, path := range paths[:min(len(paths), maxOthers)] {
+			file, err := safefile.Open(path)
+			if err != nil {
+				continue // it has another process's number, and is hardly one that is looked for
+			}
+			info, err := file.Stat()
+			if err != nil {
+				file.Close()
+				continue
+			}
+			s, m, err := openMap(f, file, path)
+			if err != nil || s.Taken {
+				continue
+			}
+			if err := f.Scan(ctx, s); err != nil {
+				return err
+			}
+			pid, err := ownerOf(f.Rec, path, m)
+			if err != nil || !lacksMap(f, pid) || !f.Rec.KnowsMemory(recording.Marker{PID: pid, Time: f.Rec.ProgramStart(pid, 0)}) ||
+				isElsewhere(f.Rec, pid, m) != nil || isForeign(f.Rec, pid, path, info) != nil {
+				continue
+			}
+			mark(f, pid, s, m, "found in "+dir, fmt.Sprintf("found by where its functions lie: it is numbered %d", pidOf(path)))
+		}
+	}
+	return nil
+}
+
+// lacksMap reports whether a process made code, and nothing that describes it is known.
+func lacksMap(f *locate.Finder, pid uint32) bool {
+	return pid != 0 && len(f.Rec.Processes[pid].Memory) > 0 && !f.Rec.HasDump(pid)
 }
 
 // unusable records that a file cannot be used as a map. A failure to read it is a problem. But another

@@ -147,21 +147,25 @@ func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 	return 0, errors.New("no process of the recording had executable memory where its functions are: it is of another run")
 }
 
-// mark makes a marker for the process of a map, if it has functions that the process has not
-// registered. From the start of its program on, anonymous memory counts as JIT code.
-func mark(f *locate.Finder, pid uint32, s *locate.SideFile, m *Map, says string) {
-	registered, _ := f.Registered(pid)
-	for _, d := range registered {
+// mark makes a marker for the process of a map, if it has functions that other dumps of the process do
+// not describe. From the start of its program on, anonymous memory counts as JIT code. known says what the
+// map was known by, if not by its name.
+func mark(f *locate.Finder, pid uint32, s *locate.SideFile, m *Map, says, known string) {
+	described := f.Described(pid)
+	for _, d := range described {
 		m.giveWay(d.Scanned().Events)
 	}
-	if len(registered) > 0 && len(m.Events) == 0 {
+	if len(described) > 0 && len(m.Events) == 0 {
 		s.Taken = true
 		return
+	}
+	if registered, _ := f.Registered(pid); len(described) > len(registered) {
+		known = "it completes the dump of its process"
 	}
 	m.SetPID(pid)
 	start := f.Rec.ProgramStart(pid, 0)
 	if start > 0 && start == f.Rec.ProcessTree.Born(pid, start) {
 		start++ // perf forgets what is mapped before the record of the fork
 	}
-	f.Mark(recording.Marker{PID: pid, Number: pid, Time: start, Path: s.Path, Pos: -1, Place: says}, s)
+	f.Mark(recording.Marker{PID: pid, Number: pid, Time: start, Path: s.Path, Pos: -1, Place: says, Known: known}, s)
 }
