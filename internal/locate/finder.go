@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 
 	"github.com/jitinject/jitinject/internal/codebytes"
@@ -34,11 +33,10 @@ type Finder struct {
 	// Unreadable has the problems of Unread.
 	Unreadable report.Findings
 
-	given      map[string]*SideFile     // files of markers with a place, by path
-	registered map[uint32][]source.Dump // see Registered
-	byInode    map[Inode]*SideFile      // all of Files
-	numbered   map[uint32][]uint32      // processes by the numbers in their markers; nil until it is asked
-	described  map[uint32][]source.Dump // see Described
+	given     map[string]*SideFile     // files of markers with a place, by path
+	described map[uint32][]source.Dump // see Described
+	byInode   map[Inode]*SideFile      // all of Files
+	numbered  map[uint32][]uint32      // processes by the numbers in their markers; nil until it is asked
 }
 
 // A SideFile is a file that may be a dump of the recording.
@@ -58,27 +56,19 @@ type SideFile struct {
 
 // Mark adds a marker that the recording does not have. s is the file of its dump.
 func (f *Finder) Mark(m recording.Marker, s *SideFile) {
-	if f.given == nil {
-		f.given, f.registered = make(map[string]*SideFile), make(map[uint32][]source.Dump)
-	}
 	f.given[m.Path], s.Taken = s, true
 	f.Rec.Markers = append(f.Rec.Markers, m)
 	if s.Source.Traits().Registered {
-		f.registered[m.PID] = append(f.registered[m.PID], s.Source)
+		f.described[m.PID] = append(f.described[m.PID], s.Source)
 	}
 }
 
-// Registered returns the dumps of the code that a process had registered when its memory was read. all
-// reports whether the process has no other dump so far, found or missing. It may have more code, which
-// it does not register.
-func (f *Finder) Registered(pid uint32) (dumps []source.Dump, all bool) {
-	dumps = f.registered[pid]
-	return dumps, len(dumps) > 0 && len(dumps) == f.Rec.NumMarkers(pid)
-}
-
 // Described returns the dumps that describe code of a process better than a file which is looked for now.
-func (f *Finder) Described(pid uint32) []source.Dump {
-	return append(slices.Clone(f.registered[pid]), f.described[pid]...)
+// While formats look for files, these are the dumps of the code that it had registered when its memory was
+// read. all reports whether the process has no other dump, found or missing. It may have more code.
+func (f *Finder) Described(pid uint32) (dumps []source.Dump, all bool) {
+	dumps = f.described[pid]
+	return dumps, len(dumps) > 0 && len(dumps) == f.Rec.NumMarkers(pid)
 }
 
 // Scan scans a file, unless that has been done.

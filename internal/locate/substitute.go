@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/recording"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // substitute looks for files that take the place of missing dumps, and of dumps without a function, and for
@@ -13,7 +12,6 @@ import (
 // process that it was forked from has a dump. The error is ctx's.
 func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Reference, error) {
 	useless, found := make(map[uint32]bool), make(map[uint32]bool)
-	f.described = make(map[uint32][]source.Dump)
 	for _, r := range references {
 		if r.Dump != nil && r.Dump.Source.Traits().Registered {
 			continue

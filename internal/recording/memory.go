@@ -171,6 +171,16 @@ func MemoryOf(processes []*Process) (all Ranges) {
 	return all.joined()
 }
 
+// MapsOf returns the executable mappings of several processes. all is false if some are not known.
+func MapsOf(processes []*Process) (maps []FileMap, all bool) {
+	all = true
+	for _, p := range processes {
+		all = all && len(p.FileMaps) < MaxFileMaps
+		maps = append(maps, p.FileMaps...)
+	}
+	return maps, all
+}
+
 // FilesOf returns the executable parts of files of several processes.
 func FilesOf(processes []*Process) (all Ranges) {
 	for _, p := range processes {

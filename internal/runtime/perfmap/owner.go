@@ -15,6 +15,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // The process of a map is in its name only. Another process may have had that pid, in another run
@@ -74,10 +75,8 @@ func beganAt(rec *recording.Recording, pid uint32) (began time.Time, ok bool) {
 	if c == nil || start == 0 {
 		return began, false
 	}
-	for i := range rec.Attrs {
-		if id, known := rec.Attrs[i].ClockID(); !known || uint32(id) != c.ID {
-			return began, false
-		}
+	if id, known := rec.Clock(); !known || uint32(id) != c.ID {
+		return began, false
 	}
 	return time.Unix(0, int64(c.Wall+start-c.Clock)), true
 }
@@ -97,13 +96,10 @@ func isElsewhere(rec *recording.Recording, pid uint32, m *Map) error {
 
 // memoryOf returns the executable memory of a process and of those related to it, without files.
 func memoryOf(rec *recording.Recording, marker recording.Marker) recording.Ranges {
-	var maps []recording.FileMap
 	related := rec.Related([]recording.Marker{marker})
-	for _, p := range related {
-		if len(p.FileMaps) == recording.MaxFileMaps {
-			return recording.MemoryOf(related)
-		}
-		maps = append(maps, p.FileMaps...)
+	maps, all := recording.MapsOf(related)
+	if !all {
+		return recording.MemoryOf(related)
 	}
 	return recording.ExactRanges(maps, func(m *recording.FileMap) bool { return m.Name == "" })
 }
@@ -151,7 +147,7 @@ func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 // not describe. From the start of its program on, anonymous memory counts as JIT code. known says what the
 // map was known by, if not by its name.
 func mark(f *locate.Finder, pid uint32, s *locate.SideFile, m *Map, says, known string) {
-	described := f.Described(pid)
+	described, _ := f.Described(pid)
 	for _, d := range described {
 		m.giveWay(d.Scanned().Events)
 	}
@@ -159,7 +155,7 @@ func mark(f *locate.Finder, pid uint32, s *locate.SideFile, m *Map, says, known 
 		s.Taken = true
 		return
 	}
-	if registered, _ := f.Registered(pid); len(described) > len(registered) {
+	if slices.ContainsFunc(described, func(d source.Dump) bool { return !d.Traits().Registered }) {
 		known = "it completes the dump of its process"
 	}
 	m.SetPID(pid)
