@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 )
@@ -36,5 +37,25 @@ func TestLocate_DumpOfAnyName(t *testing.T) {
 	w.expect(5000, 3000, 0x10000008, "alpha+0x8")
 	if sum := w.check(); sum.Markers != 1 {
 		t.Errorf("got %d markers; want 1", sum.Markers)
+	}
+}
+
+// A map completes a dump where the dump was cut, or where samples are in what it leaves out.
+func TestPerfMap_CompletesADump(t *testing.T) {
+	for _, sampled := range []bool{false, true} {
+		w := newMapWorld(t)
+		w.mark(mapPID, 950, "jit-1.dump")
+		w.Mmap2(mapPID, 1000, 0x7f1200000000, 0x10000, 0, "//anon")
+		w.mapFile(fmt.Sprintf("perf-%d.map", mapPID), "7f1200000000 80 wrong", "7f1200000020 100 left")
+		w.dump("jit-1.dump", x86(mapPID), load(1500, mapPID, 1, 0x7f1200000000, "right", code(64, 1)))
+		w.expect(mapPID, 2000, 0x7f1200000030, "right+0x30")
+		want := 1
+		if sampled {
+			want = 2
+			w.expect(mapPID, 2001, 0x7f1200000050, "left+0x10")
+		}
+		if sum := w.check(); len(sum.Dumps) != want {
+			t.Errorf("sampled %v: got %d dumps; want %d", sampled, len(sum.Dumps), want)
+		}
 	}
 }

@@ -16,19 +16,19 @@ func referencesOf(rec *recording.Recording) (references []*Reference) {
 	of := make(map[int]*Reference, len(rec.Markers)) // by the first marker
 	leads := make(map[*Reference]int)                // index of the marker to lead
 	for i, m := range rec.Markers {
-		c := of[g.firstOf(i)]
-		if c == nil {
-			c = &Reference{Path: markedPath(&m)}
-			of[i] = c
-			references = append(references, c)
+		r := of[g.firstOf(i)]
+		if r == nil {
+			r = &Reference{Path: markedPath(&m)}
+			of[i] = r
+			references = append(references, r)
 		}
-		c.Markers = append(c.Markers, m)
-		if _, led := leads[c]; !led && !g.descends[i] {
-			leads[c] = len(c.Markers) - 1
+		r.Markers = append(r.Markers, m)
+		if _, led := leads[r]; !led && !g.descends[i] {
+			leads[r] = len(r.Markers) - 1
 		}
 	}
-	for c, i := range leads {
-		c.lead(i)
+	for r, i := range leads {
+		r.lead(i)
 	}
 	return references
 }

@@ -55,12 +55,12 @@ func (r *Recording) NumMarkers(pid uint32) int { return len(r.markerTimes(pid)) 
 // HasDump reports whether the last program that a process runs has a marker, or began with the
 // memory of one that had.
 func (r *Recording) HasDump(pid uint32) bool {
-	l, g := r.inherited(), &r.ProcessTree
+	l, tree := r.inherited(), &r.ProcessTree
 	r.markerTimes(pid)
 	if l.dumps == nil {
-		l.dumps = &Ancestry{Tree: g, Memory: true, Has: func(pid uint32, time uint64) bool {
+		l.dumps = &Ancestry{Tree: tree, Memory: true, Has: func(pid uint32, time uint64) bool {
 			of := l.times[pid]
-			i, _ := slices.BinarySearch(of, max(g.LastExec(pid, time), g.Born(pid, time)))
+			i, _ := slices.BinarySearch(of, max(tree.LastExec(pid, time), tree.Born(pid, time)))
 			return i < len(of) && of[i] <= time
 		}}
 	}

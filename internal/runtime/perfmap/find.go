@@ -47,6 +47,15 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	return searchByCode(ctx, f)
 }
 
+// Substitute looks for the map of a process with a dump that is gone, or that leaves code out. It does
+// nothing for a process without jitted code. The error is ctx's.
+func Substitute(ctx context.Context, f *locate.Finder, pid uint32) error {
+	if f.Rec.Processes[pid] == nil || len(f.Rec.Processes[pid].Memory) == 0 {
+		return nil
+	}
+	return searchMap(ctx, f, pid)
+}
+
 // namedMap adds a map that the user has named. It adds its process to named.
 func namedMap(ctx context.Context, f *locate.Finder, n config.SideFile, named map[uint32]bool, found *report.Findings) error {
 	for _, pid := range []uint32{n.PID, f.Opts.PID} {

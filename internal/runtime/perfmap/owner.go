@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
@@ -70,8 +71,8 @@ const tolerance = 2 * time.Second
 // beganAt returns when the last program of a process began. ok is false if the recording does not
 // show that, or does not know the time of day.
 func beganAt(rec *recording.Recording, pid uint32) (began time.Time, ok bool) {
-	g, c := &rec.ProcessTree, rec.ClockData
-	start := max(g.LastExec(pid, recording.LatestTime), g.Born(pid, recording.LatestTime))
+	tree, c := &rec.ProcessTree, rec.ClockData
+	start := max(tree.LastExec(pid, recording.LatestTime), tree.Born(pid, recording.LatestTime))
 	if c == nil || start == 0 {
 		return began, false
 	}
@@ -143,6 +144,14 @@ func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 	return 0, errors.New("no process of the recording had executable memory where its functions are: it is of another run")
 }
 
+// isMissed reports whether functions that the dumps of a process do not describe matter: a dump was cut, or
+// samples are in these functions, as far as samples were counted.
+func isMissed(rec *recording.Recording, pid uint32, left *Map, dumps []source.Dump) bool {
+	isCut := slices.ContainsFunc(dumps, func(d source.Dump) bool { return d.Scanned().Cut >= 0 })
+	d := &model.Dump{Markers: []recording.Marker{{PID: pid}}, Source: left}
+	return isCut || rec.Histogram == nil || rec.Histogram.Over || d.IsSampled(rec)
+}
+
 // mark makes a marker for the process of a map, if it has functions that other dumps of the process do
 // not describe. From the start of its program on, anonymous memory counts as JIT code. known says what the
 // map was known by, if not by its name.
@@ -151,11 +160,12 @@ func mark(f *locate.Finder, pid uint32, s *locate.SideFile, m *Map, says, known 
 	for _, d := range described {
 		m.giveWay(d.Scanned().Events)
 	}
-	if len(described) > 0 && len(m.Events) == 0 {
+	completes := slices.ContainsFunc(described, func(d source.Dump) bool { return !d.Traits().Registered })
+	if len(described) > 0 && len(m.Events) == 0 || completes && !isMissed(f.Rec, pid, m, described) {
 		s.Taken = true
 		return
 	}
-	if slices.ContainsFunc(described, func(d source.Dump) bool { return !d.Traits().Registered }) {
+	if completes {
 		known = "it completes the dump of its process"
 	}
 	m.SetPID(pid)
