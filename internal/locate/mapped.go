@@ -1,6 +1,8 @@
 package locate
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/jitinject/jitinject/internal/recording"
@@ -51,13 +53,16 @@ func (f *Finder) numberIn(path string) uint32 {
 	}
 	for _, path := range paths {
 		file, err := safefile.Open(path)
-		if err != nil {
-			continue
-		}
-		dump, err := jitdump.NewReader(file)
-		file.Close()
 		if err == nil {
-			return dump.Header().PID
+			var dump *jitdump.Reader
+			if dump, err = jitdump.NewReader(file); err == nil {
+				file.Close()
+				return dump.Header().PID
+			}
+			file.Close()
+		}
+		if !errors.Is(err, fs.ErrPermission) { // most of these files are libraries
+			f.Unread(path, err)
 		}
 	}
 	return 0

@@ -207,25 +207,28 @@ func searchByCode(ctx context.Context, f *locate.Finder) error {
 		}
 		paths := f.Glob(dir, "perf-*.map")
 		for _, path := range paths[:min(len(paths), maxOthers)] {
+			var s *locate.SideFile
+			var m *Map
 			file, err := safefile.Open(path)
-			if err != nil {
-				continue // it has another process's number, and is hardly one that is looked for
+			if err == nil {
+				s, m, err = openMap(f, file, path)
 			}
-			info, err := file.Stat()
 			if err != nil {
-				file.Close()
+				if !errors.Is(err, fs.ErrPermission) || !locate.IsOthers(path) {
+					f.Unread(path, err)
+				}
 				continue
 			}
-			s, m, err := openMap(f, file, path)
-			if err != nil || s.Taken {
+			if s.Taken {
 				continue
 			}
 			if err := f.Scan(ctx, s); err != nil {
 				return err
 			}
+			f.Unread(path, s.File.Failed())
 			pid, err := ownerOf(f.Rec, path, m)
 			if err != nil || !lacksMap(f, pid) || !f.Rec.KnowsMemory(recording.Marker{PID: pid, Time: f.Rec.ProgramStart(pid, 0)}) ||
-				isElsewhere(f.Rec, pid, m) != nil || isForeign(f.Rec, pid, path, info) != nil {
+				isElsewhere(f.Rec, pid, m) != nil || isForeign(f.Rec, pid, path, s.Info) != nil {
 				continue
 			}
 			mark(f, pid, s, m, "found in "+dir, fmt.Sprintf("found by where its functions lie: it is numbered %d", pidOf(path)))
