@@ -46,12 +46,12 @@ func (a *Attribution) findForkedChildren() {
 		}
 	}
 	for i := range forkedChildren {
-		h := &forkedChildren[i]
-		h.until = min(h.until, all)
-		if t, known := own[h.pid]; known {
-			h.until = min(h.until, t)
+		child := &forkedChildren[i]
+		child.until = min(child.until, all)
+		if t, known := own[child.pid]; known {
+			child.until = min(child.until, t)
 		}
-		a.until = max(a.until, h.until)
+		a.until = max(a.until, child.until)
 	}
 	a.forkedChildren = forkedChildren
 }
@@ -69,12 +69,12 @@ func (a *Attribution) Share(e *jitcode.Event, f func(pid, tid uint32)) {
 	if time >= a.until {
 		return
 	}
-	for _, h := range a.forkedChildren {
-		if h.pid == pid || time >= h.until || !a.has(h.pid, e.Addr) {
+	for _, child := range a.forkedChildren {
+		if child.pid == pid || time >= child.until || !a.has(child.pid, e.Addr) {
 			continue
 		}
-		if pid == a.d.PID || a.tree.Descends(h.pid, 0, pid) {
-			f(h.pid, h.pid)
+		if pid == a.d.PID || a.tree.Descends(child.pid, 0, pid) {
+			f(child.pid, child.pid)
 		}
 	}
 }

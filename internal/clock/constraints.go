@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/model"
-	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -30,29 +28,25 @@ import (
 // no function was before: nothing ran there. Where there was one, it had been given up, and the
 // new one is about to run. If functions appeared late, the first samples of each would be lost.
 type Constraints struct {
-	dump        *model.Dump
-	marker      uint64 // when the dump was mapped; 0 if the recording does not say
-	end         uint64 // when the program ended, or another replaced it
-	exit        uint64 // when the last of its threads ended, of those seen so far
-	gone        bool   // its first thread has ended
-	until       uint64 // the end of the process in the recording
-	first, last uint64 // times of the dump's first and last events, by the dump's clock, in nanoseconds
-	// reading turns the dump's times into nanoseconds. All times here are such.
-	reading
-	recorded recorded // the recording's clock
-	steady   bool     // the dump's clock and the recording's do not drift apart
+	// The times of the dump are those that its reading gives, in nanoseconds.
+	Reading
+	marker           uint64 // when the dump was mapped; 0 if the recording does not say
+	end              uint64 // when the program ended, or another replaced it
+	exit             uint64 // when the last of its threads ended, of those seen so far
+	gone             bool   // its first thread has ended
+	until            uint64 // the end of the process in the recording
+	earliest, latest uint64 // times of the dump's first and last events
+	steady           bool   // the dump's clock and the recording's do not drift apart
 
 	// rivals are the constraints for the other ways to read the dump's times.
 	rivals []*Constraints
 
-	// low and high bound the offset at the time when the dump was mapped.
-	low, high int64
-	drift     float64 // decrease of the offset for each nanosecond from then on
-	samples   int     // number of samples in functions
-	early     int     // number of those that contradict low
-	overruns  bool    // the dump goes on after the end of the process
-
-	wall *perfdata.ClockData // the recording's description of CLOCK_REALTIME, or nil
+	// lower and upper bound the offset at the time when the dump was mapped.
+	lower, upper int64
+	drift        float64 // decrease of the offset for each nanosecond from then on
+	samples      int     // number of samples in functions
+	early        int     // number of those that contradict lower
+	overruns     bool    // the dump goes on after the end of the process
 
 	located []usedLocation // places that were used once, by address
 	// ambiguous has the functions at places that were used more than once, and those of other
@@ -62,11 +56,6 @@ type Constraints struct {
 	// tied has those of one place and one time, in a unit that is longer than a nanosecond.
 	tied map[int]bool
 	set  bool // the clock of the dump is set, whatever the samples are
-
-	// unfitting says that the times fit no clock, or is "".
-	unfitting string
-	// injectable says that perf inject takes the recording: it has CLOCK_MONOTONIC, or TIME_CONV.
-	injectable bool
 }
 
 // A usedLocation is memory that has a function from a time of the dump on.
@@ -96,15 +85,11 @@ const maxEarly = 100
 // clock. So many are no late reports.
 const severalEarly = 10
 
-// newConstraints returns what the dump and its markers say, before any sample. The dump's times are
-// read as r says.
-func newConstraints(rec *recording.Recording, d *model.Dump, r reading) *Constraints {
-	c := &Constraints{dump: d, marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, reading: r, recorded: recordedBy(rec), ambiguous: make(map[int]bool)}
-	c.injectable = c.recorded == monotonicClock || rec.TimeConv != nil
+// newConstraints returns what the dump and its markers say, before any sample.
+func newConstraints(r Reading) *Constraints {
+	d, rec := r.dump, r.rec
+	c := &Constraints{Reading: r, marker: math.MaxUint64, earliest: math.MaxUint64, upper: math.MaxInt64, ambiguous: make(map[int]bool)}
 	c.steady = c.recorded == bootClock || c.recorded == dayClock || c.recorded == monotonicClock && r.epoch
-	if r.epoch {
-		c.wall = rec.ClockData
-	}
 	for _, m := range d.Markers {
 		if m.Pos < 0 {
 			m.Time = m.Began
@@ -128,16 +113,16 @@ func newConstraints(rec *recording.Recording, d *model.Dump, r reading) *Constra
 		time := uint64(0) // of a function that is there from the start
 		if ev.Time != 0 || !mayLack {
 			time = r.of(ev.Time)
-			c.first, c.last = min(c.first, time), max(c.last, time)
+			c.earliest, c.latest = min(c.earliest, time), max(c.latest, time)
 		}
 		if ev.Size > 0 {
 			c.located = append(c.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, time: time, timed: ev.Time != 0 || !mayLack, function: ev.Function})
 		}
 	}
 	if start := d.Source.Scanned().Start; start > 0 {
-		c.first = min(c.first, start)
+		c.earliest = min(c.earliest, start)
 	}
-	c.low = int64(c.marker - c.first)
+	c.lower = int64(c.marker - c.earliest)
 	if r.unit > 1 {
 		c.findTied()
 	}
@@ -145,7 +130,7 @@ func newConstraints(rec *recording.Recording, d *model.Dump, r reading) *Constra
 	return c
 }
 
-// findTied fills e.tied.
+// findTied fills c.tied.
 func (c *Constraints) findTied() {
 	c.tied = make(map[int]bool)
 	slices.SortFunc(c.located, func(a, b usedLocation) int {
@@ -163,7 +148,7 @@ func (c *Constraints) findTied() {
 }
 
 // sortLocated drops the places that were used more than once. It adds their functions to
-// e.ambiguous.
+// c.ambiguous.
 func (c *Constraints) sortLocated() {
 	slices.SortFunc(c.located, func(a, b usedLocation) int { return cmp.Compare(a.lo, b.lo) })
 	furthest := 0 // index of the place with the highest end so far
@@ -208,12 +193,12 @@ func (c *Constraints) notLater(dump, recording uint64) bool {
 	if !c.steady {
 		drifted = int64(float64(age) * maxDrift)
 	}
-	if offset+drifted < c.low {
+	if offset+drifted < c.lower {
 		return false
 	}
-	c.high = min(c.high, offset+drifted)
-	if offset < c.low {
-		c.drift = max(c.drift, float64(c.low-offset)/float64(age))
+	c.upper = min(c.upper, offset+drifted)
+	if offset < c.lower {
+		c.drift = max(c.drift, float64(c.lower-offset)/float64(age))
 	}
 	return true
 }
@@ -235,7 +220,7 @@ func (c *Constraints) ended(latest uint64) {
 		end = c.exit
 	}
 	c.until = min(end, latest)
-	c.overruns = end != math.MaxUint64 && !c.notLater(c.last, end)
+	c.overruns = end != math.MaxUint64 && !c.notLater(c.latest, end)
 }
 
 // contradiction returns the reason why no offset is possible, or "".
@@ -250,7 +235,7 @@ func (c *Constraints) contradiction() string {
 	}
 	// NTP corrects less than 1000 ppm from the start of the machine, and clocks start within
 	// a minute of each other.
-	apart := max(c.low, -c.low)
+	apart := max(c.lower, -c.lower)
 	if !c.dump.Source.Traits().ClockUnsure && !c.steady && apart > int64(time.Minute)+int64(c.marker/1000) {
 		return fmt.Sprintf("both count from the start of the machine, and they are %v apart; was it overwritten by another run?", time.Duration(apart).Round(time.Second))
 	}
@@ -259,15 +244,15 @@ func (c *Constraints) contradiction() string {
 
 // width returns the distance between the bounds in nanoseconds, or -1 if there is no upper one.
 func (c *Constraints) width() int64 {
-	if c.high == math.MaxInt64 {
+	if c.upper == math.MaxInt64 {
 		return -1
 	}
-	return c.high - c.low
+	return c.upper - c.lower
 }
 
 // clock returns the clock at the lower bound.
 func (c *Constraints) clock() func(uint64) uint64 {
-	at, first, drift, read := Shifted(c.low), c.first, c.drift, c.reading
+	at, first, drift, read := Shifted(c.lower), c.earliest, c.drift, c.reading
 	return orStart(c.dump, func(t uint64) uint64 {
 		t = read.of(t)
 		if drift > 0 && t > first {
@@ -277,14 +262,14 @@ func (c *Constraints) clock() func(uint64) uint64 {
 	})
 }
 
-// precedes counts the samples of the recording that precede their functions if the dump's times are
+// precedes counts the samples that precede their functions if the dump's times are
 // the recording's, and returns whether these are so many that the times cannot be.
-func (c *Constraints) precedes(rec *recording.Recording) bool {
-	if rec.Histogram == nil || -c.low <= maxWidth { // no clock is told from a runtime that takes so long
+func (c *Constraints) precedes() bool {
+	if c.rec.Histogram == nil || -c.lower <= maxWidth { // no clock is told from a runtime that takes so long
 		return false
 	}
 	found, early := int64(0), int64(0)
-	for _, s := range rec.Histogram.Of(c.dump.PID) {
+	for _, s := range c.rec.Histogram.Of(c.dump.PID) {
 		if s.First < c.marker || s.First >= c.end {
 			continue
 		}
@@ -316,7 +301,7 @@ func (c *Constraints) at(ip uint64) *usedLocation {
 func (c *Constraints) likeliest() *Constraints {
 	best := c
 	for _, o := range c.rivals {
-		if o.contradiction() == "" && o.width() >= 0 && o.last-o.first > (o.until-o.marker)/100 {
+		if o.contradiction() == "" && o.width() >= 0 && o.latest-o.earliest > (o.until-o.marker)/100 {
 			best = o
 		}
 	}

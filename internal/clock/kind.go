@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,8 +15,65 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// evidenceOf returns the evidence about the times of a dump. first is its earliest time.
-func evidenceOf(d *model.Dump, rec *recording.Recording, claimed source.Clock, first uint64) evidence {
+// A Reading is the evidence about the times of a dump, and how they are read.
+type Reading struct {
+	dump    *model.Dump
+	rec     *recording.Recording
+	guessed bool // the format is not sure of its clock, so the times have to confirm it
+	evidence
+	reading
+}
+
+// Read reads the times of a dump, which has the markers of its processes. It fails if its header
+// makes that impossible.
+func Read(d *model.Dump, rec *recording.Recording) (*Reading, error) {
+	r := &Reading{dump: d, rec: rec, reading: reading{nanoseconds: nanoseconds{unit: 1}}}
+	claimed, err := d.Source.Clock()
+	if err != nil && !r.lacksTimes() {
+		return nil, err
+	}
+	r.claimed, r.recorded = claimed, recordedBy(rec)
+	r.guessed = d.Source.Traits().ClockUnsure && !r.isEmpty()
+	switch {
+	case r.guessed:
+		r.evidence = evidenceOf(d, rec, claimed)
+		r.reading = r.decide()
+	case r.recorded != monotonicClock:
+		r.way = useOffset
+	}
+	return r, nil
+}
+
+// isEmpty reports whether the dump has nothing with a time.
+func (r *Reading) isEmpty() bool { return len(r.dump.Source.Scanned().Events) == 0 }
+
+// lacksTimes reports whether no function of the dump has a time, so that no clock matters.
+func (r *Reading) lacksTimes() bool {
+	c, ok := r.dump.Source.(source.PartlyTimed)
+	return ok && !c.HasTimes()
+}
+
+// Forbidden returns the reason why a mode of Options.Clock forbids to use the times, or nil.
+func (r *Reading) Forbidden(mode string) error {
+	switch {
+	case mode != "strict" || r.lacksTimes() || r.way == useNoTimes || r.way == useAsRead:
+		return nil
+	case r.epoch:
+		return report.Advise(errors.New("its times are of CLOCK_REALTIME (nanoseconds since 1970), and those of the recording of another clock"), report.AdviceMonotonic)
+	case r.recorded == monotonicClock:
+		return report.Advise(errors.New(r.unfit()), report.AdviceMonotonic)
+	}
+	return report.Advise(Unknown{r.rec.ClockError()}, report.AdviceClock)
+}
+
+// unfit says that the dump's times fit no clock of the recording.
+func (r *Reading) unfit() string {
+	return fmt.Sprintf("its first time, %s s if it counts nanoseconds, fits no clock of its process, which mapped it at %s s", Seconds(FirstTime(r.dump)), Seconds(mappedAt(r.dump)))
+}
+
+// evidenceOf returns the evidence about the times of a dump.
+func evidenceOf(d *model.Dump, rec *recording.Recording, claimed source.Clock) evidence {
+	first := FirstTime(d)
 	e := evidence{claimed: claimed, recorded: recordedBy(rec), first: first, last: first}
 	for _, ev := range d.Source.Scanned().Events {
 		e.last = max(e.last, ev.Time)
@@ -63,17 +121,15 @@ func mappedAt(d *model.Dump) uint64 {
 
 // recordedBy returns the clock of a recording.
 func recordedBy(rec *recording.Recording) recorded {
-	for i := range rec.Attrs {
-		switch id, ok := rec.Attrs[i].ClockID(); {
-		case !ok:
-			return ownClock
-		case id == 4: // CLOCK_MONOTONIC_RAW
-			return rawClock
-		case id == 7: // CLOCK_BOOTTIME
-			return bootClock
-		case id != perfdata.ClockMonotonic:
-			return dayClock
-		}
+	switch id, ok := rec.Clock(); {
+	case !ok:
+		return ownClock
+	case id == 4: // CLOCK_MONOTONIC_RAW
+		return rawClock
+	case id == 7: // CLOCK_BOOTTIME
+		return bootClock
+	case id != perfdata.ClockMonotonic:
+		return dayClock
 	}
 	return monotonicClock
 }
@@ -98,50 +154,42 @@ func FirstTime(d *model.Dump) (first uint64) {
 // IsOlder reports whether all times of a dump, as the clock of the recording, precede the mapping
 // of the dump, and no other reading of them fits better. They may be of an earlier run, or of another
 // clock: only the addresses of its code tell.
-func IsOlder(d *model.Dump, rec *recording.Recording) bool {
-	claimed, err := d.Source.Clock()
-	if !d.Source.Traits().ClockUnsure || err != nil {
+func (r *Reading) IsOlder() bool {
+	if !r.guessed || r.first == 0 || r.epoch || r.unit != 1 && r.way == useAsRead || r.recorded != monotonicClock && r.way != useAsRead {
 		return false
 	}
-	e := evidenceOf(d, rec, claimed, FirstTime(d))
-	r := e.decide()
-	if e.first == 0 || r.epoch || r.unit != 1 && r.way == useAsRead || e.recorded != monotonicClock && r.way != useAsRead {
-		return false
-	}
-	return !slices.ContainsFunc(d.Source.Scanned().Events, func(ev jitcode.Event) bool { return r.of(ev.Time) >= e.from })
+	return !slices.ContainsFunc(r.dump.Source.Scanned().Events, func(ev jitcode.Event) bool { return r.of(ev.Time) >= r.from })
 }
 
 // IsLater reports whether all times of a dump come after the end of its process, and no shift by a second
 // or less brings them into its life. Then they are of another run. Where another process has the memory
 // of that one, its end counts.
-func IsLater(d *model.Dump, rec *recording.Recording) bool {
-	claimed, err := d.Source.Clock()
-	if p := rec.Processes[d.PID]; !d.Source.Traits().ClockUnsure || err != nil || p == nil || p.Exited == 0 {
+func (r *Reading) IsLater() bool {
+	p := r.rec.Processes[r.dump.PID]
+	if !r.guessed || p == nil || p.Exited == 0 || r.recorded != monotonicClock || r.way > useOffset || r.epoch {
 		return false
 	}
-	e := evidenceOf(d, rec, claimed, FirstTime(d))
-	r := e.decide()
-	first, last := r.of(e.first), r.of(e.last)
-	if e.recorded != monotonicClock || r.way > useOffset || r.epoch || first <= e.to {
+	first, last := r.of(r.first), r.of(r.last)
+	if first <= r.to {
 		return false
 	}
-	end := e.from
-	for _, p := range rec.Related(d.Markers) {
+	end := r.from
+	for _, p := range r.rec.Related(r.dump.Markers) {
 		if p.Exited == 0 {
 			return false
 		}
 		end = max(end, p.Exited)
 	}
-	for _, s := range rec.Histogram.Of(d.PID) { // its first thread may end before others
+	for _, s := range r.rec.Histogram.Of(r.dump.PID) { // its first thread may end before others
 		end = max(end, s.Last)
 	}
-	return first > end && (last-end > clockSlack || last-first > end-e.from)
+	return first > end && (last-end > clockSlack || last-first > end-r.from)
 }
 
-// assumed returns what a reading assumes against the header of a dump, or "".
-func (r reading) assumed(rec *recording.Recording, claimed source.Clock) string {
+// assumed returns what the reading assumes against the header of the dump, or "".
+func (r *Reading) assumed() string {
 	clock := "the recording's clock"
-	if recordedBy(rec) == monotonicClock {
+	if r.recorded == monotonicClock {
 		clock = "the recording's CLOCK_MONOTONIC"
 	}
 	switch {
@@ -149,9 +197,9 @@ func (r reading) assumed(rec *recording.Recording, claimed source.Clock) string 
 		return ""
 	case r.unit > 1:
 		return fmt.Sprintf("its times are not in nanoseconds: in units of %v they fit the life of its process, and are used so", time.Duration(r.unit))
-	case claimed == source.ArchClock && r.unit == 1:
+	case r.claimed == source.ArchClock && r.unit == 1:
 		return "its header says that its times are counts of the processor's clock, but they fit " + clock + ", which is used"
-	case claimed != source.ArchClock && r.unit == 0:
+	case r.claimed != source.ArchClock && r.unit == 0:
 		return "its header says that its times are nanoseconds, but as counts of the processor's clock they fit the recording (TIME_CONV), and are used so"
 	}
 	return ""
@@ -169,14 +217,14 @@ const wallSlack = int64(time.Millisecond)
 // false if there is none, or if a constraint contradicts it. A change of the time of day between
 // the start of perf record and the dump would show: the bounds are often only milliseconds apart.
 func (c *Constraints) measured() (clock report.Clock, ok bool) {
-	if !c.epoch || c.wall == nil {
+	if !c.epoch || c.rec.ClockData == nil {
 		return report.Clock{}, false
 	}
-	offset := int64(c.wall.Clock - c.wall.Wall)
-	if offset < c.low || offset-wallSlack > c.high || c.marker != 0 && c.early*maxEarly > c.samples || c.overruns {
+	offset := int64(c.rec.ClockData.Clock - c.rec.ClockData.Wall)
+	if offset < c.lower || offset-wallSlack > c.upper || c.marker != 0 && c.early*maxEarly > c.samples || c.overruns {
 		return report.Clock{}, false
 	}
-	low := max(c.low, offset-wallSlack)
+	low := max(c.lower, offset-wallSlack)
 	return report.Clock{Kind: report.ClockRealtime, Offset: low, Error: offset - low}, true
 }
 

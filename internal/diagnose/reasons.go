@@ -230,12 +230,12 @@ func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finde
 		if rec.ProcessTree.HasExec(s.pid) {
 			m.Time = rec.ProcessTree.LastExec(s.pid, math.MaxUint64)
 		}
-		c := &locate.Reference{Path: path, Markers: []recording.Marker{m}}
-		if err := f.Candidate(ctx, c, file, path, "", recording.Possible); err != nil {
+		usable, err := f.MayBe(ctx, m, file)
+		if err != nil {
 			return "", "", err
 		}
 		f.Unread(path, file.Failed())
-		if len(c.Candidates) == 1 && c.Candidates[0].Confidence != recording.Refuted && len(c.Candidates[0].Source.Scanned().Events) > 0 {
+		if usable {
 			return path, "", nil
 		}
 	}

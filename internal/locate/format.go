@@ -27,8 +27,8 @@ type Format struct {
 	// The error is ctx's, or of options that cannot be followed.
 	Find func(ctx context.Context, f *Finder, found *report.Findings) error
 
-	// Substitute adds a marker for a file that takes the place of a process's missing dump, if there
-	// is one. The error is ctx's.
+	// Substitute adds a marker for a file that takes the place of a process's missing dump, or
+	// describes code that its dumps leave out, if there is one. The error is ctx's.
 	Substitute func(ctx context.Context, f *Finder, pid uint32) error
 
 	// Explain fills in a reason why a process that made code has no file of the format. It

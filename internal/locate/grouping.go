@@ -16,19 +16,19 @@ func referencesOf(rec *recording.Recording) (references []*Reference) {
 	of := make(map[int]*Reference, len(rec.Markers)) // by the first marker
 	leads := make(map[*Reference]int)                // index of the marker to lead
 	for i, m := range rec.Markers {
-		c := of[g.firstOf(i)]
-		if c == nil {
-			c = &Reference{Path: markedPath(&m)}
-			of[i] = c
-			references = append(references, c)
+		r := of[g.firstOf(i)]
+		if r == nil {
+			r = &Reference{Path: markedPath(&m)}
+			of[i] = r
+			references = append(references, r)
 		}
-		c.Markers = append(c.Markers, m)
-		if _, led := leads[c]; !led && !g.descends[i] {
-			leads[c] = len(c.Markers) - 1
+		r.Markers = append(r.Markers, m)
+		if _, led := leads[r]; !led && !g.descends[i] {
+			leads[r] = len(r.Markers) - 1
 		}
 	}
-	for c, i := range leads {
-		c.lead(i)
+	for r, i := range leads {
+		r.lead(i)
 	}
 	return references
 }
@@ -79,83 +79,58 @@ func (g *grouping) union(i, j int) {
 	g.first[max(i, j)] = min(i, j)
 }
 
-// A step is a fork on the way to the ancestors of a process that mapped a file.
-type step struct {
-	pid, parent uint32
-	time        uint64
-	file        perfdata.FileIdentity
-	path        string
-	mount       perfdata.Namespace
-}
-
 // join joins those markers of a list that are of one dump. Their files have the same name. It
 // follows each fork once for a file.
 func (g *grouping) join(list []int) {
 	files := newFileIndex(g.rec, list)
-	found := make(map[step]int) // a marker, or -1
+	type sought struct {
+		file  perfdata.FileIdentity
+		path  string
+		mount perfdata.Namespace
+	}
+	ancestors := make(map[sought]*recording.Ancestry) // that have a file
 	for _, i := range list {
 		m := &g.rec.Markers[i]
 		if j := files.find(m.PID, m); j >= 0 {
 			g.union(i, j)
 		}
-		s := step{file: m.File, path: markedPath(m), mount: mountOf(g.rec, m.PID)}
-		var way []step
-		near := -1
-		for pid, time := m.PID, m.Time; near < 0; {
-			b, ok := g.rec.ProcessTree.Fork(pid, time)
-			if !ok {
-				break
-			}
-			s.pid, s.parent, s.time = b.PID, b.Parent, b.Time
-			known, seen := found[s]
-			if seen {
-				near = known
-				break
-			}
-			found[s] = -1 // forks with equal times may form a circle
-			way = append(way, s)
-			near = files.find(b.Parent, m)
-			pid, time = b.Parent, b.Time
+		file := sought{m.File, markedPath(m), mountOf(g.rec, m.PID)}
+		having := ancestors[file]
+		if having == nil {
+			having = &recording.Ancestry{Tree: &g.rec.ProcessTree, Has: func(pid uint32, _ uint64) bool { return files.find(pid, m) >= 0 }}
+			ancestors[file] = having
 		}
-		if near >= 0 {
-			g.union(i, near)
-			g.descends[i] = g.rec.Markers[near].PID != m.PID
-			for _, s := range way {
-				found[s] = near
-			}
+		if from, ok := having.Nearest(m.PID, m.Time); ok {
+			g.union(i, files.find(from, m))
+			g.descends[i] = from != m.PID
 		}
 	}
 }
 
 // A fileIndex finds the markers of a process by their files.
 type fileIndex struct {
-	rec *recording.Recording
-	// Each has the first marker of a kind: with a known file, with an unknown file, and with
-	// any.
-	known        map[knownFile]int
-	unknown, any map[namedFile]int
+	rec   *recording.Recording
+	first map[fileKey]int // the first marker
 }
 
-type knownFile struct {
+// A fileKey is a file as a marker of a process names it: one that is known, one of which only the path is
+// known, or any at a path.
+type fileKey struct {
 	pid  uint32
 	file perfdata.FileIdentity
-}
-
-type namedFile struct {
-	pid  uint32
-	path string
+	path string // "" for a known file
+	any  bool
 }
 
 func newFileIndex(rec *recording.Recording, list []int) *fileIndex {
-	f := &fileIndex{rec: rec, known: make(map[knownFile]int), unknown: make(map[namedFile]int), any: make(map[namedFile]int)}
+	f := &fileIndex{rec, make(map[fileKey]int)}
 	for _, i := range slices.Backward(list) {
 		m := &rec.Markers[i]
-		named := namedFile{m.PID, markedPath(m)}
-		f.any[named] = i
+		f.first[fileKey{pid: m.PID, path: markedPath(m), any: true}] = i
 		if m.File == (perfdata.FileIdentity{}) {
-			f.unknown[named] = i
+			f.first[fileKey{pid: m.PID, path: markedPath(m)}] = i
 		} else {
-			f.known[knownFile{m.PID, m.File}] = i
+			f.first[fileKey{pid: m.PID, file: m.File}] = i
 		}
 	}
 	return f
@@ -163,14 +138,11 @@ func newFileIndex(rec *recording.Recording, list []int) *fileIndex {
 
 // find returns the first marker of a process that names the same file as m, or -1.
 func (f *fileIndex) find(pid uint32, m *recording.Marker) int {
-	list := f.any
-	if m.File != (perfdata.FileIdentity{}) {
-		if i, ok := f.known[knownFile{pid, m.File}]; ok {
-			return i
-		}
-		list = f.unknown
+	unknown := m.File == (perfdata.FileIdentity{})
+	if i, ok := f.first[fileKey{pid: pid, file: m.File}]; ok && !unknown {
+		return i
 	}
-	if i, ok := list[namedFile{pid, markedPath(m)}]; ok && sameFile(f.rec, &f.rec.Markers[i], m) {
+	if i, ok := f.first[fileKey{pid: pid, path: markedPath(m), any: unknown}]; ok && sameFile(f.rec, &f.rec.Markers[i], m) {
 		return i
 	}
 	return -1

@@ -1,7 +1,6 @@
 package locate
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/jitinject/jitinject/internal/recording"
@@ -13,7 +12,7 @@ import (
 // that a marker may mean are opened when the marker comes, and stay open. The zero value is ready.
 type Held struct {
 	mu     sync.Mutex
-	of     map[holder][]liveFile
+	of     map[holder][]find
 	number int
 	closed bool
 }
@@ -35,25 +34,25 @@ func (h *Held) Hold(rec *recording.Recording, m recording.Marker) {
 	if h.closed || h.number >= maxHeld {
 		return
 	}
-	c := &Reference{Path: strings.TrimSuffix(m.Path, recording.DeletedSuffix), Markers: []recording.Marker{m}}
-	files, _ := liveFiles(rec, c)
-	if file, err := safefile.Open(c.Path); err == nil {
-		files = append([]liveFile{{c.Path, recordedPlace, file, recording.Possible}}, files...)
+	r := &Reference{Path: markedPath(&m), Markers: []recording.Marker{m}}
+	files, _ := liveFiles(rec, r)
+	if file, err := safefile.Open(r.Path); err == nil {
+		files = append([]find{{path: r.Path, place: recordedPlace, file: file}}, files...)
 	}
 	if h.of == nil {
-		h.of = make(map[holder][]liveFile)
+		h.of = make(map[holder][]find)
 	}
-	by := holder{m.PID, c.Path}
+	by := holder{m.PID, r.Path}
 	h.of[by] = append(h.of[by], files...)
 	h.number += len(files)
 }
 
 // take returns the files of a reference. The caller closes them.
-func (h *Held) take(c *Reference) (files []liveFile) {
+func (h *Held) take(r *Reference) (files []find) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, m := range c.Markers {
-		by := holder{m.PID, c.Path}
+	for _, m := range r.Markers {
+		by := holder{m.PID, r.Path}
 		files = append(files, h.of[by]...)
 		delete(h.of, by)
 	}

@@ -18,8 +18,8 @@ type Reference struct {
 	Path string // without the kernel's suffix
 	// Markers are its mappings, that of the oldest process first.
 	Markers []recording.Marker
-	// Candidates are the files that may be its dump, those of the best places first.
-	Candidates []*candidate
+	// candidates are the files that may be its dump, those of the best places first.
+	candidates []*candidate
 	refusals   []refusal // of files that cannot be its dump
 	// Dump is nil until a file is assigned.
 	Dump *model.Dump
@@ -32,7 +32,7 @@ type Reference struct {
 // a process that the recording does not have.
 func NameDumps(rec *recording.Recording, dumps []config.SideFile) error {
 	for _, n := range dumps {
-		if slices.ContainsFunc(rec.Markers, func(m recording.Marker) bool { return m.PID == n.PID }) {
+		if rec.NumMarkers(n.PID) > 0 {
 			continue
 		}
 		p := rec.Processes[n.PID]
@@ -74,6 +74,21 @@ func (r *Reference) numbered(pid uint32) bool {
 	return pid == 0 || slices.ContainsFunc(r.Markers, func(m recording.Marker) bool { return m.PID == pid || m.Number == pid })
 }
 
+// isOfAncestor reports whether a process of the reference may descend from one with a number: a child may
+// copy its parent's dump, with the header, and go on in the copy.
+func (f *Finder) isOfAncestor(r *Reference, number uint32) bool {
+	if f.numbered == nil {
+		f.numbered = make(map[uint32][]uint32)
+		for _, m := range f.Rec.Markers {
+			f.numbered[m.Number] = append(f.numbered[m.Number], m.PID)
+		}
+	}
+	return slices.ContainsFunc(r.Markers, func(m recording.Marker) bool {
+		line := f.Rec.ProcessTree.Line(m.PID)
+		return slices.Contains(line, number) || slices.ContainsFunc(f.numbered[number], func(pid uint32) bool { return slices.Contains(line, pid) })
+	})
+}
+
 // named returns the file that the user names for one of the processes.
 func (r *Reference) named(dumps []config.SideFile) (config.SideFile, bool) {
 	i := slices.IndexFunc(dumps, func(n config.SideFile) bool { return r.has(n.PID) })
@@ -91,21 +106,11 @@ func (r *Reference) dumpOf(s *SideFile) *model.Dump {
 	return &model.Dump{Path: s.Path, Live: s.live, PID: r.Markers[0].PID, Markers: r.Markers, File: s.File, Source: s.Source}
 }
 
-// best returns the best candidate of a level that is not assigned yet, or nil.
-func (r *Reference) best(level recording.Confidence) *candidate {
-	for _, cand := range r.Candidates {
-		if cand.Confidence == level && !cand.assigned {
-			return cand
-		}
-	}
-	return nil
-}
-
 // candidate returns the reference's candidate that is the given file, or nil. Refuted ones do not
 // count.
 func (r *Reference) candidate(s *SideFile) *candidate {
-	for _, cand := range r.Candidates {
-		if cand.SideFile == s && cand.Confidence != recording.Refuted {
+	for _, cand := range r.candidates {
+		if cand.SideFile == s && cand.confidence != recording.Refuted {
 			return cand
 		}
 	}

@@ -2,12 +2,6 @@ package locate
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/codebytes"
@@ -16,7 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/jitdump"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // A Result has the dumps that were found, the files without a process, and findings.
@@ -51,74 +45,82 @@ type RefusedLog struct {
 // First, each format adds markers for its side files that no mapping describes. code has the memories
 // that the user names. held has the files of a recording that came through a pipe.
 func Resolve(ctx context.Context, rec *recording.Recording, held *Held, formats []Format, code *codebytes.Files, opts *config.Options) (*Result, error) {
-	f := &Finder{Rec: rec, Opts: opts, Formats: formats, Code: code, held: held}
-	r := new(Result)
-	defer func() { f.CloseOthers(r.Dumps) }()
-	err := f.ListDirs()
+	f := &Finder{Rec: rec, Opts: opts, Formats: formats, Code: code, held: held, given: make(map[string]*SideFile), described: make(map[uint32][]source.Dump)}
+	result := new(Result)
+	defer func() { f.CloseOthers(result.Dumps) }()
+	err := f.listDirs()
 	if err != nil {
 		return nil, err
 	}
-	switch err := f.FindAll(ctx, &r.Found); {
+	f.markMapped()
+	switch err := f.FindAll(ctx, &result.Found); {
 	case err != nil && rec.In.IsPipe() && ctx.Err() == nil: // what has come is not lost
-		r.Found.Problem(report.Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
+		result.Found.Problem(report.Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
 	case err != nil:
 		return nil, err
 	}
 	references := referencesOf(rec)
-	var dumps []*model.Dump
-	var pending []*clock.Constraints // with clocks that need samples
-	for _, c := range references {
-		if err := f.Search(ctx, c); err != nil {
-			return nil, err
-		}
+	if err := f.assign(ctx, references); err != nil {
+		return nil, err
 	}
-	f.Assign(references)
 	if references, err = f.substitute(ctx, references); err != nil {
 		return nil, err
 	}
-	r.Found.Add(f.Unreadable)
-	for _, c := range references {
+	result.Found.Add(f.Unreadable)
+	var dumps []*model.Dump
+	var pending []*clock.Constraints // with clocks that need samples
+	for _, r := range references {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		d := c.Dump
-		if d == nil {
-			if p, ok := c.Problem(); ok {
-				r.Found.Problem(p)
-			} else if !c.gone {
-				r.Found.Problem(f.Missing(c))
+		if r.Dump == nil {
+			if p, ok := r.Problem(); ok {
+				result.Found.Problem(p)
+			} else if !r.gone {
+				result.Found.Problem(f.Missing(r))
 			}
 			continue
 		}
-		if err := d.KnowsMachine(); err != nil {
-			r.Found.Problem(report.ProblemOf(d.Path, err, ""))
-			continue
+		constraints, ok := f.use(r.Dump, &result.Found)
+		if ok {
+			dumps = append(dumps, r.Dump)
 		}
-		e, err := clock.Match(d, rec, opts.Clock)
-		if err != nil {
-			r.Found.Problem(f.checked(d.Path, d.PID, err))
-			continue
+		if constraints != nil {
+			pending = append(pending, constraints)
 		}
-		if e != nil {
-			pending = append(pending, e)
-		}
-		d.NoteAssumed(&r.Found)
-		f.noteTail(d, &r.Found)
-		opts.Logf(1, "%s: %s of process %d", quote.Printable(d.Path), d.Noun(), d.PID)
-		dumps = append(dumps, d)
 	}
-	if err := clock.Estimate(ctx, rec, pending, opts, &r.Found); err != nil {
+	if err := clock.Estimate(ctx, rec, pending, opts, &result.Found); err != nil {
 		return nil, err
 	}
 	for _, d := range dumps {
 		for _, format := range formats {
 			if format.Check != nil {
-				format.Check(rec, d, &r.Found)
+				format.Check(rec, d, &result.Found)
 			}
 		}
 	}
-	r.Dumps, r.Left = dumps, f.Left
-	return r, nil
+	result.Dumps, result.Left = dumps, f.Left
+	return result, nil
+}
+
+// use matches the clock of a dump that has its processes. ok says that the dump can be used.
+func (f *Finder) use(d *model.Dump, found *report.Findings) (constraints *clock.Constraints, ok bool) {
+	if err := d.KnowsMachine(); err != nil {
+		found.Problem(report.ProblemOf(d.Path, err, ""))
+		return nil, false
+	}
+	times, err := clock.Read(d, f.Rec)
+	if err == nil {
+		constraints, err = times.Match(f.Opts.Clock)
+	}
+	if err != nil {
+		found.Problem(f.checked(d.Path, d.PID, err))
+		return nil, false
+	}
+	d.NoteAssumed(found)
+	f.noteTail(d, found)
+	f.Opts.Logf(1, "%s: %s of process %d", quote.Printable(d.Path), d.Noun(), d.PID)
+	return constraints, true
 }
 
 // CloseDumps closes the files of dumps.
@@ -134,44 +136,4 @@ func UsedMarkers(dumps []*model.Dump) (used []recording.Marker) {
 		used = append(used, d.Markers...)
 	}
 	return used
-}
-
-// fits returns how sure it is that an open file is the dump d of the recording. The error says what
-// refutes it. Times alone hardly do: they may be of another clock. Earlier ones count where neither an address
-// nor the file itself tells, and a dump with times that fit takes precedence.
-func (f *Finder) fits(d *model.Dump, s *SideFile) (recording.Confidence, error) {
-	fits, older := d.Fits(f.Rec), clock.IsOlder(d, f.Rec)
-	switch {
-	case fits == recording.Refuted:
-		err := fmt.Errorf("none of its code is where process %d had executable memory; was it overwritten by another run?", d.PID)
-		return fits, report.Advise(err, "if it is the right one nevertheless, name it with %s", report.NamedDump(d.PID))
-	case clock.IsLater(d, f.Rec):
-		err := fmt.Errorf("all its times come after the end of process %d; was it overwritten by another run?", d.PID)
-		return recording.Refuted, report.Advise(err, "if it is the right one nevertheless, name it with %s", report.NamedDump(d.PID))
-	case fits == recording.Possible && older && !isMapped(d, s) && !d.IsSampled(f.Rec):
-		return recording.Refuted, fmt.Errorf("all its records are older than its mapping in process %d, and no sample is in its functions; was it overwritten by another run?", d.PID)
-	case older:
-		return recording.Unlikely, nil
-	}
-	return fits, nil
-}
-
-// isMapped reports whether an open file has the inode of a dump's mapping. Numbers of inodes are used
-// again, but those of files that were written before the mapping are not.
-func isMapped(d *model.Dump, s *SideFile) bool {
-	st, ok := s.Info.Sys().(*syscall.Stat_t)
-	return ok && slices.ContainsFunc(d.Markers, func(m recording.Marker) bool {
-		return m.File.Inode == st.Ino && m.File.Inode != 0 && uint64(m.File.Major) == uint64(unix.Major(st.Dev)) && uint64(m.File.Minor) == uint64(unix.Minor(st.Dev))
-	})
-}
-
-// dumpAdvice adds advice to an error of opening a dump, if there is some.
-func dumpAdvice(err error) error {
-	switch {
-	case errors.Is(err, jitdump.ErrNotJitdump):
-		return fmt.Errorf("%w; was it overwritten by a later run?", err)
-	case errors.Is(err, syscall.EIO):
-		return fmt.Errorf("%w; the disk may be failing", err)
-	}
-	return err
 }

@@ -14,22 +14,10 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
-	"github.com/jitinject/jitinject/perfdata"
 )
 
 // Processes of the recording that still run have their dumps at hand. In a container, a path may
 // mean another file to them than to us. A file may also have no path any more.
-
-// A liveFile is a file that a running process has or sees.
-type liveFile struct {
-	path       string
-	place      string // in words
-	file       *sys.File
-	confidence recording.Confidence
-}
-
-// mappedPlace is the place of a file that a process maps.
-const mappedPlace = "mapped by the process"
 
 // isLive reports whether a path leads through a process, and so vanishes with it.
 func isLive(path string) bool { return strings.HasPrefix(path, "/proc/") }
@@ -38,13 +26,13 @@ func isLive(path string) bool { return strings.HasPrefix(path, "/proc/") }
 // little, because another process may have it by now. So a file that is mapped at the marker's
 // address comes first. Then come files that the process has open, and those that a process from
 // before the mapping sees. The error is the first of failed.
-func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile, first error) {
+func liveFiles(rec *recording.Recording, r *Reference) (files []find, first error) {
 	note := func(err error) {
 		if first == nil {
 			first = failed(err)
 		}
 	}
-	for _, m := range c.Markers {
+	for _, m := range r.Markers {
 		dir := procmem.Dir(m.PID)
 		if m.Pos < 0 {
 			continue
@@ -53,25 +41,25 @@ func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile, first 
 			note(err)
 			continue
 		}
-		seen, err := openInRoot(dir, c.Path)
+		seen, err := openInRoot(dir, r.Path)
 		note(err)
-		mapped, err := openLink(fmt.Sprintf("%s/map_files/%x-%x", dir, m.Addr, m.Addr+m.Len), c.Path)
+		mapped, err := openLink(fmt.Sprintf("%s/map_files/%x-%x", dir, m.Addr, m.Addr+m.Len), r.Path)
 		note(err)
 		switch {
 		case mapped != nil && seen != nil && sameFiles(mapped, seen):
 			mapped.Close()
-			files = append(files, liveFile{dir + "/root" + c.Path, mappedPlace, seen, recording.Certain})
+			files = append(files, find{path: dir + "/root" + r.Path, place: mappedPlace, how: byMapping, file: seen})
 			continue
 		case mapped != nil:
-			files = append(files, liveFile{mapped.Name(), mappedPlace, mapped, recording.Certain})
+			files = append(files, find{path: mapped.Name(), place: mappedPlace, how: byMapping, file: mapped})
 		default:
 			links, err := sys.Glob(dir+"/fd", "*")
 			note(err)
 			for _, link := range links {
-				open, err := openLink(link, c.Path)
+				open, err := openLink(link, r.Path)
 				note(err)
 				if open != nil {
-					files = append(files, liveFile{link, "open in the process", open, recording.Possible})
+					files = append(files, find{path: link, place: "open in the process", file: open})
 					break
 				}
 			}
@@ -79,7 +67,7 @@ func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile, first 
 		ran, err := running(rec, m)
 		note(err)
 		if seen != nil && mapped == nil && ran {
-			files = append(files, liveFile{dir + "/root" + c.Path, "where the process sees it", seen, recording.Possible})
+			files = append(files, find{path: dir + "/root" + r.Path, place: "where the process sees it", file: seen})
 		} else if seen != nil {
 			seen.Close()
 		}
@@ -173,10 +161,8 @@ func running(rec *recording.Recording, m recording.Marker) (bool, error) {
 	if then == 0 { // mapped before the recording began
 		then = rec.Began
 	}
-	for i := range rec.Attrs {
-		if id, ok := rec.Attrs[i].ClockID(); !ok || id != perfdata.ClockMonotonic {
-			return false, nil
-		}
+	if rec.ClockError() != "" {
+		return false, nil
 	}
 	since, err := procmem.Started(m.PID)
 	return err == nil && since <= then, err

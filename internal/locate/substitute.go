@@ -2,59 +2,53 @@ package locate
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// substitute looks for files that take the place of missing dumps, and of dumps without a function. It
-// adds references for them. A process with another dump needs none, unless that dump has only its
-// registered objects. A child needs none if a process that it was forked from has a dump. The error is
-// ctx's.
+// substitute looks for files that take the place of missing dumps, and of dumps without a function, and for
+// those that describe what other dumps leave out. It adds references for them. A child needs none if a
+// process that it was forked from has a dump. The error is ctx's.
 func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Reference, error) {
-	marked, useless, found := make(map[uint32]bool), make(map[uint32]bool), make(map[uint32]bool)
-	for _, c := range references {
-		registered := c.Dump != nil && c.Dump.Source.Traits().Registered
-		hasFunctions := c.Dump != nil && len(c.Dump.Source.Scanned().Events) > 0
-		for _, m := range c.Markers {
-			marked[m.PID] = true
-			found[m.PID] = found[m.PID] || hasFunctions && !registered
-			useless[m.PID] = useless[m.PID] || !hasFunctions && !registered
+	useless, found := make(map[uint32]bool), make(map[uint32]bool)
+	for _, r := range references {
+		if r.Dump != nil && r.Dump.Source.Traits().Registered {
+			continue
+		}
+		hasFunctions := r.Dump != nil && len(r.Dump.Source.Scanned().Events) > 0
+		for _, m := range r.Markers {
+			if of := f.described[m.PID]; hasFunctions && !slices.Contains(of, r.Dump.Source) {
+				f.described[m.PID], found[m.PID] = append(of, r.Dump.Source), true
+			}
+			useless[m.PID] = useless[m.PID] || !hasFunctions
 		}
 	}
 	fromFound := &recording.Ancestry{Tree: &f.Rec.ProcessTree, Memory: true, Has: func(pid uint32, _ uint64) bool { return found[pid] }}
-	known := len(f.Rec.Markers)
-	for _, pid := range f.Rec.PIDs() { // a copy: Substitute adds markers
-		wants := useless[pid] && !found[pid]
-		if !marked[pid] && f.Rec.HasDump(pid) {
-			wants = !fromFound.Holds(pid, recording.LatestTime)
+	var want []uint32
+	for _, pid := range f.Rec.PIDs() {
+		if found[pid] || useless[pid] || f.Rec.NumMarkers(pid) == 0 && f.Rec.HasDump(pid) && !fromFound.Holds(pid, recording.LatestTime) {
+			want = append(want, pid)
 		}
-		if wants {
-			if err := f.substituteFor(ctx, pid); err != nil {
+	}
+	known := len(f.Rec.Markers)
+	for _, pid := range want {
+		maps, unreadable := f.Left.Maps, f.Unreadable
+		for _, format := range f.Formats {
+			if format.Substitute == nil {
+				continue
+			}
+			if err := format.Substitute(ctx, f, pid); err != nil {
 				return nil, err
 			}
+		}
+		if found[pid] { // that a further file does not fit, or cannot be read, is no news
+			f.Left.Maps, f.Unreadable = maps, unreadable
 		}
 	}
 	var added []*Reference
 	for _, m := range f.Rec.Markers[known:] {
-		r := &Reference{Path: markedPath(&m), Markers: []recording.Marker{m}}
-		if err := f.Search(ctx, r); err != nil {
-			return nil, err
-		}
-		added = append(added, r)
+		added = append(added, &Reference{Path: markedPath(&m), Markers: []recording.Marker{m}})
 	}
-	f.Assign(added)
-	return append(references, added...), nil
-}
-
-// substituteFor asks the formats for a file instead of the dump of a process.
-func (f *Finder) substituteFor(ctx context.Context, pid uint32) error {
-	for _, format := range f.Formats {
-		if format.Substitute == nil {
-			continue
-		}
-		if err := format.Substitute(ctx, f, pid); err != nil {
-			return err
-		}
-	}
-	return nil
+	return append(references, added...), f.assign(ctx, added)
 }

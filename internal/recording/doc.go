@@ -8,6 +8,6 @@
 //	histogram     samples by address, up to a bound        histogram.go
 //	runs          blocks that can be copied unread         runs.go
 //
-// [Open] opens a file, a directory (perf record --threads) or a pipe. A pipe can be read only
-// once: its records are passed to [Recording.Observe] as they come.
+// [Open] opens a file, a directory (perf record --threads) or a pipe. A pipe is copied to a file first
+// ([Input.Spool]).
 package recording

@@ -1,11 +1,6 @@
 package recording
 
-import (
-	"cmp"
-	"slices"
-
-	"github.com/jitinject/jitinject/perfdata"
-)
+import "github.com/jitinject/jitinject/perfdata"
 
 // Functions of a dump may lie in a file. V8 describes its builtins, which are part of its own
 // binary, at their home there. It also maps that part of the binary a second time, near its other
@@ -47,36 +42,15 @@ const MaxFileMaps = 1 << 16
 // order of their times. It has all mappings of the program's whole life. Unless there was an exec
 // since the fork, it begins with those that the parent had then.
 func (r *Recording) FileMapsOf(pid uint32, time uint64) (maps []FileMap) {
-	end := r.ProcessTree.LifeEnd(pid, time)
-	for range MaxGenerations {
-		since := r.ProcessTree.LastExec(pid, time)
-		b, born := r.ProcessTree.Fork(pid, time)
-		inherits := born && b.Time > since
-		if inherits {
-			since = b.Time
-		}
-		if p := r.Processes[pid]; p != nil {
-			for i := range p.FileMaps {
-				if m := &p.FileMaps[i]; m.Time >= since && m.Time <= end {
-					maps = append(maps, *m)
-				}
-			}
-		}
-		if !inherits || !b.Clones {
-			break
-		}
-		pid, time, end = b.Parent, b.Time, b.Time
+	l := r.inherited()
+	if l.histories == nil {
+		l.histories = NewFileHistories(r)
 	}
-	slices.SortStableFunc(maps, func(a, b FileMap) int { return cmp.Compare(a.Time, b.Time) })
+	l.histories.Program(pid, time).All(func(m *FileMap) bool {
+		maps = append(maps, *m)
+		return true
+	})
 	return maps
-}
-
-// FileMapCount returns how many executable mappings of a process are known.
-func (r *Recording) FileMapCount(pid uint32) int {
-	if p := r.Processes[pid]; p != nil {
-		return len(p.FileMaps)
-	}
-	return 0
 }
 
 // HasFile reports whether m maps length bytes of its file, from offset off on.

@@ -22,15 +22,15 @@ import (
 
 // FileSymbols are the ranges of a file that its function symbols cover, by offset.
 type FileSymbols struct {
-	lo, hi []uint64 // in ascending order and disjoint
+	ranges Ranges // exact
 	state  FileState
 	loads  []addrs.Range // executable segments of a recorded file, by offset
 }
 
 // CoverAny reports whether a symbol covers any offset from lo up to hi.
 func (s *FileSymbols) CoverAny(lo, hi uint64) bool {
-	i := sort.Search(len(s.lo), func(i int) bool { return s.hi[i] > lo })
-	return i < len(s.lo) && s.lo[i] < hi
+	i := sort.Search(len(s.ranges), func(i int) bool { return s.ranges[i].Hi > lo })
+	return i < len(s.ranges) && s.ranges[i].Lo < hi
 }
 
 // State says whether perf can use the file for size bytes of code at an offset.
@@ -57,10 +57,7 @@ const (
 )
 
 // Cover reports whether a symbol covers an offset in the file.
-func (s *FileSymbols) Cover(off uint64) bool {
-	i := sort.Search(len(s.lo), func(i int) bool { return s.lo[i] > off })
-	return i > 0 && off < s.hi[i-1]
-}
+func (s *FileSymbols) Cover(off uint64) bool { return s.ranges.Hold(off) }
 
 // OpenRecorded opens the ELF file that was mapped. If the file there is another one, or no ELF file, f is
 // nil and there is nothing to close. Otherwise the caller closes file. An error is a failure to read it.
@@ -107,31 +104,15 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 			s.loads = append(s.loads, addrs.Range{Lo: p.Off, Hi: p.Off + p.Filesz})
 		}
 	}
-	symbols := append(SymbolsOf(f, elf.SHT_SYMTAB), SymbolsOf(f, elf.SHT_DYNSYM)...)
-	symbols = slices.DeleteFunc(symbols, func(y elf.Symbol) bool {
-		return elf.ST_TYPE(y.Info) != elf.STT_FUNC || y.Section == elf.SHN_UNDEF || y.Size == 0
-	})
-	slices.SortFunc(symbols, func(a, b elf.Symbol) int {
-		switch {
-		case a.Value < b.Value:
-			return -1
-		case a.Value > b.Value:
-			return 1
-		}
-		return 0
-	})
-	for _, y := range symbols {
-		lo, ok := fileOffset(f, y.Value)
-		if !ok {
+	for _, y := range append(SymbolsOf(f, elf.SHT_SYMTAB), SymbolsOf(f, elf.SHT_DYNSYM)...) {
+		if elf.ST_TYPE(y.Info) != elf.STT_FUNC || y.Section == elf.SHN_UNDEF || y.Size == 0 {
 			continue
 		}
-		hi := lo + y.Size
-		if n := len(s.lo); n > 0 && lo <= s.hi[n-1] {
-			s.hi[n-1] = max(s.hi[n-1], hi)
-			continue
+		if lo, ok := fileOffset(f, y.Value); ok {
+			s.ranges = append(s.ranges, addrs.Range{Lo: lo, Hi: lo + y.Size})
 		}
-		s.lo, s.hi = append(s.lo, lo), append(s.hi, hi)
 	}
+	s.ranges = s.ranges.joined()
 	return s
 }
 
@@ -142,14 +123,10 @@ func stateOf(path string) FileState {
 	if !strings.HasPrefix(path, "/") || strings.HasSuffix(path, DeletedSuffix) || IsAnonymous([]byte(path)) {
 		return FileUseless
 	}
-	fd, err := sys.OpenPath(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	file, err := openRegular(path)
 	if safefile.IsAbsent(err) {
 		return FileAbsent
 	}
-	if err != nil {
-		return FileUnknown
-	}
-	file, err := safefile.RegularFile(fd, path)
 	if err != nil {
 		return FileUnknown
 	}
@@ -165,22 +142,26 @@ func stateOf(path string) FileState {
 // OpenELF opens a regular file that is an ELF file. If it is none, f is nil and there is nothing to close.
 // Otherwise the caller closes file. An error is a failure to read it: the file may be an ELF file.
 func OpenELF(name string) (file *sys.File, f *elf.File, err error) {
-	fd, err := sys.OpenPath(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	file, err = openRegular(name)
 	if err == nil {
-		file, err = safefile.RegularFile(fd, name)
-	}
-	if err == nil {
-		if f, err = elf.NewFile(file); err != nil {
-			file.Close()
+		if f, err = elf.NewFile(file); err == nil {
+			return file, f, nil
 		}
-	}
-	if err == nil {
-		return file, f, nil
+		file.Close()
 	}
 	if IsFailure(err) {
 		return nil, nil, safefile.WithoutPath(err)
 	}
 	return nil, nil, nil
+}
+
+// openRegular opens a regular file for reading.
+func openRegular(path string) (*sys.File, error) {
+	fd, err := sys.OpenPath(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return safefile.RegularFile(fd, path)
 }
 
 // IsFailure reports whether an error is of a call that has failed, and says nothing about what is at a path:
@@ -246,11 +227,7 @@ func (r *Recording) IsRecorded(m *FileMap, file *sys.File, f *elf.File) bool {
 // OpenMapped opens the regular file at the path of a mapping. The caller closes it. recorded says that
 // it is the file that was mapped, and unchanged by what the recording tells.
 func (r *Recording) OpenMapped(m *FileMap) (file *sys.File, recorded bool, err error) {
-	fd, err := sys.OpenPath(m.Name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err == nil {
-		file, err = safefile.RegularFile(fd, m.Name)
-	}
-	if err != nil {
+	if file, err = openRegular(m.Name); err != nil {
 		return nil, false, err
 	}
 	f, err := elf.NewFile(file)

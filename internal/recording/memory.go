@@ -171,6 +171,16 @@ func MemoryOf(processes []*Process) (all Ranges) {
 	return all.joined()
 }
 
+// MapsOf returns the executable mappings of several processes. all is false if some are not known.
+func MapsOf(processes []*Process) (maps []FileMap, all bool) {
+	all = true
+	for _, p := range processes {
+		all = all && len(p.FileMaps) < MaxFileMaps
+		maps = append(maps, p.FileMaps...)
+	}
+	return maps, all
+}
+
 // FilesOf returns the executable parts of files of several processes.
 func FilesOf(processes []*Process) (all Ranges) {
 	for _, p := range processes {
@@ -236,7 +246,7 @@ func (r *Recording) KnowsMemory(m Marker) bool {
 // the descendants that inherited theirs. It omits descendants that have called exec since:
 // nothing of the memory is left in them.
 func (r *Recording) Related(markers []Marker) (related []*Process) {
-	g := &r.ProcessTree
+	tree := &r.ProcessTree
 	in := make(map[uint32]bool)
 	var parents []uint32
 	for _, m := range markers {
@@ -248,8 +258,8 @@ func (r *Recording) Related(markers []Marker) (related []*Process) {
 	for len(parents) > 0 {
 		parent := parents[0]
 		parents = parents[1:]
-		for _, b := range g.ForksBy(parent) {
-			if b.Clones && !in[b.PID] && !g.HasExec(b.PID) {
+		for _, b := range tree.ForksBy(parent) {
+			if b.Clones && !in[b.PID] && !tree.HasExec(b.PID) {
 				in[b.PID] = true
 				parents = append(parents, b.PID)
 			}
@@ -259,8 +269,8 @@ func (r *Recording) Related(markers []Marker) (related []*Process) {
 	for _, m := range markers {
 		pid, time := m.PID, m.Time
 		for range MaxGenerations {
-			b, ok := g.Fork(pid, time)
-			if !ok || !b.Clones || g.LifeEnd(pid, b.Time) <= time || followed[b] {
+			b, ok := tree.Fork(pid, time)
+			if !ok || !b.Clones || tree.LifeEnd(pid, b.Time) <= time || followed[b] {
 				break
 			}
 			followed[b] = true

@@ -18,7 +18,7 @@ type FileHistories struct {
 // NewFileHistories returns the histories of the processes of a recording.
 func NewFileHistories(rec *Recording) *FileHistories {
 	h := &FileHistories{rec: rec, of: make(map[uint32]*fileHistory)}
-	h.carriers = Carriers{Tree: &rec.ProcessTree, Has: func(pid uint32) bool { return rec.FileMapCount(pid) > 0 }}
+	h.carriers = Carriers{Tree: &rec.ProcessTree, Has: func(pid uint32) bool { return rec.Processes[pid] != nil && len(rec.Processes[pid].FileMaps) > 0 }}
 	return h
 }
 

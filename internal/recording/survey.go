@@ -70,6 +70,8 @@ type Marker struct {
 	// unknown.
 	Place string
 	Began uint64
+	// Known says in words what the file was known by, if not by its name.
+	Known string
 }
 
 // Survey walks the whole recording once and returns what later stages need. All data about
@@ -87,18 +89,10 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	pass := in.Pass(report.PhaseSurvey, blocks)
-	for ctx.Err() == nil {
-		block, err := blocks.Next()
-		if err == io.EOF {
-			s.Cut, s.Text = blocks.Cut(), perfdata.TextAfter(blocks)
-			s.ProcessTree.sort()
-			return s, nil
-		}
+	for block, err := range in.walk(ctx, report.PhaseSurvey, blocks) {
 		if err != nil {
 			return nil, err
 		}
-		pass.Read(&block)
 		latest, special := uint64(0), block.Opaque
 		for at, rec := range block.Records() {
 			if time, ok := s.Layouts.Time(rec); ok {
@@ -128,10 +122,12 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 			}
 		}
 		if in.Plain != nil {
-			s.Runs.add(&block, latest, special)
+			s.Runs.add(block, latest, special)
 		}
 	}
-	return nil, ctx.Err()
+	s.Cut, s.Text = blocks.Cut(), perfdata.TextAfter(blocks)
+	s.ProcessTree.sort()
+	return s, nil
 }
 
 // New returns the state of a recording before its first record.
@@ -312,17 +308,25 @@ func (r *Recording) Time(rec perfdata.Record) uint64 {
 	return time
 }
 
+// Clock returns the clock of the times, as a number of clock_gettime(2). ok is false without perf record
+// -k: then the times are of perf's own clock. If events differ, it is one that is not CLOCK_MONOTONIC.
+func (r *Recording) Clock() (id int32, ok bool) {
+	for i := range r.Attrs {
+		if id, ok := r.Attrs[i].ClockID(); !ok || id != perfdata.ClockMonotonic {
+			return id, ok
+		}
+	}
+	return perfdata.ClockMonotonic, true
+}
+
 // ClockError returns the reason why the recording's times cannot be compared with
 // CLOCK_MONOTONIC, or "".
 func (r *Recording) ClockError() string {
-	for i := range r.Attrs {
-		id, ok := r.Attrs[i].ClockID()
-		switch {
-		case !ok:
-			return "it was recorded without -k mono, so its times cannot be compared with those of dumps and logs"
-		case id != perfdata.ClockMonotonic:
-			return fmt.Sprintf("it was recorded with the clock %s (-k), and dumps and logs count in CLOCK_MONOTONIC", clockName(id))
-		}
+	switch id, ok := r.Clock(); {
+	case !ok:
+		return "it was recorded without -k mono, so its times cannot be compared with those of dumps and logs"
+	case id != perfdata.ClockMonotonic:
+		return fmt.Sprintf("it was recorded with the clock %s (-k), and dumps and logs count in CLOCK_MONOTONIC", clockName(id))
 	}
 	return ""
 }

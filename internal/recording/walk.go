@@ -4,8 +4,10 @@ import (
 	"context"
 	"io"
 	"iter"
+	"path/filepath"
 
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -18,6 +20,13 @@ func (in *Input) Walk(ctx context.Context, phase report.Phase) iter.Seq2[*perfda
 			yield(nil, err)
 			return
 		}
+		in.walk(ctx, phase, blocks)(yield)
+	}
+}
+
+// walk is Walk for a stream that is open.
+func (in *Input) walk(ctx context.Context, phase report.Phase, blocks perfdata.Stream) iter.Seq2[*perfdata.Block, error] {
+	return func(yield func(*perfdata.Block, error) bool) {
 		pass := in.Pass(phase, blocks)
 		for {
 			block, err := blocks.Next()
@@ -36,5 +45,46 @@ func (in *Input) Walk(ctx context.Context, phase report.Phase) iter.Seq2[*perfda
 				return
 			}
 		}
+	}
+}
+
+// A Pass reports the progress of a walk over the recording.
+type Pass struct {
+	// Progress is nil if it is not wanted.
+	Progress *report.Progress
+	file     *perfdata.BlockReader // nil where there are several files
+}
+
+// Pass returns a Pass for a walk over blocks, and begins phase.
+func (in *Input) Pass(phase report.Phase, blocks perfdata.Stream) Pass {
+	if in.Progress == nil || phase == report.PhaseNone {
+		return Pass{}
+	}
+	p := Pass{Progress: in.Progress}
+	var total int64
+	switch {
+	case in.DirNames == nil:
+		p.file, _ = blocks.(*perfdata.BlockReader)
+		total = in.Info.Size()
+		if in.File != nil {
+			total = int64(in.File.Header.Data.Offset + in.File.Header.Data.Size)
+		}
+	case in.File == nil || !in.File.Header.Features.Has(perfdata.FeatureCompressed):
+		for _, name := range in.DirNames {
+			if st, err := sys.Stat(filepath.Join(in.Path, filepath.Base(name))); err == nil {
+				total += st.Size()
+			}
+		}
+	}
+	in.Progress.Begin(phase, total)
+	return p
+}
+
+// Read reports a block that has been read.
+func (p *Pass) Read(b *perfdata.Block) {
+	if p.file != nil {
+		p.Progress.Set(p.file.Offset()) // also past skipped parts
+	} else {
+		p.Progress.Add(int64(len(b.Data)))
 	}
 }

@@ -157,19 +157,7 @@ func profilerLoaded(rec *recording.Recording, pid uint32, upTo uint64) (time uin
 const Profiler = "libmono-profiler-log"
 
 // logDirs returns the directories that may contain a log with a relative path.
-func logDirs(f *locate.Finder) []string {
-	dirs := []string{".", f.Rec.In.Dir}
-	for i, dir := range f.Opts.DumpDirs {
-		dirs = append(dirs, dir)
-		if i >= len(f.Subdirs) {
-			continue // not searched yet
-		}
-		for _, sub := range f.Subdirs[i] {
-			dirs = append(dirs, filepath.Join(dir, sub))
-		}
-	}
-	return dirs
-}
+func logDirs(f *locate.Finder) []string { return append([]string{".", f.Rec.In.Dir}, f.Dirs()...) }
 
 // monoPaths returns the paths of logs that options of processes name, the best ones first.
 func monoPaths(f *locate.Finder) (paths []string) {

@@ -41,12 +41,9 @@ func unmappedOf(rec *recording.Recording, log *Log, markers []recording.Marker) 
 	if rec.Lost || !rec.KnowsMemory(markers[0]) {
 		return nil
 	}
-	var maps []recording.FileMap
-	for _, p := range rec.Related(markers) {
-		if len(p.FileMaps) == recording.MaxFileMaps {
-			return nil
-		}
-		maps = append(maps, p.FileMaps...)
+	maps, all := recording.MapsOf(rec.Related(markers))
+	if !all {
+		return nil
 	}
 	executable := recording.ExactRanges(maps, func(*recording.FileMap) bool { return true })
 	strays := make(map[int]bool)

@@ -72,12 +72,17 @@ func (l line) key() line {
 	return l
 }
 
-// giveWay leaves out addresses that other dumps of the process describe better. taken is sorted by
-// address, without overlaps. It must not be called after the map was marked.
-func (m *Map) giveWay(taken []jitcode.Event) {
+// giveWay leaves out addresses that another dump of the process describes better. A line that begins as
+// one of its functions does is another description of that. giveWay must not be called after the map was
+// marked.
+func (m *Map) giveWay(better []jitcode.Event) {
+	taken, starts := covered(better)
 	parts, events := m.parts, m.Events
 	m.parts, m.Events = nil, nil
 	for i, e := range events {
+		if starts[e.Addr] {
+			continue
+		}
 		next, end := e.Addr, e.Addr+e.Size
 		keep := func(hi uint64) {
 			if next >= hi {
@@ -89,16 +94,38 @@ func (m *Map) giveWay(taken []jitcode.Event) {
 			e.Addr, e.Size = next, hi-next
 			m.parts, m.Events = append(m.parts, p), append(m.Events, e)
 		}
-		from, _ := slices.BinarySearchFunc(taken, e.Addr, func(t jitcode.Event, addr uint64) int {
-			if t.Addr+t.Size <= addr {
+		from, _ := slices.BinarySearchFunc(taken, e.Addr, func(t addrs.Range, addr uint64) int {
+			if t.Hi <= addr {
 				return -1
 			}
 			return 1
 		})
-		for ; from < len(taken) && taken[from].Addr < end; from++ {
-			keep(taken[from].Addr)
-			next = taken[from].Addr + taken[from].Size
+		for ; from < len(taken) && taken[from].Lo < end; from++ {
+			keep(taken[from].Lo)
+			next = taken[from].Hi
 		}
 		keep(end)
 	}
+}
+
+// covered returns the addresses of events, in order and disjoint, and where their functions begin.
+func covered(events []jitcode.Event) (taken []addrs.Range, starts map[uint64]bool) {
+	starts = make(map[uint64]bool, len(events))
+	for _, e := range events {
+		if e.Size > 0 {
+			starts[e.Addr] = true
+			taken = append(taken, addrs.Range{Lo: e.Addr, Hi: e.Addr + e.Size})
+		}
+	}
+	slices.SortFunc(taken, func(a, b addrs.Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	n := 0
+	for _, r := range taken {
+		if n > 0 && r.Lo <= taken[n-1].Hi {
+			taken[n-1].Hi = max(taken[n-1].Hi, r.Hi)
+			continue
+		}
+		taken[n] = r
+		n++
+	}
+	return taken[:n], starts
 }

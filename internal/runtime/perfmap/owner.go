@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // The process of a map is in its name only. Another process may have had that pid, in another run
@@ -69,15 +71,13 @@ const tolerance = 2 * time.Second
 // beganAt returns when the last program of a process began. ok is false if the recording does not
 // show that, or does not know the time of day.
 func beganAt(rec *recording.Recording, pid uint32) (began time.Time, ok bool) {
-	g, c := &rec.ProcessTree, rec.ClockData
-	start := max(g.LastExec(pid, recording.LatestTime), g.Born(pid, recording.LatestTime))
+	tree, c := &rec.ProcessTree, rec.ClockData
+	start := max(tree.LastExec(pid, recording.LatestTime), tree.Born(pid, recording.LatestTime))
 	if c == nil || start == 0 {
 		return began, false
 	}
-	for i := range rec.Attrs {
-		if id, known := rec.Attrs[i].ClockID(); !known || uint32(id) != c.ID {
-			return began, false
-		}
+	if id, known := rec.Clock(); !known || uint32(id) != c.ID {
+		return began, false
 	}
 	return time.Unix(0, int64(c.Wall+start-c.Clock)), true
 }
@@ -97,13 +97,10 @@ func isElsewhere(rec *recording.Recording, pid uint32, m *Map) error {
 
 // memoryOf returns the executable memory of a process and of those related to it, without files.
 func memoryOf(rec *recording.Recording, marker recording.Marker) recording.Ranges {
-	var maps []recording.FileMap
 	related := rec.Related([]recording.Marker{marker})
-	for _, p := range related {
-		if len(p.FileMaps) == recording.MaxFileMaps {
-			return recording.MemoryOf(related)
-		}
-		maps = append(maps, p.FileMaps...)
+	maps, all := recording.MapsOf(related)
+	if !all {
+		return recording.MemoryOf(related)
 	}
 	return recording.ExactRanges(maps, func(m *recording.FileMap) bool { return m.Name == "" })
 }
@@ -147,21 +144,34 @@ func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 	return 0, errors.New("no process of the recording had executable memory where its functions are: it is of another run")
 }
 
-// mark makes a marker for the process of a map, if it has functions that the process has not
-// registered. From the start of its program on, anonymous memory counts as JIT code.
-func mark(f *locate.Finder, pid uint32, s *locate.SideFile, m *Map, says string) {
-	registered, _ := f.Registered(pid)
-	for _, d := range registered {
+// isMissed reports whether functions that the dumps of a process do not describe matter: a dump was cut, or
+// samples are in these functions, as far as samples were counted.
+func isMissed(rec *recording.Recording, pid uint32, left *Map, dumps []source.Dump) bool {
+	isCut := slices.ContainsFunc(dumps, func(d source.Dump) bool { return d.Scanned().Cut >= 0 })
+	d := &model.Dump{Markers: []recording.Marker{{PID: pid}}, Source: left}
+	return isCut || rec.Histogram == nil || rec.Histogram.Over || d.IsSampled(rec)
+}
+
+// mark makes a marker for the process of a map, if it has functions that other dumps of the process do
+// not describe. From the start of its program on, anonymous memory counts as JIT code. known says what the
+// map was known by, if not by its name.
+func mark(f *locate.Finder, pid uint32, s *locate.SideFile, m *Map, says, known string) {
+	described, _ := f.Described(pid)
+	for _, d := range described {
 		m.giveWay(d.Scanned().Events)
 	}
-	if len(registered) > 0 && len(m.Events) == 0 {
+	completes := slices.ContainsFunc(described, func(d source.Dump) bool { return !d.Traits().Registered })
+	if len(described) > 0 && len(m.Events) == 0 || completes && !isMissed(f.Rec, pid, m, described) {
 		s.Taken = true
 		return
+	}
+	if completes {
+		known = "it completes the dump of its process"
 	}
 	m.SetPID(pid)
 	start := f.Rec.ProgramStart(pid, 0)
 	if start > 0 && start == f.Rec.ProcessTree.Born(pid, start) {
 		start++ // perf forgets what is mapped before the record of the fork
 	}
-	f.Mark(recording.Marker{PID: pid, Number: pid, Time: start, Path: s.Path, Pos: -1, Place: says}, s)
+	f.Mark(recording.Marker{PID: pid, Number: pid, Time: start, Path: s.Path, Pos: -1, Place: says, Known: known}, s)
 }

@@ -20,12 +20,9 @@ func DropElsewhere(rec *recording.Recording, d *model.Dump, _ *report.Findings) 
 	if !ok || !rec.KnowsMemory(d.Markers[0]) {
 		return
 	}
-	var maps []recording.FileMap
-	for _, p := range rec.Related(d.Markers) {
-		if len(p.FileMaps) == recording.MaxFileMaps {
-			return
-		}
-		maps = append(maps, p.FileMaps...)
+	maps, all := recording.MapsOf(rec.Related(d.Markers))
+	if !all {
+		return
 	}
 	executable := recording.ExactRanges(maps, func(*recording.FileMap) bool { return true })
 	d.Unmapped = make(map[int]bool)
