@@ -83,7 +83,7 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 	if _, serr := sys.Stat(file); recorded && errors.Is(serr, fs.ErrNotExist) { // record ended before it had a result
 		sum, err = new(engine.CleanSummary), nil
 	} else if sum == nil {
-		printError(stderr, errors.New(new(options).inWords(err.Error())))
+		printError(stderr, err)
 		return exitFailed
 	}
 	for _, k := range sum.Kept {

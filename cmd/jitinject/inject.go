@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/summary"
 )
@@ -54,6 +55,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		Jobs:         o.jobs,
 		Compress:     o.compress,
 		NoCount:      !o.count,
+		Proposal:     o.again,
 		Log: func(level int, line string) {
 			if level <= o.verbose && !o.quiet {
 				fmt.Fprintln(stderr, line)
@@ -72,7 +74,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 	case err != nil:
 		return failed(o, err, stdout, stderr)
 	}
-	o.putInWords(sum)
+	nameOnce(sum)
 	if !o.quiet {
 		for _, note := range sum.Notes {
 			fmt.Fprintf(stderr, "jitinject: note: %s\n", note)
@@ -109,7 +111,7 @@ func partInPipe(o *options) string {
 
 // failed reports an error of a run without output and returns its exit code.
 func failed(o *options, err error, stdout, stderr io.Writer) int {
-	text := o.inWords(err.Error())
+	text := report.Once(err.Error())
 	printError(stderr, errors.New(text))
 	if left := leftBy(err); left != "" {
 		fmt.Fprintf(stderr, "jitinject: %s\n", left)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/record"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/stdio"
 )
@@ -105,6 +106,6 @@ func printPaged(stdout *os.File, stderr io.Writer, text string) int {
 // printError writes an error, which may have several lines, each as a line of its own.
 func printError(w io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(w, "jitinject: %s\n", (&options{}).inWords(strings.TrimSuffix(line, "\n"))) // each name once
+		fmt.Fprintf(w, "jitinject: %s\n", report.Once(strings.TrimSuffix(line, "\n"))) // each name once
 	}
 }

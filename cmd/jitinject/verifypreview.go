@@ -6,6 +6,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/verify/printed"
 )
 
@@ -35,12 +36,12 @@ func previewAll(ctx context.Context, recordings, logs []string) (all printed.Pre
 		for _, core := range cores {
 			p.Again += " " + quote.ShellWord(core)
 		}
-		p.Summary, p.Err = engine.Run(ctx, engine.Options{Input: path, Preview: true, SideFiles: sides, CodeFrom: cores, Force: true})
 		o := &options{input: path, output: defaultOutput}
+		p.Summary, p.Err = engine.Run(ctx, engine.Options{Input: path, Preview: true, SideFiles: sides, CodeFrom: cores, Force: true, Proposal: o.again})
 		if p.Err != nil {
-			p.Err = errors.New(o.inWords(p.Err.Error()))
+			p.Err = errors.New(report.Once(p.Err.Error()))
 		} else {
-			o.putInWords(p.Summary)
+			nameOnce(p.Summary)
 		}
 		all = append(all, p)
 	}

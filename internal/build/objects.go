@@ -46,8 +46,8 @@ type Writer struct {
 
 // A failure groups errors of the same kind: a full disk fails thousands of files.
 type failure struct {
-	where   string
-	writing bool
+	where string
+	code  string // of the problem
 }
 
 // failures are the count and the first example of a failure.
@@ -300,24 +300,25 @@ func (m *maker) LeaveDump() {
 		return
 	}
 	for _, p := range m.reader.TakeProblems() {
-		m.problems = append(m.problems, report.Problem{File: m.dump.Path, Offset: p.Offset, Text: p.Text, Advice: m.dump.AdviceDamage()})
+		m.problems = append(m.problems, report.Problem{Code: report.ProblemDamage, File: m.dump.Path, Offset: p.Offset, Text: p.Text, Advice: m.dump.AdviceDamage()})
 	}
 }
 
 // fail records an error of the i-th object, which costs some functions.
 func (w *Writer) fail(i, functions int, err error) {
 	o := &w.Plan.Objects[i]
-	f := failure{where: o.Dump.Path}
+	f := failure{o.Dump.Path, report.ProblemDamage}
 	text, advice := err.Error(), o.Dump.AdviceDamage()
 	var fe *fileError
 	if errors.As(err, &fe) {
-		f.where, text, advice = fe.path, fe.err.Error(), "inject again"
+		f = failure{fe.path, report.ProblemUnreadable}
+		text, advice = fe.err.Error(), "inject again"
 	}
 	var se *objstore.StoreError
 	if errors.As(err, &se) {
-		f = failure{o.Dump.Objects, true}
+		f = failure{o.Dump.Objects, report.ProblemNotWritten}
 		text = safefile.WithoutPath(se.Err).Error() // the path of a temporary file would not help
-		if advice = report.AdviceStore(se.Err); advice != report.AdviceRoom {
+		if advice = report.AdviceStore(se.Err); advice != report.AdviceRoom() {
 			text = string(o.AppendName(nil)) + ": " + text
 		}
 	}
@@ -364,10 +365,10 @@ func (w *Writer) Report() Result {
 	left := LeftOut(w.Plan)
 	for f, g := range w.failed {
 		text := fmt.Sprintf("%d %s: %s", g.count, what, g.text)
-		if pids := left.pidsIn(f.where); f.writing && len(pids) > 0 {
+		if pids := left.pidsIn(f.where); f.code == report.ProblemNotWritten && len(pids) > 0 {
 			text += "; " + report.LeftOutText(pids)
 		}
-		w.problems = append(w.problems, report.Problem{File: f.where, Offset: -1, Text: text, Advice: g.advice})
+		w.problems = append(w.problems, report.Problem{Code: f.code, File: f.where, Offset: -1, Text: text, Advice: g.advice})
 	}
 	slices.SortFunc(w.problems, func(a, b report.Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))
@@ -380,7 +381,7 @@ func (w *Writer) Report() Result {
 	}
 	for _, d := range dumpsOf(w.Plan) {
 		if n := more[d.Path] - report.MaxProblems; n > 0 {
-			w.result.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: d.AdviceDamage()})
+			w.result.Found.Problem(report.Problem{Code: report.ProblemDamage, File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: d.AdviceDamage()})
 		}
 	}
 	return w.result

@@ -273,7 +273,7 @@ func (c *Constraints) reportTied(found *report.Findings) {
 		c.dump.LeftOut = c.tied
 		shown = fmt.Sprintf("%d functions at addresses that were used more than once are left out", len(c.tied))
 	}
-	found.Problem(report.Problem{File: c.dump.Path, Offset: -1, Advice: report.AdviceMonotonic,
+	found.Problem(report.Problem{Code: report.ProblemClock, File: c.dump.Path, Offset: -1, Advice: report.AdviceMonotonic,
 		Text: fmt.Sprintf("its times are in units of %v, too long to tell its functions apart; %s", time.Duration(c.unit), shown)})
 }
 
@@ -291,7 +291,7 @@ func (c *Constraints) reportApart(found *report.Findings) {
 	case c.last >= c.marker || apart <= int64(clockSlack): // some producers take times before they map the dump
 		return
 	}
-	found.Problem(report.Problem{File: c.dump.Path, Offset: -1, Advice: "inject before the next run, or " + report.AdviceMonotonic,
+	found.Problem(report.Problem{Code: report.ProblemClock, File: c.dump.Path, Offset: -1, Advice: "inject before the next run, or " + report.AdviceMonotonic,
 		Text: fmt.Sprintf("its times are %.2f s %s those of the recording: they are of another clock, or it is the dump of another run", time.Duration(apart).Seconds(), side)})
 }
 
@@ -317,7 +317,7 @@ func (c *Constraints) report(against string, found *report.Findings) {
 	}
 	const fromStart = "its functions are used from the start of the recording"
 	problem := func(format string, args ...any) {
-		found.Problem(report.Problem{File: c.dump.Path, Offset: -1, Text: strings.TrimSuffix(fmt.Sprintf(format, args...), "; "), Advice: advice})
+		found.Problem(report.Problem{Code: report.ProblemClock, File: c.dump.Path, Offset: -1, Text: strings.TrimSuffix(fmt.Sprintf(format, args...), "; "), Advice: advice})
 	}
 	switch {
 	case c.way == useNoTimes && left != "":

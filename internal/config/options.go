@@ -137,6 +137,9 @@ type Options struct {
 	// more walk over Input, during the writing of Output.
 	NoCount bool
 
+	// Proposal, if it is not nil, returns the command that repeats the run with another setting.
+	Proposal func(report.Setting) string
+
 	// Log, if it is not nil, gets a line for each step. Level 1 is for users, higher levels
 	// are for finding faults.
 	Log func(level int, line string)
@@ -169,7 +172,7 @@ func (f SideFile) String() string {
 	if f.PID != 0 || f.Kind == AnyDump {
 		pid = fmt.Sprint(f.PID)
 	}
-	return report.MentionedFile(f.Kind, pid, report.NamedPath(f.Path))
+	return report.MentionedSideFile(f.Kind, pid, f.Path)
 }
 
 // Named returns the side files of a kind.
@@ -184,6 +187,14 @@ func (o *Options) Named(kind string) (named []SideFile) {
 
 // AnyDump is the kind of side files that are dumps of any kind, with a process.
 const AnyDump = ""
+
+// Again returns a proposal: the same run with another setting.
+func (o *Options) Again(s report.Setting) string {
+	if s.Again = true; o.Proposal != nil {
+		return o.Proposal(s)
+	}
+	return s.String()
+}
 
 // Logf writes a line to the log, if there is one.
 func (o *Options) Logf(level int, format string, args ...any) {

@@ -58,8 +58,8 @@ type (
 	Clock = report.Clock
 	// A Problem is something that is missing in the output, or may be.
 	Problem = report.Problem
-	// A Mention is a field of [Options] in a message.
-	Mention = report.Mention
+	// A Setting is a field of [Options] in a message.
+	Setting = report.Setting
 	// A Reason says why there was nothing to inject.
 	Reason = report.Reason
 	// A Progress says how far a run is. Any goroutine may read it.
@@ -176,9 +176,3 @@ func KindName(kind string) string { return formats.Name(kind) }
 
 // ValidClock reports whether mode can be Options.Clock.
 func ValidClock(mode string) bool { return clock.ValidClock(mode) }
-
-// ReplaceMentions returns message with words(m) in place of each field m of [Options] that it
-// mentions. A program with a command line has its own names for them.
-func ReplaceMentions(message string, words func(Mention) string) string {
-	return report.Replace(message, words)
-}

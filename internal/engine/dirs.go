@@ -40,7 +40,7 @@ func (d *dirs) end(sum *report.Summary, err error) error {
 	d.sources.Close()
 	left := d.stores.Close()
 	if left != "" && err == nil {
-		sum.Problem(report.Problem{Offset: -1, Text: left})
+		sum.Problem(report.Problem{Code: report.ProblemLeftOver, Offset: -1, Text: left})
 	}
 	return objstore.WithLeft(err, left)
 }
@@ -49,7 +49,7 @@ func (d *dirs) end(sum *report.Summary, err error) error {
 func commit(out *output.Output, sum *report.Summary) error {
 	problem, err := out.Commit()
 	if problem != nil {
-		sum.Problem(report.Problem{Offset: -1, Text: problem.Error()})
+		sum.Problem(report.Problem{Code: report.ProblemLeftOver, Offset: -1, Text: problem.Error()})
 	}
 	return err
 }

@@ -131,7 +131,7 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	defer traces.Close()
 	sum.Add(traces.Found)
 	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && traces.Len() == 0 && !traces.Again {
-		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), refused(&located.Left), report.ErrStrict))
+		return cmp.Or(strictError(sum, opts), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), refused(&located.Left), report.ErrStrict))
 	}
 
 	if opts.Preview {
@@ -210,7 +210,7 @@ func (r *result) produce(ctx context.Context) error {
 		return err
 	}
 	if r.opts.Strict {
-		if err := strictError(r.sum); err != nil {
+		if err := strictError(r.sum, r.opts); err != nil {
 			return err
 		}
 	}
@@ -256,7 +256,7 @@ func (r *result) write(ctx context.Context) error {
 	addCopied(r.sum, copied, r.traces)
 	r.sum.MostMappings = planned.MostMappings()
 	r.sum.Add(r.dirs.stores.Report())
-	counted := counting.Finish(r.sum.Dumps, err)
+	counted := counting.Finish(r.sum.Dumps, r.opts.Again, err)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (f *Finder) assignTo(s *SideFile, level recording.Confidence, references []
 				quote.Printable(owner.Path), owner.Markers[0].PID, quote.Printable(c.Path), c.Markers[0].PID)
 			for _, w := range wishers {
 				w.gone = true
-				w.refusals = []refusal{{report.Problem{File: s.Path, Offset: -1, Text: text, Advice: "put the dumps back where they were recorded, or name one of them with " + report.MentionedFile(config.AnyDump, "PID", "FILE")}, nil}}
+				w.refusals = []refusal{{report.Problem{Code: report.ProblemNoDump, File: s.Path, Offset: -1, Text: text, Advice: "put the dumps back where they were recorded, or name one of them with " + report.MentionedFile(config.AnyDump, "PID", "FILE")}, nil}}
 			}
 			return
 		}

@@ -339,7 +339,7 @@ func (f *Finder) Missing(c *Reference) report.Problem {
 	if f.Rec.InContainer(c.Markers[0].PID) {
 		own = ", a path in a container,"
 	}
-	return report.Problem{Offset: -1, Text: fmt.Sprintf("process %d: its dump %s%s is gone: neither there nor in %s",
+	return report.Problem{Code: report.ProblemNoDump, Offset: -1, Text: fmt.Sprintf("process %d: its dump %s%s is gone: neither there nor in %s",
 		c.Markers[0].PID, quote.Printable(c.Markers[0].Path), own, quote.Printable(strings.Join(dirs, ", "))), Advice: "if you have it, name its directory with " + report.Mentioned("DumpDirs", "")}
 }
 

@@ -60,7 +60,7 @@ func Resolve(ctx context.Context, rec *recording.Recording, held *Held, formats 
 	}
 	switch err := f.FindAll(ctx, &r.Found); {
 	case err != nil && rec.In.IsPipe() && ctx.Err() == nil: // what has come is not lost
-		r.Found.Problem(report.Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
+		r.Found.Problem(report.Problem{Code: report.ProblemUnused, Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
 	case err != nil:
 		return nil, err
 	}

@@ -84,10 +84,10 @@ func (b *bundler) kindOf(d *model.Dump, u unit) kind {
 // Mostly, making the object adds the same again, which is shown once.
 func (b *bundler) reportUnread(d *model.Dump, r source.FunctionReader, err error) {
 	if err != nil {
-		b.planner.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: err.Error(), Advice: d.AdviceDamage()})
+		b.planner.Found.Problem(report.Problem{Code: report.ProblemDamage, File: d.Path, Offset: -1, Text: err.Error(), Advice: d.AdviceDamage()})
 	}
 	for _, p := range r.TakeProblems() {
-		b.planner.Found.Problem(report.Problem{File: d.Path, Offset: p.Offset, Text: p.Text, Advice: d.AdviceDamage()})
+		b.planner.Found.Problem(report.Problem{Code: report.ProblemDamage, File: d.Path, Offset: p.Offset, Text: p.Text, Advice: d.AdviceDamage()})
 	}
 }
 

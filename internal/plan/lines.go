@@ -39,7 +39,7 @@ func lineProblems(d *model.Dump, found *report.Findings) {
 		return
 	}
 	if a.Decision == string(source.LinesContradictory) {
-		found.Problem(report.Problem{File: d.Path, Offset: -1, Advice: report.AdviceVerify(d.Path), Text: fmt.Sprintf(
+		found.Problem(report.Problem{Code: report.ProblemDamage, File: d.Path, Offset: -1, Advice: report.AdviceVerify(d.Path), Text: fmt.Sprintf(
 			"its source lines were left out, because their addresses contradict each other: of %d tables, %d fit the code as written, %d if moved back by %d bytes, %d either way, %d neither way",
 			a.Tables, a.AsWritten.Tables, a.MovedBack.Tables, a.Skew, a.Either, a.Neither)})
 	}

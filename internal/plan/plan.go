@@ -101,17 +101,17 @@ func (p *Planner) Finish() {
 			p.Lines[d.Number].Writer = d.Writer(p.rec)
 		}
 		for _, q := range d.Source.Scanned().Problems {
-			p.Found.Problem(report.Problem{File: d.Path, Offset: q.Offset, Text: q.Text, Advice: d.AdviceDamage()})
+			p.Found.Problem(report.Problem{Code: report.ProblemDamage, File: d.Path, Offset: q.Offset, Text: q.Text, Advice: d.AdviceDamage()})
 		}
 		if n := d.Source.Scanned().Dropped; n > 0 {
-			p.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: d.AdviceDamage()})
+			p.Found.Problem(report.Problem{Code: report.ProblemDamage, File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: d.AdviceDamage()})
 		}
 		if r, ok := d.Source.(reporter); ok {
 			p.Found.Add(r.Report(quote.Printable(d.Path), &p.Lines[d.Number]))
 		}
 		lineProblems(d.Dump, &p.Found)
 		for _, text := range d.attribution.Problems() {
-			p.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: text, Advice: "record all of them: start perf record before they are forked, or with -a"})
+			p.Found.Problem(report.Problem{Code: report.ProblemUnnamed, File: d.Path, Offset: -1, Text: text, Advice: "record all of them: start perf record before they are forked, or with -a"})
 		}
 	}
 }

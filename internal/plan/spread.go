@@ -144,10 +144,10 @@ func (f *fileCode) symbolsOf(m *recording.FileMap) *recording.FileSymbols {
 // report adds what is missing of functions in files.
 func (f *fileCode) report(found *report.Findings) {
 	if f.overflows() {
-		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", maxCopied), Advice: "record a shorter time"})
+		found.Problem(report.Problem{Code: report.ProblemLimit, Offset: -1, Text: fmt.Sprintf("files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", maxCopied), Advice: "record a shorter time"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.unnamed)) {
-		found.Problem(report.Problem{File: name, Offset: -1, Text: fmt.Sprintf("%d of the functions lie in this file, and perf needs the file itself to unwind stacks there, so they have a name only if it has symbols for them", f.unnamed[name]), Advice: "inject where the file is as it was recorded"})
+		found.Problem(report.Problem{Code: report.ProblemUnnamed, File: name, Offset: -1, Text: fmt.Sprintf("%d of the functions lie in this file, and perf needs the file itself to unwind stacks there, so they have a name only if it has symbols for them", f.unnamed[name]), Advice: "inject where the file is as it was recorded"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.absent)) {
 		found.Note(fmt.Sprintf("%s: this file is not here, and %d of the functions lie in it; on a machine that has it, perf 7 would lose stacks that go through the file: inject there again", quote.Printable(name), f.absent[name]))

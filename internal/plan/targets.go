@@ -50,7 +50,7 @@ func referenceTargets(ctx context.Context, p *model.Plan, t *referenced, found *
 			if err := r.Targets(o.Function, func(to int64) { targets = append(targets, to) }); err != nil {
 				var failed *fs.PathError
 				if errors.As(err, &failed) {
-					found.Problem(report.Problem{File: o.Dump.Path, Offset: -1, Text: fmt.Sprintf("the branches in its functions could not be read, so functions that they go to may have no objects: %v", failed.Err), Advice: "inject again"})
+					found.Problem(report.Problem{Code: report.ProblemUnreadable, File: o.Dump.Path, Offset: -1, Text: fmt.Sprintf("the branches in its functions could not be read, so functions that they go to may have no objects: %v", failed.Err), Advice: "inject again"})
 				}
 				continue
 			}

@@ -25,7 +25,7 @@ func (in *Input) IsPipe() bool { return in.piped }
 // goroutine after Spool has returned an error. The error is ctx's, or of copying. Damage is no error:
 // whoever reads the file comes to it, too.
 func (in *Input) Spool(ctx context.Context, dir string, seen func(*Recording, Marker)) error {
-	advice := "name an output elsewhere with `Options.Output`"
+	advice := "name an output elsewhere with " + report.Mentioned("Output", "")
 	if dir == "" {
 		dir, advice = os.TempDir(), "name another directory with the variable TMPDIR"
 	}

@@ -66,7 +66,7 @@ func (m memory) holding(addr uint64) (pids []uint32) {
 
 // problem returns a problem of captures of a group. If some are unaffected, it lists the names.
 func (g *group) problem(captures []*Capture, advice, text string) report.Problem {
-	p := report.Problem{File: g.path, Offset: -1, Text: text, Advice: advice}
+	p := report.Problem{Code: report.ProblemUnused, File: g.path, Offset: -1, Text: text, Advice: advice}
 	switch all := len(g.captures); {
 	case len(captures) < all:
 		var names []string
@@ -95,10 +95,10 @@ func (g *group) name(captures []*Capture) string {
 	path := g.path
 	if len(captures) < len(g.captures) {
 		if path = captures[0].Path; len(captures) > 1 {
-			return "name the process of each: " + report.MentionedFile(Kind, "PID", report.NamedPath(path))
+			return "name the process of each: " + report.MentionedSideFile(Kind, "PID", path)
 		}
 	}
-	return "name the process: " + report.MentionedFile(Kind, "PID", report.NamedPath(path))
+	return "name the process: " + report.MentionedSideFile(Kind, "PID", path)
 }
 
 // claimed returns the reason why captures cannot belong to the process they name, or "". It does
