@@ -8,20 +8,22 @@ import (
 	"io"
 	"os"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/summary"
 )
 
 // inject does the main job and says what came of it.
-func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, stdout *os.File, stderr io.Writer) int {
+func inject(ctx context.Context, o *options, progress *report.Progress, stdin, stdout *os.File, stderr io.Writer) int {
 	mode := o.progress
 	if o.quiet && mode == "auto" {
 		mode = "never"
 	}
 	stopProgress := showProgress(stderr, mode, o.input == "-" && isPipe(stdin) || o.output == "-", progress)
-	sum, err := engine.Run(ctx, engine.Options{
+	sum, err := engine.Run(ctx, config.Options{
 		Progress: progress,
 		Input:    o.input,
 		Stdin:    stdin,
@@ -117,14 +119,14 @@ func failed(o *options, err error, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "jitinject: %s\n", left)
 	}
 	if o.summary == "json" {
-		writeJSON(stdout, stderr, failedRun{engine.SummaryVersion, o.input, o.output, text})
+		writeJSON(stdout, stderr, failedRun{report.SummaryVersion, o.input, o.output, text})
 	}
 	return exitFailed
 }
 
 // leftBy returns what a run that failed could not remove, or "".
 func leftBy(err error) string {
-	var left *engine.LeftError
+	var left *objstore.LeftError
 	if errors.As(err, &left) {
 		return left.Left
 	}

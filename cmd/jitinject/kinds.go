@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -19,23 +20,23 @@ import (
 // option that takes one file: --xray xray-log.app.*
 
 // goesAlong reports whether a file can be named without an option.
-func goesAlong(kind string) bool { return engine.IsNamed(kind) || kind == engine.KindCore }
+func goesAlong(kind string) bool { return formats.IsNamed(kind) || kind == formats.Core }
 
 // sideFiles returns the side files that were named, with their kinds.
-func (o *options) sideFiles() []engine.SideFile {
+func (o *options) sideFiles() []config.SideFile {
 	files := slices.Clone(o.named)
-	add := func(kind string, named []engine.SideFile) {
+	add := func(kind string, named []config.SideFile) {
 		for _, f := range named {
 			f.Kind = kind
 			files = append(files, f)
 		}
 	}
-	add(engine.KindMono, o.logs)
+	add(formats.Mono, o.logs)
 	for _, path := range o.xray {
-		files = append(files, engine.SideFile{Kind: engine.KindXRay, Path: path})
+		files = append(files, config.SideFile{Kind: formats.XRay, Path: path})
 	}
-	add(engine.KindJ9, o.captures)
-	add(engine.KindPerfMap, o.maps)
+	add(formats.J9, o.captures)
+	add(formats.PerfMap, o.maps)
 	return append(files, o.alone...)
 }
 
@@ -51,7 +52,7 @@ func (o *options) livePIDs() (pids []uint32) {
 
 // isDirectory reports whether a path is a directory of side files that are taken together.
 func isDirectory(path string) bool {
-	_, ok := engine.IdentifyDir(path)
+	_, ok := formats.IsDirectory(path)
 	return ok
 }
 
@@ -64,15 +65,15 @@ func (o *options) takeFiles(fs *pflag.FlagSet) error {
 		if i+1 == o.recording {
 			continue
 		}
-		kind := engine.Identify(name)
-		if in, ok := engine.IdentifyDir(name); ok {
+		kind := formats.Identify(name)
+		if in, ok := formats.IsDirectory(name); ok {
 			kind = in
 		}
 		switch {
-		case kind == engine.KindCore:
+		case kind == formats.Core:
 			o.codeFrom = append(o.codeFrom, name)
-		case engine.IsNamed(kind):
-			o.alone = append(o.alone, engine.SideFile{Kind: kind, Path: name})
+		case formats.IsNamed(kind):
+			o.alone = append(o.alone, config.SideFile{Kind: kind, Path: name})
 		default:
 			return unexpectedWord(name, fs.Changed("input"))
 		}
@@ -103,12 +104,12 @@ func otherOfCapture(path string) string {
 // checkKinds refuses files that are known to be something else than what their option takes.
 func (o *options) checkKinds() error {
 	const aDump, aLog, aTrace, code = "a dump", "a log of Mono's profiler", "an XRay trace", "a core dump or a file that was mapped"
-	if err := wrongKind("-i", o.input, "a recording", engine.KindRecording); err != nil {
+	if err := wrongKind("-i", o.input, "a recording", formats.Recording); err != nil {
 		return err
 	}
 	for _, d := range o.named {
 		// Mono logs and perf maps are dumps, too.
-		if err := wrongKind(fmt.Sprintf("--dump %d=", d.PID), d.Path, aDump, engine.KindJitdump, engine.KindMono, engine.KindPerfMap); err != nil {
+		if err := wrongKind(fmt.Sprintf("--dump %d=", d.PID), d.Path, aDump, formats.Jitdump, formats.Mono, formats.PerfMap); err != nil {
 			return err
 		}
 	}
@@ -117,7 +118,7 @@ func (o *options) checkKinds() error {
 		if l.PID != 0 {
 			option = fmt.Sprintf("--mono %d=", l.PID)
 		}
-		if err := wrongKind(option, l.Path, aLog, engine.KindMono); err != nil {
+		if err := wrongKind(option, l.Path, aLog, formats.Mono); err != nil {
 			return err
 		}
 	}
@@ -126,7 +127,7 @@ func (o *options) checkKinds() error {
 		if c.PID != 0 {
 			option = fmt.Sprintf("--j9 %d=", c.PID)
 		}
-		if err := wrongKind(option, c.Path, "a capture of OpenJ9's metadata", engine.KindJ9); err != nil {
+		if err := wrongKind(option, c.Path, "a capture of OpenJ9's metadata", formats.J9); err != nil {
 			return err
 		}
 	}
@@ -135,17 +136,17 @@ func (o *options) checkKinds() error {
 		if m.PID != 0 {
 			option = fmt.Sprintf("--map %d=", m.PID)
 		}
-		if err := wrongKind(option, m.Path, "a perf map", engine.KindPerfMap); err != nil {
+		if err := wrongKind(option, m.Path, "a perf map", formats.PerfMap); err != nil {
 			return err
 		}
 	}
 	for _, path := range o.xray {
-		if err := wrongKind("--xray", path, aTrace, engine.KindXRay); err != nil {
+		if err := wrongKind("--xray", path, aTrace, formats.XRay); err != nil {
 			return err
 		}
 	}
 	for _, path := range o.codeFrom {
-		if err := wrongKind("--code-from", path, code, engine.KindCore, engine.KindELF); err != nil {
+		if err := wrongKind("--code-from", path, code, formats.Core, formats.ELF); err != nil {
 			return err
 		}
 	}
@@ -154,15 +155,15 @@ func (o *options) checkKinds() error {
 
 // wrongKind is the error for a file that an option does not take, or nil.
 func wrongKind(option, path, wanted string, kinds ...string) error {
-	kind := engine.Identify(path)
-	if kind == engine.KindUnknown || slices.Contains(kinds, kind) {
+	kind := formats.Identify(path)
+	if kind == formats.Unknown || slices.Contains(kinds, kind) {
 		return nil
 	}
 	space := " "
 	if strings.HasSuffix(option, "=") {
 		space = ""
 	}
-	return wrongFile(fmt.Sprintf("%s%s%s: it is %s, not %s; %s", option, space, typed(path), engine.KindName(kind), wanted, placeOf(kind)))
+	return wrongFile(fmt.Sprintf("%s%s%s: it is %s, not %s; %s", option, space, typed(path), formats.Name(kind), wanted, placeOf(kind)))
 }
 
 // A wrongFile is an error of a file that an option cannot use. It is no usage error: the
@@ -191,23 +192,23 @@ func (o *options) takeRecording(fs *pflag.FlagSet) error {
 
 // isRecordingFile reports whether path names a recording.
 func isRecordingFile(path string) bool {
-	return engine.Identify(path) == engine.KindRecording || engine.Identify(filepath.Join(path, "data")) == engine.KindRecording
+	return formats.Identify(path) == formats.Recording || formats.Identify(filepath.Join(path, "data")) == formats.Recording
 }
 
 // placeOf says how files of a kind are named.
 func placeOf(kind string) string {
 	switch kind {
-	case engine.KindRecording:
+	case formats.Recording:
 		return "name a recording with -i"
-	case engine.KindJitdump:
+	case formats.Jitdump:
 		return "jitinject finds it; to name it: --dump PID=FILE"
-	case engine.KindCore:
+	case formats.Core:
 		return "name it with --code-from"
 	}
-	if option, ok := kindOptions[kind]; ok && kind != engine.KindUnknown {
+	if option, ok := kindOptions[kind]; ok && kind != formats.Unknown {
 		return "name it with " + option
 	}
-	if engine.IsNamed(kind) {
+	if formats.IsNamed(kind) {
 		return "name it without an option"
 	}
 	return "name a file with code of the process with --code-from, the program of an XRay trace with --xray-binary"

@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/clock"
+	"github.com/jitinject/jitinject/internal/config"
 )
 
 // options are what the command line says.
@@ -29,20 +30,20 @@ type options struct {
 	embed         bool
 	sourceMaps    bool
 	cfi           bool
-	frames        engine.CFI // what that means
+	frames        config.CFI // what that means
 	dumpDirs      []string
 	clock         string
 	dumps         []string          // PID=FILE
-	named         []engine.SideFile // what they mean
+	named         []config.SideFile // what they mean
 	mono          []string          // [PID=]FILE
-	logs          []engine.SideFile // what they mean
+	logs          []config.SideFile // what they mean
 	monoAOT       bool
 	monoNames     string
 	j9            []string          // [PID=]FILE
-	captures      []engine.SideFile // what they mean
+	captures      []config.SideFile // what they mean
 	perfMaps      []string          // [PID=]FILE
-	maps          []engine.SideFile // what they mean
-	alone         []engine.SideFile // named without an option
+	maps          []config.SideFile // what they mean
+	alone         []config.SideFile // named without an option
 	xray          []string
 	xrayBinary    []string
 	pid           uint32
@@ -164,9 +165,9 @@ func levels(args []string) []string {
 func (o *options) check(fs *pflag.FlagSet) error {
 	switch {
 	case o.cfi:
-		o.frames = engine.CFIAlways
+		o.frames = config.CFIAlways
 	case fs.Changed("cfi"), fs.Changed("no-cfi"):
-		o.frames = engine.CFINever
+		o.frames = config.CFINever
 	}
 	for _, name := range slices.Sorted(maps.Keys(foreignOptions)) {
 		if fs.Changed(name) {
@@ -191,10 +192,10 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		if err != nil || file == "" {
 			return usageError(fmt.Sprintf("--dump %s: it takes PID=FILE, a process of the recording and its dump", d))
 		}
-		if slices.ContainsFunc(o.named, func(other engine.SideFile) bool { return uint64(other.PID) == n }) {
+		if slices.ContainsFunc(o.named, func(other config.SideFile) bool { return uint64(other.PID) == n }) {
 			return usageError(fmt.Sprintf("--dump %s: a dump of process %d was named already", d, n))
 		}
-		o.named = append(o.named, engine.SideFile{PID: uint32(n), Path: file})
+		o.named = append(o.named, config.SideFile{PID: uint32(n), Path: file})
 	}
 	for _, pid := range o.live {
 		if pid == 0 || pid > math.MaxInt32 {
@@ -225,7 +226,7 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	switch {
 	case !o.jit:
 		return usageError("--no-jit leaves nothing to do; to copy a recording, use cp or perf inject")
-	case !engine.ValidClock(o.clock):
+	case !clock.ValidClock(o.clock):
 		return usageError(fmt.Sprintf("--clock %s: invalid value; use auto, strict, or a number of nanoseconds%s", typed(o.clock), didYouMean(o.clock, []string{"auto", "strict"})))
 	case o.dwarf != 4 && o.dwarf != 5:
 		return usageError(fmt.Sprintf("--dwarf %d: the versions are 4 and 5", o.dwarf))
@@ -242,11 +243,11 @@ func (o *options) check(fs *pflag.FlagSet) error {
 }
 
 // maybeOf reads [PID=]FILE.
-func maybeOf(arg string) engine.SideFile {
+func maybeOf(arg string) config.SideFile {
 	if pid, file, ok := strings.Cut(arg, "="); ok {
 		if n, err := strconv.ParseUint(pid, 10, 32); err == nil {
-			return engine.SideFile{PID: uint32(n), Path: file}
+			return config.SideFile{PID: uint32(n), Path: file}
 		}
 	}
-	return engine.SideFile{Path: arg}
+	return config.SideFile{Path: arg}
 }

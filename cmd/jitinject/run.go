@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -32,7 +32,7 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		switch named := findCommand(args[0]); {
 		case named != nil:
 			c, args = named, args[1:]
-		case !isRecordingFile(args[0]) && !goesAlong(engine.Identify(args[0])) && !isDirectory(args[0]) && otherOfCapture(args[0]) == "": // else it is a file to inject
+		case !isRecordingFile(args[0]) && !goesAlong(formats.Identify(args[0])) && !isDirectory(args[0]) && otherOfCapture(args[0]) == "": // else it is a file to inject
 			return refuse(newFlagSet("inject"), console, notACommand(args[0]))
 		}
 	}
@@ -67,7 +67,7 @@ func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) i
 	if dir := record.FilesOf(o.output); dir != "" && !slices.Contains(o.dumpDirs, dir) { // inject the recording of jitinject record again
 		o.dumpDirs = append(o.dumpDirs, dir)
 	}
-	progress := new(engine.Progress)
+	progress := new(report.Progress)
 	ctx, stop := interruptible(signalled{
 		stream:   readsPipe(o, stdin),
 		progress: progress,

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -134,7 +134,7 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 	opts := verify.Options{Emit: out.Diagnostic, All: o.all, User: !o.all && !o.producer, Recording: o.recording, Producer: o.producer}
 	var failed map[string]error
 	opts.Recordings, opts.Logs, failed = checks.Beside(verifier, o.files)
-	isDump := func(path string) bool { return verifier.KindOf(path) == engine.KindJitdump }
+	isDump := func(path string) bool { return verifier.KindOf(path) == formats.Jitdump }
 	if o.producer && !slices.ContainsFunc(o.files, isDump) && !o.quiet {
 		fmt.Fprintln(stderr, "jitinject: note: --producer is for jitdumps, and none of the files is one")
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/verify/printed"
@@ -13,19 +15,19 @@ import (
 // previewAll previews recordings. Side files and core dumps beside them are used if there is one recording: else
 // it is unknown to which of them a file belongs.
 func previewAll(ctx context.Context, recordings, logs []string) (all printed.Previews) {
-	var sides []engine.SideFile
+	var sides []config.SideFile
 	var cores []string
 	for _, path := range logs {
-		kind := engine.Identify(path)
-		if in, ok := engine.IdentifyDir(path); ok {
+		kind := formats.Identify(path)
+		if in, ok := formats.IsDirectory(path); ok {
 			kind = in
 		}
 		switch {
 		case len(recordings) != 1:
-		case kind == engine.KindCore:
+		case kind == formats.Core:
 			cores = append(cores, path)
-		case engine.IsNamed(kind):
-			sides = append(sides, engine.SideFile{Kind: kind, Path: path})
+		case formats.IsNamed(kind):
+			sides = append(sides, config.SideFile{Kind: kind, Path: path})
 		}
 	}
 	for _, path := range recordings {
@@ -37,7 +39,7 @@ func previewAll(ctx context.Context, recordings, logs []string) (all printed.Pre
 			p.Again += " " + quote.ShellWord(core)
 		}
 		o := &options{input: path, output: defaultOutput}
-		p.Summary, p.Err = engine.Run(ctx, engine.Options{Input: path, Preview: true, SideFiles: sides, CodeFrom: cores, Force: true, Proposal: o.again})
+		p.Summary, p.Err = engine.Run(ctx, config.Options{Input: path, Preview: true, SideFiles: sides, CodeFrom: cores, Force: true, Proposal: o.again})
 		if p.Err != nil {
 			p.Err = errors.New(report.Once(p.Err.Error()))
 		} else {

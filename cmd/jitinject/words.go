@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 )
@@ -15,7 +15,7 @@ var fieldOptions = map[string]string{
 }
 
 // kindOptions has the options that name side files.
-var kindOptions = map[string]string{"": "--dump", engine.KindMono: "--mono", engine.KindXRay: "--xray", engine.KindJ9: "--j9", engine.KindPerfMap: "--map"}
+var kindOptions = map[string]string{"": "--dump", formats.Mono: "--mono", formats.XRay: "--xray", formats.J9: "--j9", formats.PerfMap: "--map"}
 
 func init() { report.NameSettings(inOptions) }
 
@@ -65,7 +65,7 @@ func withName(file string, err error) string {
 }
 
 // nameOnce omits repeated names of files in all texts of a summary.
-func nameOnce(s *engine.Summary) {
+func nameOnce(s *report.Summary) {
 	for i := range s.Notes {
 		s.Notes[i] = report.Once(s.Notes[i])
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -79,7 +79,7 @@ func TestLibrary_NamesNoOption(t *testing.T) {
 
 // Each field that the engine may mention has an option, and is one.
 func TestWords_FieldsOfOptions(t *testing.T) {
-	typ := reflect.TypeFor[engine.Options]()
+	typ := reflect.TypeFor[config.Options]()
 	for name := range fieldOptions {
 		if _, ok := typ.FieldByName(name); !ok {
 			t.Errorf("got words for %s, want a field of Options", name)

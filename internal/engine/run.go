@@ -33,14 +33,14 @@ import (
 )
 
 // Run reads opts.Input, writes opts.Output, and returns a summary of what it did. The summary
-// says whether anything is missing ([Summary.Complete]).
+// says whether anything is missing ([report.Summary.Complete]).
 //
 // If Run fails, it writes no output and leaves an existing output as it was. Existing objects
 // with the same contents are left as they were, too. But others may have been replaced
 // already.
 //
 // When ctx is cancelled, Run stops soon and leaves no new file.
-func Run(ctx context.Context, opts Options) (*Summary, error) {
+func Run(ctx context.Context, opts config.Options) (*report.Summary, error) {
 	if opts.Producer == "" {
 		opts.Producer = "jitinject"
 	}

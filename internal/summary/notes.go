@@ -3,15 +3,16 @@ package summary
 import (
 	"fmt"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
 // dumpNotes says what is special about a dump.
-func dumpNotes(d *engine.DumpSummary, opts Options) (notes []string) {
+func dumpNotes(d *report.DumpSummary, opts Options) (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	if text := clockText(d.Clock); text != "" && d.Functions > 0 && d.Kind != engine.KindPerfMap { // which never has times
+	if text := clockText(d.Clock); text != "" && d.Functions > 0 && d.Kind != formats.PerfMap { // which never has times
 		note("%s", text)
 	}
 	if d.Sources > 0 && opts.Sources == "" {
@@ -43,7 +44,7 @@ func dumpNotes(d *engine.DumpSummary, opts Options) (notes []string) {
 			note("%s loaded after the core dump was made", words.Plural(d.Late, "function was", "functions were"))
 		}
 	}
-	if made := d.Functions - d.Empty - d.InImages - d.Unreferenced; d.Kind == engine.KindJ9 && d.CodeFiles == 0 && d.WithoutCode > 0 && d.WithoutCode <= made/2 { // else it is said of all
+	if made := d.Functions - d.Empty - d.InImages - d.Unreferenced; d.Kind == formats.J9 && d.CodeFiles == 0 && d.WithoutCode > 0 && d.WithoutCode <= made/2 { // else it is said of all
 		note("its captures have no code of %s of its functions, so perf annotate shows none", words.Number(int64(d.WithoutCode)))
 	}
 	if d.Note != "" {
@@ -57,7 +58,7 @@ func dumpNotes(d *engine.DumpSummary, opts Options) (notes []string) {
 	case d.Cut >= 0:
 		note("the dump ends inside a record, at offset %#x: %s; later functions are missing", d.Cut, d.CutCause())
 	case d.Nowhere > 0 && unresolved > 0: // that was said
-	case s.Resolved == 0 && (unresolved >= fewSamples || d.Kind == engine.KindGDBJIT): // one of the problems
+	case s.Resolved == 0 && (unresolved >= fewSamples || d.Kind == formats.GDBJIT): // one of the problems
 	default:
 		if text := unresolvedText(d, opts.All); text != "" {
 			note("%s", text)
@@ -93,7 +94,7 @@ func dumpNotes(d *engine.DumpSummary, opts Options) (notes []string) {
 }
 
 // ownerText names a dump by its process: node's dump.
-func ownerText(d *engine.DumpSummary) string {
+func ownerText(d *report.DumpSummary) string {
 	if d.Command == "" {
 		return "the dump"
 	}
