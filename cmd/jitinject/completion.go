@@ -23,6 +23,7 @@ var (
 	corePatterns      = []string{"core", "core.*", "*.core"}
 	alonePatterns     = slices.Concat(logPatterns, tracePatterns, capturePatterns[:1], corePatterns) // after inject's options
 	filePatterns      = slices.Concat(recordingPatterns, logPatterns, tracePatterns)
+	dumpPatterns      = slices.Concat(recordingPatterns[2:], alonePatterns, []string{"*v8.log", "perf-*.map"})
 	anyFile           = []string{"*"}
 )
 
@@ -112,6 +113,8 @@ func (c *subcommand) argument() completion.Value {
 		v.Kind = completion.Program
 	case c.name == "inject":
 		v.Kind, v.Words = completion.File, alonePatterns
+	case c.name == "dump":
+		v.Kind, v.Words = completion.File, dumpPatterns
 	case strings.Contains(c.args, "FILE"):
 		v.Kind, v.Words = completion.File, filePatterns
 	case strings.Contains(c.args, "DIR"):

@@ -91,6 +91,11 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil && in.IsPipe() && (opts.Strict || opts.Clock == "strict") && ctx.Err() == nil && (out.Temp != nil || sum.BytesWritten == 0) {
+			err = keep(err, in, out, opts)
+		}
+	}()
 	addSurvey(sum, rec)
 	opts.Logf(2, "surveyed: %d markers", len(rec.Markers))
 
