@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
@@ -44,7 +45,7 @@ func inject(ctx context.Context, o *options, progress *report.Progress, stdin, s
 		CFI:          o.frames,
 		DumpDirs:     o.dumpDirs,
 		Clock:        o.clock,
-		SideFiles:    o.sideFiles(),
+		SideFiles:    slices.Concat(o.files, o.alone),
 		Programs:     o.xrayBinary,
 		Precompiled:  o.monoAOT,
 		ShortNames:   o.monoNames == "short",

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -22,22 +23,45 @@ import (
 // goesAlong reports whether a file can be named without an option.
 func goesAlong(kind string) bool { return formats.IsNamed(kind) || kind == formats.Core }
 
-// sideFiles returns the side files that were named, with their kinds.
-func (o *options) sideFiles() []config.SideFile {
-	files := slices.Clone(o.named)
-	add := func(kind string, named []config.SideFile) {
-		for _, f := range named {
-			f.Kind = kind
-			files = append(files, f)
+// takeNamed takes in the side files that options name. The first name that is none is an error.
+func (o *options) takeNamed() error {
+	for _, d := range o.dumps {
+		f := namedFile(d)
+		if f.Path == "" || f.Path == d {
+			return usageError(fmt.Sprintf("--dump %s: it takes PID=FILE, a process of the recording and its dump", d))
+		}
+		if slices.ContainsFunc(o.files, func(other config.SideFile) bool { return other.PID == f.PID }) {
+			return usageError(fmt.Sprintf("--dump %s: a dump of process %d was named already", d, f.PID))
+		}
+		o.files = append(o.files, f)
+	}
+	for _, named := range []struct {
+		kind, more string
+		args       []string
+	}{{formats.Mono, "", o.mono}, {formats.XRay, "", o.xray}, {formats.J9, " or a directory of them", o.j9}, {formats.PerfMap, "", o.perfMaps}} {
+		for _, arg := range named.args {
+			f := config.SideFile{Path: arg}
+			if named.kind != formats.XRay {
+				f = namedFile(arg)
+			}
+			if f.Path == "" {
+				return usageError(fmt.Sprintf("%s %s: it takes FILE or PID=FILE, %s%s", kindOptions[named.kind], typed(arg), formats.Name(named.kind), named.more))
+			}
+			f.Kind = named.kind
+			o.files = append(o.files, f)
 		}
 	}
-	add(formats.Mono, o.logs)
-	for _, path := range o.xray {
-		files = append(files, config.SideFile{Kind: formats.XRay, Path: path})
+	return nil
+}
+
+// namedFile reads [PID=]FILE.
+func namedFile(arg string) config.SideFile {
+	if pid, file, ok := strings.Cut(arg, "="); ok {
+		if n, err := strconv.ParseUint(pid, 10, 32); err == nil {
+			return config.SideFile{PID: uint32(n), Path: file}
+		}
 	}
-	add(formats.J9, o.captures)
-	add(formats.PerfMap, o.maps)
-	return append(files, o.alone...)
+	return config.SideFile{Path: arg}
 }
 
 // livePIDs returns the processes of --live, each once.
@@ -103,50 +127,23 @@ func otherOfCapture(path string) string {
 
 // checkKinds refuses files that are known to be something else than what their option takes.
 func (o *options) checkKinds() error {
-	const aDump, aLog, aTrace, code = "a dump", "a log of Mono's profiler", "an XRay trace", "a core dump or a file that was mapped"
 	if err := wrongKind("-i", o.input, "a recording", formats.Recording); err != nil {
 		return err
 	}
-	for _, d := range o.named {
-		// Mono logs and perf maps are dumps, too.
-		if err := wrongKind(fmt.Sprintf("--dump %d=", d.PID), d.Path, aDump, formats.Jitdump, formats.Mono, formats.PerfMap); err != nil {
-			return err
+	for _, f := range o.files {
+		option, wanted, kinds := kindOptions[f.Kind], formats.Name(f.Kind), []string{f.Kind}
+		if f.Kind == config.AnyDump { // Mono logs and perf maps are dumps, too
+			wanted, kinds = "a dump", []string{formats.Jitdump, formats.Mono, formats.PerfMap}
 		}
-	}
-	for _, l := range o.logs {
-		option := "--mono"
-		if l.PID != 0 {
-			option = fmt.Sprintf("--mono %d=", l.PID)
+		if f.PID != 0 || f.Kind == config.AnyDump {
+			option += fmt.Sprintf(" %d=", f.PID)
 		}
-		if err := wrongKind(option, l.Path, aLog, formats.Mono); err != nil {
-			return err
-		}
-	}
-	for _, c := range o.captures {
-		option := "--j9"
-		if c.PID != 0 {
-			option = fmt.Sprintf("--j9 %d=", c.PID)
-		}
-		if err := wrongKind(option, c.Path, "a capture of OpenJ9's metadata", formats.J9); err != nil {
-			return err
-		}
-	}
-	for _, m := range o.maps {
-		option := "--map"
-		if m.PID != 0 {
-			option = fmt.Sprintf("--map %d=", m.PID)
-		}
-		if err := wrongKind(option, m.Path, "a perf map", formats.PerfMap); err != nil {
-			return err
-		}
-	}
-	for _, path := range o.xray {
-		if err := wrongKind("--xray", path, aTrace, formats.XRay); err != nil {
+		if err := wrongKind(option, f.Path, wanted, kinds...); err != nil {
 			return err
 		}
 	}
 	for _, path := range o.codeFrom {
-		if err := wrongKind("--code-from", path, code, formats.Core, formats.ELF); err != nil {
+		if err := wrongKind("--code-from", path, "a core dump or a file that was mapped", formats.Core, formats.ELF); err != nil {
 			return err
 		}
 	}

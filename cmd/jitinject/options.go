@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -33,18 +32,15 @@ type options struct {
 	frames        config.CFI // what that means
 	dumpDirs      []string
 	clock         string
-	dumps         []string          // PID=FILE
-	named         []config.SideFile // what they mean
-	mono          []string          // [PID=]FILE
-	logs          []config.SideFile // what they mean
+	dumps         []string // PID=FILE
+	mono          []string // [PID=]FILE, as j9 and perfMaps
 	monoAOT       bool
 	monoNames     string
-	j9            []string          // [PID=]FILE
-	captures      []config.SideFile // what they mean
-	perfMaps      []string          // [PID=]FILE
-	maps          []config.SideFile // what they mean
-	alone         []config.SideFile // named without an option
+	j9            []string
+	perfMaps      []string
 	xray          []string
+	files         []config.SideFile // what dumps, mono, xray, j9 and perfMaps name
+	alone         []config.SideFile // named without an option
 	xrayBinary    []string
 	pid           uint32
 	codeFrom      []string
@@ -186,42 +182,13 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	if err := o.findCache(); err != nil {
 		return err
 	}
-	for _, d := range o.dumps {
-		pid, file, _ := strings.Cut(d, "=")
-		n, err := strconv.ParseUint(pid, 10, 32)
-		if err != nil || file == "" {
-			return usageError(fmt.Sprintf("--dump %s: it takes PID=FILE, a process of the recording and its dump", d))
-		}
-		if slices.ContainsFunc(o.named, func(other config.SideFile) bool { return uint64(other.PID) == n }) {
-			return usageError(fmt.Sprintf("--dump %s: a dump of process %d was named already", d, n))
-		}
-		o.named = append(o.named, config.SideFile{PID: uint32(n), Path: file})
+	if err := o.takeNamed(); err != nil {
+		return err
 	}
 	for _, pid := range o.live {
 		if pid == 0 || pid > math.MaxInt32 {
 			return usageError(fmt.Sprintf("--live %d: it takes the number of a process", pid))
 		}
-	}
-	for _, l := range o.mono {
-		named := maybeOf(l)
-		if named.Path == "" {
-			return usageError(fmt.Sprintf("--mono %s: it takes FILE or PID=FILE, a log of Mono's log profiler", typed(l)))
-		}
-		o.logs = append(o.logs, named)
-	}
-	for _, c := range o.j9 {
-		named := maybeOf(c)
-		if named.Path == "" {
-			return usageError(fmt.Sprintf("--j9 %s: it takes FILE or PID=FILE, a capture of OpenJ9's metadata or a directory of them", typed(c)))
-		}
-		o.captures = append(o.captures, named)
-	}
-	for _, m := range o.perfMaps {
-		named := maybeOf(m)
-		if named.Path == "" {
-			return usageError(fmt.Sprintf("--map %s: it takes FILE or PID=FILE, a perf map", typed(m)))
-		}
-		o.maps = append(o.maps, named)
 	}
 	switch {
 	case !o.jit:
@@ -240,14 +207,4 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		return usageError("--summary json and -o - both want standard output; name a file with -o")
 	}
 	return o.checkKinds()
-}
-
-// maybeOf reads [PID=]FILE.
-func maybeOf(arg string) config.SideFile {
-	if pid, file, ok := strings.Cut(arg, "="); ok {
-		if n, err := strconv.ParseUint(pid, 10, 32); err == nil {
-			return config.SideFile{PID: uint32(n), Path: file}
-		}
-	}
-	return config.SideFile{Path: arg}
 }
