@@ -148,7 +148,9 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	}
 	opts.Progress.Write()
 	defer out.GiveUp(ctx)()
-	dirs, usable, found, err := openDirs(ctx, dumps, opts)
+	dirs := new(dirs)
+	stores, usable, found, err := objstore.OpenAll(ctx, dumps, opts)
+	dirs.stores = stores
 	defer func() { err = dirs.end(sum, err) }()
 	sum.Add(found)
 	isCopy := in.IsPipe() && opts.Clock != "strict" // or else the recording would be lost
@@ -208,7 +210,8 @@ type result struct {
 // produce makes the objects and the recording, makes them durable, and puts the recording in its
 // place.
 func (r *result) produce(ctx context.Context) error {
-	if err := r.dirs.openSources(r.opts); err != nil {
+	var err error
+	if r.dirs.sources, err = objstore.OpenSources(r.opts); err != nil {
 		return err
 	}
 	if err := r.write(ctx); err != nil {
@@ -227,7 +230,11 @@ func (r *result) produce(ctx context.Context) error {
 		return err
 	}
 	r.sum.BytesWritten = r.out.Size(r.sum.BytesWritten)
-	return commit(r.out, r.sum)
+	problem, err := r.out.Commit()
+	if problem != nil {
+		r.sum.Problem(report.Problem{Code: report.ProblemLeftOver, Offset: -1, Text: problem.Error()})
+	}
+	return err
 }
 
 // write plans the objects, makes them, and writes the recording with their mappings.
