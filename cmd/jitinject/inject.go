@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/report"
@@ -23,48 +22,20 @@ func inject(ctx context.Context, o *options, progress *report.Progress, stdin, s
 	if o.quiet && mode == "auto" {
 		mode = "never"
 	}
-	stopProgress := showProgress(stderr, mode, o.input == "-" && isPipe(stdin) || o.output == "-", progress)
-	sum, err := engine.Run(ctx, config.Options{
-		Progress: progress,
-		Input:    o.input,
-		Stdin:    stdin,
-		Stdout:   stdout,
-		Output:   o.output,
-		NoSync:   o.noSync,
-
-		DefaultInput:  o.defaultInput,
-		DefaultOutput: o.defaultOutput,
-
-		Objects:      o.objects,
-		Sampled:      o.sampled,
-		Bundle:       o.bundle,
-		Sources:      o.sources,
-		BuildIDCache: o.cache,
-		EmbedSources: o.embed,
-		SourceMaps:   o.sourceMaps,
-		CFI:          o.frames,
-		DumpDirs:     o.dumpDirs,
-		Clock:        o.clock,
-		SideFiles:    slices.Concat(o.files, o.alone),
-		Programs:     o.xrayBinary,
-		Precompiled:  o.monoAOT,
-		ShortNames:   o.monoNames == "short",
-		PID:          o.pid,
-		CodeFrom:     o.codeFrom,
-		Live:         o.livePIDs(),
-		Force:        o.force,
-		Strict:       o.strict,
-		DWARF:        o.dwarf,
-		Jobs:         o.jobs,
-		Compress:     o.compress,
-		NoCount:      !o.count,
-		Proposal:     o.again,
-		Log: func(level int, line string) {
-			if level <= o.verbose && !o.quiet {
-				fmt.Fprintln(stderr, line)
-			}
-		},
-	})
+	stopProgress := showProgress(stderr, mode, o.Input == "-" && isPipe(stdin) || o.Output == "-", progress)
+	settings := o.Options
+	settings.Progress, settings.Stdin, settings.Stdout = progress, stdin, stdout
+	settings.SideFiles = slices.Concat(o.SideFiles, o.alone)
+	settings.ShortNames = o.monoNames == "short"
+	settings.Live = o.livePIDs()
+	settings.NoCount = !o.count
+	settings.Proposal = o.again
+	settings.Log = func(level int, line string) {
+		if level <= o.verbose && !o.quiet {
+			fmt.Fprintln(stderr, line)
+		}
+	}
+	sum, err := engine.Run(ctx, settings)
 	stopProgress()
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -95,7 +66,7 @@ func inject(ctx context.Context, o *options, progress *report.Progress, stdin, s
 			return exitIncomplete
 		}
 	case !o.quiet:
-		summary.Write(stderr, sum, summary.Options{Sources: o.sources, All: o.verbose > 0, Failure: o.failure})
+		summary.Write(stderr, sum, summary.Options{Sources: o.Sources, All: o.verbose > 0, Failure: o.failure})
 		writeSlowness(stderr, sum.MostMappings, o)
 	}
 	if !sum.Complete() {
@@ -106,7 +77,7 @@ func inject(ctx context.Context, o *options, progress *report.Progress, stdin, s
 
 // partInPipe says that the beginning of a result is in a pipe or a device, or is "" for files.
 func partInPipe(o *options) string {
-	if st, err := sys.Stat(o.output); o.output == "-" || err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+	if st, err := sys.Stat(o.Output); o.Output == "-" || err == nil && !st.Mode().IsRegular() && !st.IsDir() {
 		return "what was written is not complete"
 	}
 	return ""
@@ -120,7 +91,7 @@ func failed(o *options, err error, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "jitinject: %s\n", left)
 	}
 	if o.summary == "json" {
-		writeJSON(stdout, stderr, failedRun{report.SummaryVersion, o.input, o.output, text})
+		writeJSON(stdout, stderr, failedRun{report.SummaryVersion, o.Input, o.Output, text})
 	}
 	return exitFailed
 }

@@ -30,10 +30,10 @@ func (o *options) takeNamed() error {
 		if f.Path == "" || f.Path == d {
 			return usageError(fmt.Sprintf("--dump %s: it takes PID=FILE, a process of the recording and its dump", d))
 		}
-		if slices.ContainsFunc(o.files, func(other config.SideFile) bool { return other.PID == f.PID }) {
+		if slices.ContainsFunc(o.SideFiles, func(other config.SideFile) bool { return other.PID == f.PID }) {
 			return usageError(fmt.Sprintf("--dump %s: a dump of process %d was named already", d, f.PID))
 		}
-		o.files = append(o.files, f)
+		o.SideFiles = append(o.SideFiles, f)
 	}
 	for _, named := range []struct {
 		kind, more string
@@ -48,7 +48,7 @@ func (o *options) takeNamed() error {
 				return usageError(fmt.Sprintf("%s %s: it takes FILE or PID=FILE, %s%s", kindOptions[named.kind], typed(arg), formats.Name(named.kind), named.more))
 			}
 			f.Kind = named.kind
-			o.files = append(o.files, f)
+			o.SideFiles = append(o.SideFiles, f)
 		}
 	}
 	return nil
@@ -95,7 +95,7 @@ func (o *options) takeFiles(fs *pflag.FlagSet) error {
 		}
 		switch {
 		case kind == formats.Core:
-			o.codeFrom = append(o.codeFrom, name)
+			o.CodeFrom = append(o.CodeFrom, name)
 		case formats.IsNamed(kind):
 			o.alone = append(o.alone, config.SideFile{Kind: kind, Path: name})
 		default:
@@ -127,10 +127,10 @@ func otherOfCapture(path string) string {
 
 // checkKinds refuses files that are known to be something else than what their option takes.
 func (o *options) checkKinds() error {
-	if err := wrongKind("-i", o.input, "a recording", formats.Recording); err != nil {
+	if err := wrongKind("-i", o.Input, "a recording", formats.Recording); err != nil {
 		return err
 	}
-	for _, f := range o.files {
+	for _, f := range o.SideFiles {
 		option, wanted, kinds := kindOptions[f.Kind], formats.Name(f.Kind), []string{f.Kind}
 		if f.Kind == config.AnyDump { // Mono logs and perf maps are dumps, too
 			wanted, kinds = "a dump", []string{formats.Jitdump, formats.Mono, formats.PerfMap}
@@ -142,7 +142,7 @@ func (o *options) checkKinds() error {
 			return err
 		}
 	}
-	for _, path := range o.codeFrom {
+	for _, path := range o.CodeFrom {
 		if err := wrongKind("--code-from", path, "a core dump or a file that was mapped", formats.Core, formats.ELF); err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (o *options) takeRecording(fs *pflag.FlagSet) error {
 			continue
 		}
 		if fs.Changed("input") {
-			return usageError(fmt.Sprintf("%s: only one recording is possible, and %s is named already; name the output with -o", typed(name), typed(o.input)))
+			return usageError(fmt.Sprintf("%s: only one recording is possible, and %s is named already; name the output with -o", typed(name), typed(o.Input)))
 		}
 		o.recording = i + 1
 		if err := fs.Set("input", name); err != nil {

@@ -64,8 +64,8 @@ func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) i
 	if o.version {
 		return printText(stdout, stderr, versionText())
 	}
-	if dir := record.FilesOf(o.output); dir != "" && !slices.Contains(o.dumpDirs, dir) { // inject the recording of jitinject record again
-		o.dumpDirs = append(o.dumpDirs, dir)
+	if dir := record.FilesOf(o.Output); dir != "" && !slices.Contains(o.DumpDirs, dir) { // inject the recording of jitinject record again
+		o.DumpDirs = append(o.DumpDirs, dir)
 	}
 	progress := new(report.Progress)
 	ctx, stop := interruptible(signalled{
@@ -80,10 +80,10 @@ func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) i
 
 // readsPipe reports whether the recording comes from a pipe.
 func readsPipe(o *options, stdin *os.File) bool {
-	if o.input == "-" {
+	if o.Input == "-" {
 		return isPipe(stdin)
 	}
-	st, err := sys.Stat(o.input)
+	st, err := sys.Stat(o.Input)
 	return err == nil && st.Mode()&os.ModeNamedPipe != 0
 }
 

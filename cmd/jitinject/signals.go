@@ -146,7 +146,7 @@ func ending(text string, code int) func() (string, int) {
 // whatIsThere says what there is of a result that a run was making, and returns the exit code.
 func whatIsThere(o *options, progress *report.Progress) (text string, code int) {
 	switch {
-	case progress.Finished() && o.cache != "":
+	case progress.Finished() && o.BuildIDCache != "":
 		return "the result is complete, but some objects may be missing in the build-id cache: inject again", exitIncomplete
 	case progress.Finished():
 		return "the result is complete", exitIncomplete

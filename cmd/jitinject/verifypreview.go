@@ -38,7 +38,7 @@ func previewAll(ctx context.Context, recordings, logs []string) (all printed.Pre
 		for _, core := range cores {
 			p.Again += " " + quote.ShellWord(core)
 		}
-		o := &options{input: path, output: defaultOutput}
+		o := &options{Options: config.Options{Input: path, Output: defaultOutput}}
 		p.Summary, p.Err = engine.Run(ctx, config.Options{Input: path, Preview: true, SideFiles: sides, CodeFrom: cores, Force: true, Proposal: o.again})
 		if p.Err != nil {
 			p.Err = errors.New(report.Once(p.Err.Error()))

@@ -50,11 +50,11 @@ func inOptions(s report.Setting) string {
 // again returns the command of a run with another setting, and with the names of files that it was given.
 func (o *options) again(s report.Setting) string {
 	line := "jitinject"
-	if o.input != "perf.data" && s.Field != "Input" {
-		line += " -i " + quote.ShellWord(o.input)
+	if o.Input != "perf.data" && s.Field != "Input" {
+		line += " -i " + quote.ShellWord(o.Input)
 	}
-	if o.output != defaultOutput {
-		line += " -o " + quote.ShellWord(o.output)
+	if o.Output != defaultOutput {
+		line += " -o " + quote.ShellWord(o.Output)
 	}
 	return line + " " + inOptions(s)
 }

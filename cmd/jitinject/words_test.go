@@ -109,12 +109,12 @@ func TestWords_Settings(t *testing.T) {
 
 // A proposal repeats the names of the files of the run, but not that which it changes.
 func TestWords_Again(t *testing.T) {
-	o := &options{input: "a b.data", output: "perf.jit.data"}
+	o := &options{Options: config.Options{Input: "a b.data", Output: "perf.jit.data"}}
 	trace := report.Setting{Field: "SideFiles", Kind: "xray", Value: "x y", IsPath: true, Again: true}
 	if got, want := o.again(trace), "jitinject -i 'a b.data' --xray 'x y'"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	o.output = "out"
+	o.Output = "out"
 	part := report.Setting{Field: "Input", Value: "a.1", IsPath: true, Again: true}
 	if got, want := o.again(part), "jitinject -o out -i a.1"; got != want {
 		t.Errorf("got %q, want %q", got, want)

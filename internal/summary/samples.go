@@ -72,7 +72,7 @@ func callersText(d *report.DumpSummary) string {
 	c := d.Callers
 	isWhole := d.Cut < 0 && samplesOf(d).InJIT == samplesOf(d).Resolved
 	switch {
-	case d.Samples == nil || d.Samples.Resolved > 0 || d.Functions == 0:
+	case d.Samples == nil || d.Samples.Resolved > 0 || d.Functions == 0, d.Samples.InJIT > 0 && c == nil:
 		return ""
 	case c != nil && c.With > 0 && !isWhole:
 		return fmt.Sprintf("its functions are callers in %s of %s", words.Number(c.With), words.Count(c.Stacks, "stack"))
