@@ -19,7 +19,7 @@ import (
 )
 
 // commandOnly are the options that only the command needs.
-var commandOnly = []string{"DefaultInput", "DefaultOutput", "ShortNames"}
+var commandOnly = []string{"DefaultInput", "DefaultOutput", "Proposal", "ShortNames"}
 
 // Public types have all fields of the engine's, with their names in JSON, and no others.
 func TestConvert_SameFields(t *testing.T) {

@@ -11,5 +11,5 @@
 // # Messages
 //
 // Problems, notes and errors name fields of [Options], in backquotes: `Options.Objects = DIR`. A
-// program with a command line replaces them by its own words with [ReplaceMentions].
+// program with a command line sets its own words for them with [NameSettings].
 package inject

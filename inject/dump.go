@@ -196,7 +196,7 @@ type AddressFit struct {
 func (d *DumpSummary) CutText() string { return d.reported().CutText() }
 
 // CutAdvice returns advice about that.
-func (d *DumpSummary) CutAdvice() string { return d.reported().CutAdvice() }
+func (d *DumpSummary) CutAdvice() string { return d.reported().CutAdvice(report.Setting.String) }
 
 // reported returns d as the engine has it.
 func (d *DumpSummary) reported() *report.DumpSummary {

@@ -56,6 +56,8 @@ func ExampleRun() {
 func ExampleOptions_preview() {
 	dir, remove := recorded("node-fp")
 	defer remove()
+	inject.NameSettings(func(s inject.Setting) string { return "the setting " + s.Field }) // a program's own names
+	defer inject.NameSettings(nil)
 	os.Remove(filepath.Join(dir, "jit-9906.dump")) // somebody has copied only the recording
 
 	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Preview: true})
@@ -65,9 +67,7 @@ func ExampleOptions_preview() {
 	}
 	for _, p := range sum.Problems {
 		fmt.Println("missing:", strings.ReplaceAll(p.Text, dir, "DIR"))
-		fmt.Println("advice:", inject.ReplaceMentions(p.Advice, func(m inject.Mention) string {
-			return "the setting " + m.Field // a program's own name for it
-		}))
+		fmt.Println("advice:", p.Advice)
 	}
 	for _, d := range sum.Dumps {
 		if d.Cut >= 0 { // killed programs leave such dumps: no problem, but functions may be missing

@@ -3,7 +3,6 @@ package inject
 import (
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/formats"
-	"github.com/jitinject/jitinject/internal/report"
 )
 
 // These values are the kinds of files. Side files have them in [SideFile] and [DumpSummary].
@@ -43,19 +42,3 @@ func KindName(kind string) string { return formats.Name(kind) }
 
 // ValidClock reports whether mode can be Options.Clock.
 func ValidClock(mode string) bool { return clock.ValidClock(mode) }
-
-// A Mention is a field of [Options] in a message.
-type Mention struct {
-	Field string // name of the field
-	Value string // what it can be set to, or was; "" if any value will do
-	Again bool   // it is a proposal: a run with the same options, and this one
-
-	// Kind and PID are the kind and process of a file in SideFiles, or "". Value is its path.
-	Kind, PID string
-}
-
-// ReplaceMentions returns message with words(m) in place of each field m of [Options] that it
-// mentions. A program with a command line has its own names for them.
-func ReplaceMentions(message string, words func(Mention) string) string {
-	return report.Replace(message, func(m report.Mention) string { return words(Mention(m)) })
-}

@@ -13,7 +13,7 @@ const perfsCache = "\x00perf"
 
 // findCache completes the name of the build-id cache.
 func (o *options) findCache() (err error) {
-	o.cache, err = cacheOf(o.cache)
+	o.BuildIDCache, err = cacheOf(o.BuildIDCache)
 	return err
 }
 

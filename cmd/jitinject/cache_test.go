@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -19,7 +20,7 @@ func unsetenv(t *testing.T, name string) {
 // The cache is where perf says that it is, given the same configuration.
 func TestCache_LikePerf(t *testing.T) {
 	const home = "HOME"
-	for config, want := range map[string]string{
+	for text, want := range map[string]string{
 		"":                        home + "/.debug",
 		"[buildid]\n\tdir = /a\n": "/a",
 		"[buildid] dir=/one # x\n dir = \"/two\"": "/two",
@@ -35,16 +36,16 @@ func TestCache_LikePerf(t *testing.T) {
 		"[buildid]\ndir = ~/x":                    "~/x",
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, ".perfconfig"), []byte(config), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, ".perfconfig"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		t.Setenv("HOME", dir)
 		t.Setenv("PERF_BUILDID_DIR", "")
 		unsetenv(t, "PERF_CONFIG")
 		want = strings.Replace(want, home, dir, 1)
-		o := options{cache: perfsCache}
-		if err := o.findCache(); err != nil || o.cache != want {
-			t.Errorf("%q: %q, %v, want %q", config, o.cache, err, want)
+		o := options{Options: config.Options{BuildIDCache: perfsCache}}
+		if err := o.findCache(); err != nil || o.BuildIDCache != want {
+			t.Errorf("%q: %q, %v, want %q", text, o.BuildIDCache, err, want)
 		}
 	}
 	other := filepath.Join(t.TempDir(), "other")
@@ -53,11 +54,11 @@ func TestCache_LikePerf(t *testing.T) {
 	}
 	t.Setenv("PERF_CONFIG", other)
 	find := func(cache string) string {
-		o := options{cache: cache}
+		o := options{Options: config.Options{BuildIDCache: cache}}
 		if err := o.findCache(); err != nil {
 			return err.Error()
 		}
-		return o.cache
+		return o.BuildIDCache
 	}
 	if got := find(perfsCache); got != "/other" {
 		t.Errorf(`got %+v; want "/other"`, got)

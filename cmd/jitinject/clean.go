@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -72,18 +72,18 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 
 // cleanOne removes the objects of one recording and says what came of it.
 func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File, stderr io.Writer) int {
-	opts := engine.CleanOptions{Input: file, Force: o.force, DryRun: o.dryRun, BuildIDCache: o.cache}
+	opts := objstore.CleanOptions{Input: file, Force: o.force, DryRun: o.dryRun, BuildIDCache: o.cache}
 	names := stdio.Lines{W: stdout}
 	if o.dryRun && !o.quiet || o.verbose > 0 {
 		opts.Log = func(path string) { names.Print(quote.Printable(path)) }
 	}
 	made, recorded := record.Made(file) // before the result may change
-	sum, err := engine.Clean(ctx, opts)
+	sum, err := objstore.Clean(ctx, opts)
 	written := names.Written(stderr)
 	if _, serr := sys.Stat(file); recorded && errors.Is(serr, fs.ErrNotExist) { // record ended before it had a result
-		sum, err = new(engine.CleanSummary), nil
+		sum, err = new(objstore.CleanSummary), nil
 	} else if sum == nil {
-		printError(stderr, errors.New(new(options).inWords(err.Error())))
+		printError(stderr, err)
 		return exitFailed
 	}
 	for _, k := range sum.Kept {
@@ -126,7 +126,7 @@ func removeRecorded(paths []string, o *cleanOptions, names *stdio.Lines, stderr 
 	return names.Written(stderr)
 }
 
-func writeCleanSummary(w io.Writer, s *engine.CleanSummary, o *cleanOptions) {
+func writeCleanSummary(w io.Writer, s *objstore.CleanSummary, o *cleanOptions) {
 	if s.Objects == 0 {
 		fmt.Fprintf(w, "%s: no objects of jitted functions are mapped in it; nothing to remove\n", quote.Printable(s.Input))
 		return

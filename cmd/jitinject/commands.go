@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/jitinject/jitinject/internal/completion"
-	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/nearest"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -136,14 +135,14 @@ func unexpectedWord(word string, inputNamed bool) error {
 	if findCommand(word) != nil {
 		return usageError(fmt.Sprintf("%s is a command and must come before all options: jitinject %s", word, word))
 	}
-	switch kind := engine.Identify(word); kind {
-	case engine.KindJitdump, engine.KindELF:
-		return usageError(fmt.Sprintf("%s is %s: %s", typed(word), engine.KindName(kind), placeOf(kind)))
+	switch kind := formats.Identify(word); kind {
+	case formats.Jitdump, formats.ELF:
+		return usageError(fmt.Sprintf("%s is %s: %s", typed(word), formats.Name(kind), placeOf(kind)))
 	}
 	if missing := otherOfCapture(word); missing != "" {
 		return usageError(fmt.Sprintf("%s: a capture of OpenJ9's metadata needs %s in the same directory, which is missing; name a recording with -i", typed(word), typed(filepath.Base(missing))))
 	}
-	if err := engine.Unidentified(word); err != nil {
+	if err := formats.Unidentified(word); err != nil {
 		return wrongFile(fmt.Sprintf("%s: cannot read it: %v", typed(word), err))
 	}
 	st, err := sys.Stat(word)

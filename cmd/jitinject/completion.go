@@ -23,6 +23,7 @@ var (
 	corePatterns      = []string{"core", "core.*", "*.core"}
 	alonePatterns     = slices.Concat(logPatterns, tracePatterns, capturePatterns[:1], corePatterns) // after inject's options
 	filePatterns      = slices.Concat(recordingPatterns, logPatterns, tracePatterns)
+	dumpPatterns      = slices.Concat(recordingPatterns[2:], alonePatterns, []string{"*v8.log", "perf-*.map"})
 	anyFile           = []string{"*"}
 )
 
@@ -69,9 +70,6 @@ func completed() (all []completion.Command) {
 			repeats := t == "count" || strings.HasSuffix(t, "Array") || strings.HasSuffix(t, "Slice")
 			of.Options = append(of.Options, completion.Option{Short: f.Shorthand, Long: f.Name, Text: plain(f), Repeats: repeats, Value: valueOf(f)})
 		}
-		if c.name == "record" {
-			of.Options = append(of.Options, perfOptions()...)
-		}
 		of.Options = append(of.Options, completion.PerfOptions(c.name)...)
 		all = append(all, of)
 	}
@@ -112,6 +110,8 @@ func (c *subcommand) argument() completion.Value {
 		v.Kind = completion.Program
 	case c.name == "inject":
 		v.Kind, v.Words = completion.File, alonePatterns
+	case c.name == "dump":
+		v.Kind, v.Words = completion.File, dumpPatterns
 	case strings.Contains(c.args, "FILE"):
 		v.Kind, v.Words = completion.File, filePatterns
 	case strings.Contains(c.args, "DIR"):
@@ -125,52 +125,4 @@ func (c *subcommand) argument() completion.Value {
 func plain(f *pflag.Flag) string {
 	name, text := pflag.UnquoteUsage(f)
 	return strings.TrimPrefix(text, name+": ")
-}
-
-// perfOptions returns options of perf record for the completion of jitinject record: those in common use,
-// and all that have the next word as their value, since the recorded command begins after that.
-func perfOptions() (all []completion.Option) {
-	for _, o := range []struct{ short, long, value, text string }{
-		{"F", "freq", "HZ", "sample at this frequency, or at max"},
-		{"c", "count", "N", "sample each N-th event"},
-		{"e", "event", "EVENT", "what to sample: see perf list"},
-		{"g", "", "", "record stacks by frame pointers"},
-		{"", "call-graph", "fp|dwarf|dwarf,16384|lbr", "how to record stacks"},
-		{"p", "pid", "PID", "record a running process"},
-		{"t", "tid", "TID", "record a running thread"},
-		{"u", "uid", "USER", "record the processes of a user"},
-		{"a", "all-cpus", "", "record all processes"},
-		{"C", "cpu", "LIST", "record these processors"},
-		{"G", "cgroup", "NAME", "record a control group"},
-		{"k", "clockid", "CLOCK", "the clock of times; mono is the default"},
-		{"b", "branch-any", "", "record taken branches"},
-		{"j", "branch-filter", "MASK", "record branches of some kinds"},
-		{"D", "delay", "MS", "begin to record later"},
-		{"m", "mmap-pages", "PAGES", "the size of the buffers"},
-		{"r", "realtime", "PRIORITY", "record with a priority of SCHED_FIFO"},
-		{"", "filter", "FILTER", "record only events that pass"},
-		{"", "all-user", "", "record no events of the kernel"},
-		{"", "all-kernel", "", "record events of the kernel only"},
-		{"", "namespaces", "", "record namespaces"},
-		{"", "max-size", "SIZE", "end the recording at this size"},
-		{"", "affinity", "node|cpu", "where the threads of perf run"},
-		{"", "control", "FD", "the descriptor of commands to perf"},
-		{"", "mmap-flush", "BYTES", "the least that perf takes from a buffer"},
-		{"", "num-thread-synthesize", "N", "the number of threads that read /proc"},
-		{"", "proc-map-timeout", "MS", "the time to read the mappings of a thread"},
-		{"", "synth", "no|all|task|mmap|cgroup", "what to record about running processes"},
-		{"", "vmlinux", "FILE", "the image of the kernel"},
-	} {
-		v := completion.Value{Name: o.value}
-		switch {
-		case o.value == "FILE":
-			v.Kind, v.Words = completion.File, anyFile
-		case strings.Contains(o.value, "|"):
-			v.Kind, v.Words = completion.Word, strings.Split(o.value, "|")
-		case o.value != "":
-			v.Kind = completion.Text
-		}
-		all = append(all, completion.Option{Short: o.short, Long: o.long, Text: o.text, Repeats: o.short == "e", Value: v})
-	}
-	return all
 }

@@ -35,7 +35,8 @@ var completions = []struct{ line, want string }{
 	{"jitinject --xray e/xray-log.app.x e/", "e/app.mlpd e/core.7 e/xray-log.app.x"},
 	{"jitinject --code-from e/", "e/core.7"},
 	{"jitinject --xray-binary e/j", "e/jitted-7-1.so"},
-	{"jitinject dump e/", "e/app.mlpd e/perf.data e/xray-log.app.x"},
+	{"jitinject dump e/", "e/app.mlpd e/core.7 e/xray-log.app.x"},
+	{"jitinject verify e/", "e/app.mlpd e/perf.data e/xray-log.app.x"},
 	{"jitinject dump e/jit", "e/jitted-7-1.so"},
 	{"jitinject record --no-inl", "--no-inlines"},
 	{"jitinject record -F 99 --call-g", "--call-graph"}, // perf's
@@ -228,7 +229,7 @@ func TestCompletion_Zsh(t *testing.T) {
 				"jitinject --xray x e/":      {"app.mlpd", "core.7", "xray-log.app.x"},
 				"jitinject --code-from e/":   {"core.7"},
 				"jitinject --xray-binary e/": {"jitted-7-1.so"},
-				"jitinject dump e/":          {"app.mlpd", "perf.data", "xray-log.app.x"},
+				"jitinject dump e/":          {"app.mlpd", "core.7", "xray-log.app.x"},
 
 				"jitinject record -g cat d/":                {"jit-1.dump", "notes.txt", "perf.data"},
 				"jitinject record -e cycles:u -- cat -n d/": {"jit-1.dump", "notes.txt", "perf.data"},

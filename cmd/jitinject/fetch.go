@@ -99,7 +99,7 @@ func fetchOne(ctx context.Context, o *fetchOptions, file string, stdout *os.File
 		fmt.Fprintln(stderr, "jitinject: interrupted; nothing was fetched")
 		return exitIncomplete
 	case sum == nil:
-		printError(stderr, errors.New(new(options).inWords(err.Error())))
+		printError(stderr, err)
 		return exitFailed
 	case ctx.Err() != nil:
 		err = errors.New("interrupted; the objects that were fetched stay")

@@ -7,59 +7,35 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/objstore"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/summary"
 )
 
 // inject does the main job and says what came of it.
-func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, stdout *os.File, stderr io.Writer) int {
+func inject(ctx context.Context, o *options, progress *report.Progress, stdin, stdout *os.File, stderr io.Writer) int {
 	mode := o.progress
 	if o.quiet && mode == "auto" {
 		mode = "never"
 	}
-	stopProgress := showProgress(stderr, mode, o.input == "-" && isPipe(stdin) || o.output == "-", progress)
-	sum, err := engine.Run(ctx, engine.Options{
-		Progress: progress,
-		Input:    o.input,
-		Stdin:    stdin,
-		Stdout:   stdout,
-		Output:   o.output,
-		NoSync:   o.noSync,
-
-		DefaultInput:  o.defaultInput,
-		DefaultOutput: o.defaultOutput,
-
-		Objects:      o.objects,
-		Sampled:      o.sampled,
-		Bundle:       o.bundle,
-		Sources:      o.sources,
-		BuildIDCache: o.cache,
-		EmbedSources: o.embed,
-		SourceMaps:   o.sourceMaps,
-		CFI:          o.frames,
-		DumpDirs:     o.dumpDirs,
-		Clock:        o.clock,
-		SideFiles:    o.sideFiles(),
-		Programs:     o.xrayBinary,
-		Precompiled:  o.monoAOT,
-		ShortNames:   o.monoNames == "short",
-		PID:          o.pid,
-		CodeFrom:     o.codeFrom,
-		Live:         o.livePIDs(),
-		Force:        o.force,
-		Strict:       o.strict,
-		DWARF:        o.dwarf,
-		Jobs:         o.jobs,
-		Compress:     o.compress,
-		NoCount:      !o.count,
-		Log: func(level int, line string) {
-			if level <= o.verbose && !o.quiet {
-				fmt.Fprintln(stderr, line)
-			}
-		},
-	})
+	stopProgress := showProgress(stderr, mode, o.Input == "-" && isPipe(stdin) || o.Output == "-", progress)
+	settings := o.Options
+	settings.Progress, settings.Stdin, settings.Stdout = progress, stdin, stdout
+	settings.SideFiles = slices.Concat(o.SideFiles, o.alone)
+	settings.ShortNames = o.monoNames == "short"
+	settings.Live = o.livePIDs()
+	settings.NoCount = !o.count
+	settings.Proposal = o.again
+	settings.Log = func(level int, line string) {
+		if level <= o.verbose && !o.quiet {
+			fmt.Fprintln(stderr, line)
+		}
+	}
+	sum, err := engine.Run(ctx, settings)
 	stopProgress()
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -72,7 +48,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 	case err != nil:
 		return failed(o, err, stdout, stderr)
 	}
-	o.putInWords(sum)
+	nameOnce(sum)
 	if !o.quiet {
 		for _, note := range sum.Notes {
 			fmt.Fprintf(stderr, "jitinject: note: %s\n", note)
@@ -90,7 +66,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 			return exitIncomplete
 		}
 	case !o.quiet:
-		summary.Write(stderr, sum, summary.Options{Sources: o.sources, All: o.verbose > 0, Failure: o.failure})
+		summary.Write(stderr, sum, summary.Options{Sources: o.Sources, All: o.verbose > 0, Failure: o.failure})
 		writeSlowness(stderr, sum.MostMappings, o)
 	}
 	if !sum.Complete() {
@@ -101,7 +77,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 
 // partInPipe says that the beginning of a result is in a pipe or a device, or is "" for files.
 func partInPipe(o *options) string {
-	if st, err := sys.Stat(o.output); o.output == "-" || err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+	if st, err := sys.Stat(o.Output); o.Output == "-" || err == nil && !st.Mode().IsRegular() && !st.IsDir() {
 		return "what was written is not complete"
 	}
 	return ""
@@ -109,20 +85,20 @@ func partInPipe(o *options) string {
 
 // failed reports an error of a run without output and returns its exit code.
 func failed(o *options, err error, stdout, stderr io.Writer) int {
-	text := o.inWords(err.Error())
+	text := report.Once(err.Error())
 	printError(stderr, errors.New(text))
 	if left := leftBy(err); left != "" {
 		fmt.Fprintf(stderr, "jitinject: %s\n", left)
 	}
 	if o.summary == "json" {
-		writeJSON(stdout, stderr, failedRun{engine.SummaryVersion, o.input, o.output, text})
+		writeJSON(stdout, stderr, failedRun{report.SummaryVersion, o.Input, o.Output, text})
 	}
 	return exitFailed
 }
 
 // leftBy returns what a run that failed could not remove, or "".
 func leftBy(err error) string {
-	var left *engine.LeftError
+	var left *objstore.LeftError
 	if errors.As(err, &left) {
 		return left.Left
 	}

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -19,24 +21,47 @@ import (
 // option that takes one file: --xray xray-log.app.*
 
 // goesAlong reports whether a file can be named without an option.
-func goesAlong(kind string) bool { return engine.IsNamed(kind) || kind == engine.KindCore }
+func goesAlong(kind string) bool { return formats.IsNamed(kind) || kind == formats.Core }
 
-// sideFiles returns the side files that were named, with their kinds.
-func (o *options) sideFiles() []engine.SideFile {
-	files := slices.Clone(o.named)
-	add := func(kind string, named []engine.SideFile) {
-		for _, f := range named {
-			f.Kind = kind
-			files = append(files, f)
+// takeNamed takes in the side files that options name. The first name that is none is an error.
+func (o *options) takeNamed() error {
+	for _, d := range o.dumps {
+		f := namedFile(d)
+		if f.Path == "" || f.Path == d {
+			return usageError(fmt.Sprintf("--dump %s: it takes PID=FILE, a process of the recording and its dump", d))
+		}
+		if slices.ContainsFunc(o.SideFiles, func(other config.SideFile) bool { return other.PID == f.PID }) {
+			return usageError(fmt.Sprintf("--dump %s: a dump of process %d was named already", d, f.PID))
+		}
+		o.SideFiles = append(o.SideFiles, f)
+	}
+	for _, named := range []struct {
+		kind, more string
+		args       []string
+	}{{formats.Mono, "", o.mono}, {formats.XRay, "", o.xray}, {formats.J9, " or a directory of them", o.j9}, {formats.PerfMap, "", o.perfMaps}} {
+		for _, arg := range named.args {
+			f := config.SideFile{Path: arg}
+			if named.kind != formats.XRay {
+				f = namedFile(arg)
+			}
+			if f.Path == "" {
+				return usageError(fmt.Sprintf("%s %s: it takes FILE or PID=FILE, %s%s", kindOptions[named.kind], typed(arg), formats.Name(named.kind), named.more))
+			}
+			f.Kind = named.kind
+			o.SideFiles = append(o.SideFiles, f)
 		}
 	}
-	add(engine.KindMono, o.logs)
-	for _, path := range o.xray {
-		files = append(files, engine.SideFile{Kind: engine.KindXRay, Path: path})
+	return nil
+}
+
+// namedFile reads [PID=]FILE.
+func namedFile(arg string) config.SideFile {
+	if pid, file, ok := strings.Cut(arg, "="); ok {
+		if n, err := strconv.ParseUint(pid, 10, 32); err == nil {
+			return config.SideFile{PID: uint32(n), Path: file}
+		}
 	}
-	add(engine.KindJ9, o.captures)
-	add(engine.KindPerfMap, o.maps)
-	return append(files, o.alone...)
+	return config.SideFile{Path: arg}
 }
 
 // livePIDs returns the processes of --live, each once.
@@ -51,7 +76,7 @@ func (o *options) livePIDs() (pids []uint32) {
 
 // isDirectory reports whether a path is a directory of side files that are taken together.
 func isDirectory(path string) bool {
-	_, ok := engine.IdentifyDir(path)
+	_, ok := formats.IsDirectory(path)
 	return ok
 }
 
@@ -64,15 +89,15 @@ func (o *options) takeFiles(fs *pflag.FlagSet) error {
 		if i+1 == o.recording {
 			continue
 		}
-		kind := engine.Identify(name)
-		if in, ok := engine.IdentifyDir(name); ok {
+		kind := formats.Identify(name)
+		if in, ok := formats.IsDirectory(name); ok {
 			kind = in
 		}
 		switch {
-		case kind == engine.KindCore:
-			o.codeFrom = append(o.codeFrom, name)
-		case engine.IsNamed(kind):
-			o.alone = append(o.alone, engine.SideFile{Kind: kind, Path: name})
+		case kind == formats.Core:
+			o.CodeFrom = append(o.CodeFrom, name)
+		case formats.IsNamed(kind):
+			o.alone = append(o.alone, config.SideFile{Kind: kind, Path: name})
 		default:
 			return unexpectedWord(name, fs.Changed("input"))
 		}
@@ -102,50 +127,23 @@ func otherOfCapture(path string) string {
 
 // checkKinds refuses files that are known to be something else than what their option takes.
 func (o *options) checkKinds() error {
-	const aDump, aLog, aTrace, code = "a dump", "a log of Mono's profiler", "an XRay trace", "a core dump or a file that was mapped"
-	if err := wrongKind("-i", o.input, "a recording", engine.KindRecording); err != nil {
+	if err := wrongKind("-i", o.Input, "a recording", formats.Recording); err != nil {
 		return err
 	}
-	for _, d := range o.named {
-		// Mono logs and perf maps are dumps, too.
-		if err := wrongKind(fmt.Sprintf("--dump %d=", d.PID), d.Path, aDump, engine.KindJitdump, engine.KindMono, engine.KindPerfMap); err != nil {
+	for _, f := range o.SideFiles {
+		option, wanted, kinds := kindOptions[f.Kind], formats.Name(f.Kind), []string{f.Kind}
+		if f.Kind == config.AnyDump { // Mono logs and perf maps are dumps, too
+			wanted, kinds = "a dump", []string{formats.Jitdump, formats.Mono, formats.PerfMap}
+		}
+		if f.PID != 0 || f.Kind == config.AnyDump {
+			option += fmt.Sprintf(" %d=", f.PID)
+		}
+		if err := wrongKind(option, f.Path, wanted, kinds...); err != nil {
 			return err
 		}
 	}
-	for _, l := range o.logs {
-		option := "--mono"
-		if l.PID != 0 {
-			option = fmt.Sprintf("--mono %d=", l.PID)
-		}
-		if err := wrongKind(option, l.Path, aLog, engine.KindMono); err != nil {
-			return err
-		}
-	}
-	for _, c := range o.captures {
-		option := "--j9"
-		if c.PID != 0 {
-			option = fmt.Sprintf("--j9 %d=", c.PID)
-		}
-		if err := wrongKind(option, c.Path, "a capture of OpenJ9's metadata", engine.KindJ9); err != nil {
-			return err
-		}
-	}
-	for _, m := range o.maps {
-		option := "--map"
-		if m.PID != 0 {
-			option = fmt.Sprintf("--map %d=", m.PID)
-		}
-		if err := wrongKind(option, m.Path, "a perf map", engine.KindPerfMap); err != nil {
-			return err
-		}
-	}
-	for _, path := range o.xray {
-		if err := wrongKind("--xray", path, aTrace, engine.KindXRay); err != nil {
-			return err
-		}
-	}
-	for _, path := range o.codeFrom {
-		if err := wrongKind("--code-from", path, code, engine.KindCore, engine.KindELF); err != nil {
+	for _, path := range o.CodeFrom {
+		if err := wrongKind("--code-from", path, "a core dump or a file that was mapped", formats.Core, formats.ELF); err != nil {
 			return err
 		}
 	}
@@ -154,15 +152,15 @@ func (o *options) checkKinds() error {
 
 // wrongKind is the error for a file that an option does not take, or nil.
 func wrongKind(option, path, wanted string, kinds ...string) error {
-	kind := engine.Identify(path)
-	if kind == engine.KindUnknown || slices.Contains(kinds, kind) {
+	kind := formats.Identify(path)
+	if kind == formats.Unknown || slices.Contains(kinds, kind) {
 		return nil
 	}
 	space := " "
 	if strings.HasSuffix(option, "=") {
 		space = ""
 	}
-	return wrongFile(fmt.Sprintf("%s%s%s: it is %s, not %s; %s", option, space, typed(path), engine.KindName(kind), wanted, placeOf(kind)))
+	return wrongFile(fmt.Sprintf("%s%s%s: it is %s, not %s; %s", option, space, typed(path), formats.Name(kind), wanted, placeOf(kind)))
 }
 
 // A wrongFile is an error of a file that an option cannot use. It is no usage error: the
@@ -179,7 +177,7 @@ func (o *options) takeRecording(fs *pflag.FlagSet) error {
 			continue
 		}
 		if fs.Changed("input") {
-			return usageError(fmt.Sprintf("%s: only one recording is possible, and %s is named already; name the output with -o", typed(name), typed(o.input)))
+			return usageError(fmt.Sprintf("%s: only one recording is possible, and %s is named already; name the output with -o", typed(name), typed(o.Input)))
 		}
 		o.recording = i + 1
 		if err := fs.Set("input", name); err != nil {
@@ -191,23 +189,23 @@ func (o *options) takeRecording(fs *pflag.FlagSet) error {
 
 // isRecordingFile reports whether path names a recording.
 func isRecordingFile(path string) bool {
-	return engine.Identify(path) == engine.KindRecording || engine.Identify(filepath.Join(path, "data")) == engine.KindRecording
+	return formats.Identify(path) == formats.Recording || formats.Identify(filepath.Join(path, "data")) == formats.Recording
 }
 
 // placeOf says how files of a kind are named.
 func placeOf(kind string) string {
 	switch kind {
-	case engine.KindRecording:
+	case formats.Recording:
 		return "name a recording with -i"
-	case engine.KindJitdump:
+	case formats.Jitdump:
 		return "jitinject finds it; to name it: --dump PID=FILE"
-	case engine.KindCore:
+	case formats.Core:
 		return "name it with --code-from"
 	}
-	if option, ok := kindOptions[kind]; ok && kind != engine.KindUnknown {
+	if option, ok := kindOptions[kind]; ok && kind != formats.Unknown {
 		return "name it with " + option
 	}
-	if engine.IsNamed(kind) {
+	if formats.IsNamed(kind) {
 		return "name it without an option"
 	}
 	return "name a file with code of the process with --code-from, the program of an XRay trace with --xray-binary"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -45,7 +45,7 @@ func TestArguments_FilesByKind(t *testing.T) {
 			}
 		}
 		code, stdout, stderr := command(t, dir, append(strings.Fields(c.args), "--summary", "json")...)
-		var sum engine.Summary
+		var sum report.Summary
 		if err := json.Unmarshal([]byte(stdout), &sum); err != nil || code != exitOK || len(sum.Dumps) != c.dumps || len(sum.Traces) != c.traces {
 			t.Errorf("%s: exit code %d, %v, %d dumps, %d traces\n%s", c.args, code, err, len(sum.Dumps), len(sum.Traces), stderr)
 		}
@@ -89,7 +89,7 @@ func TestArguments_Captures(t *testing.T) {
 		}
 		pid := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(testrec.Dumps(t, dir)[0]), "jit-"), ".dump")
 		code, stdout, stderr := command(t, dir, append(strings.Fields(strings.ReplaceAll(args, "%", pid)), "--summary", "json")...)
-		var sum engine.Summary
+		var sum report.Summary
 		if err := json.Unmarshal([]byte(stdout), &sum); err != nil {
 			t.Errorf("%s: exit code %d, %v\n%s", args, code, err, stderr)
 			continue
@@ -191,7 +191,7 @@ func TestArguments_RecordingInEveryForm(t *testing.T) {
 	} {
 		dir := testrec.Unpack(t, c.recording)
 		code, stdout, stderr := command(t, dir, append(strings.Fields(c.args), "--summary", "json")...)
-		var sum engine.Summary
+		var sum report.Summary
 		if err := json.Unmarshal([]byte(stdout), &sum); err != nil || code != exitOK || len(sum.Dumps) != 1 || !strings.Contains(c.args, sum.Input) {
 			t.Errorf("%s: exit code %d, %v, input %q, %d dumps\n%s", c.args, code, err, sum.Input, len(sum.Dumps), stderr)
 		}

@@ -40,10 +40,7 @@ func newPageFlags(o *pageOptions) *pflag.FlagSet {
 	fs.StringVarP(&o.output, "output", "o", "", "write the page to `FILE.html` (default: beside the result, perf.jit.html); - is standard output")
 	fs.StringVar(&o.base, "base", "", "compare with the result `OLD`, by function names")
 	fs.BoolVar(&o.nativeLines, "native-lines", false, "also show lines and inlined calls of native code, which takes longer")
-	fs.BoolVar(&o.open, "open", true, "")
-	fs.MarkHidden("open")
-	fs.Var(negated{fs.Lookup("open").Value}, "no-open", "do not open the page in a browser")
-	fs.Lookup("no-open").NoOptDefVal, fs.Lookup("no-open").DefValue = "true", "false"
+	offOnly(fs, &o.open, "open", "do not open the page in a browser")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to another user")
 	return fs
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/words"
 )
@@ -28,7 +28,7 @@ const (
 type meter struct {
 	console  *console
 	terminal *os.File // nil: lines
-	progress *engine.Progress
+	progress *report.Progress
 	after    time.Duration // when it is shown first
 	began    time.Time     // the run
 
@@ -46,7 +46,7 @@ type meter struct {
 // showProgress shows how far a run is until it is told to stop, as --progress says. auto
 // shows a bar if messages go to a terminal that is ours alone: in a pipeline others
 // write there, too.
-func showProgress(stderr io.Writer, mode string, shared bool, p *engine.Progress) (stop func()) {
+func showProgress(stderr io.Writer, mode string, shared bool, p *report.Progress) (stop func()) {
 	c, ok := stderr.(*console)
 	if !ok || mode == "never" {
 		return func() {}
@@ -80,7 +80,7 @@ func (m *meter) run() {
 		s := m.progress.State()
 		m.console.mu.Lock()
 		m.gauge.update(s, now)
-		if now.Sub(m.began) >= m.after && s.Phase != engine.PhaseOpen {
+		if now.Sub(m.began) >= m.after && s.Phase != report.PhaseOpen {
 			m.show(s, now)
 		}
 		m.console.mu.Unlock()
@@ -93,7 +93,7 @@ func (m *meter) run() {
 }
 
 // show brings the bar up to date, or writes a line.
-func (m *meter) show(s engine.ProgressState, now time.Time) {
+func (m *meter) show(s report.ProgressState, now time.Time) {
 	left, right := m.gauge.text(s)
 	if m.terminal == nil {
 		if now.Sub(m.last) >= lineEvery {
@@ -168,7 +168,7 @@ func (w barWriter) Write(frame []byte) (int, error) {
 
 // A gauge knows how fast a phase goes.
 type gauge struct {
-	phase engine.Phase
+	phase report.Phase
 	total int64
 	since time.Time     // when the phase began
 	took  time.Duration // of it
@@ -177,7 +177,7 @@ type gauge struct {
 }
 
 // update takes in how far the run is.
-func (g *gauge) update(s engine.ProgressState, now time.Time) {
+func (g *gauge) update(s report.ProgressState, now time.Time) {
 	if s.Phase != g.phase || s.Total != g.total || s.Done < g.done { // the next phase, or the next file
 		*g = gauge{phase: s.Phase, total: s.Total, since: now}
 	}
@@ -193,12 +193,12 @@ func (g *gauge) update(s engine.ProgressState, now time.Time) {
 }
 
 // text says what is done, and how far, how fast and how long.
-func (g *gauge) text(s engine.ProgressState) (left, right string) {
+func (g *gauge) text(s report.ProgressState) (left, right string) {
 	speed := words.Size(int64(g.rate)) + "/s"
 	switch s.Phase {
-	case engine.PhaseObjects:
+	case report.PhaseObjects:
 		speed = words.Number(int64(g.rate)) + " functions/s"
-	case engine.PhaseUndo:
+	case report.PhaseUndo:
 		speed = words.Number(int64(g.rate)) + " files/s"
 	}
 	if !s.Phase.IsCounted() {

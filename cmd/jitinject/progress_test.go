@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -127,11 +127,11 @@ func TestBar_MessagesBeforeIt(t *testing.T) {
 	tty := openTerminal(t)
 	t.Setenv("TERM", "xterm")
 	c := newConsole("jitinject", tty.slave)
-	var progress engine.Progress
+	var progress report.Progress
 	stop := showProgress(c, "always", false, &progress)
 	for i := range 5 {
 		c.mu.Lock()
-		c.meter.show(engine.ProgressState{Phase: engine.PhaseObjects, Done: int64(i) * 10, Total: 50}, time.Now())
+		c.meter.show(report.ProgressState{Phase: report.PhaseObjects, Done: int64(i) * 10, Total: 50}, time.Now())
 		c.mu.Unlock()
 		time.Sleep(150 * time.Millisecond)
 		if _, err := c.Write([]byte("message\n")); err != nil {
@@ -297,7 +297,7 @@ func TestGauge_EveryShare(t *testing.T) {
 	var g gauge
 	start := time.Now()
 	at := func(seconds float64) time.Time { return start.Add(time.Duration(seconds * 1e9)) }
-	step := func(seconds float64, s engine.ProgressState, want string) {
+	step := func(seconds float64, s report.ProgressState, want string) {
 		t.Helper()
 		g.update(s, at(seconds))
 		left, right := g.text(s)
@@ -305,8 +305,8 @@ func TestGauge_EveryShare(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	survey := func(done int64) engine.ProgressState {
-		return engine.ProgressState{Phase: engine.PhaseSurvey, Done: done * 1e6, Total: 1000e6}
+	survey := func(done int64) report.ProgressState {
+		return report.ProgressState{Phase: report.PhaseSurvey, Done: done * 1e6, Total: 1000e6}
 	}
 	step(0, survey(0), "reading the recording:   0%")
 	step(0.2, survey(20), "reading the recording:   2%  100 MB/s")
@@ -318,12 +318,12 @@ func TestGauge_EveryShare(t *testing.T) {
 	if mb := g.rate / 1e6; mb < 0.9 || mb > 1.1 {
 		t.Errorf("%.2f MB/s, long after it has slowed down to 1", mb)
 	}
-	step(103, engine.ProgressState{Phase: engine.PhaseObjects, Total: 10}, "making objects:   0%")
-	step(104, engine.ProgressState{Phase: engine.PhaseObjects, Total: 10, Done: 20}, "making objects: 100%  0 s left  20 functions/s")
-	step(105, engine.ProgressState{Phase: engine.PhaseStream}, "copying the pipe: 0 bytes, 0 bytes/s")
-	step(106, engine.ProgressState{Phase: engine.PhaseStream, Done: 30000}, "copying the pipe: 30 kB, 30 kB/s")
-	step(107, engine.ProgressState{Phase: engine.PhasePlan}, "planning objects: ")
-	step(108, engine.ProgressState{Phase: engine.PhaseSync}, "waiting for the disk: ")
+	step(103, report.ProgressState{Phase: report.PhaseObjects, Total: 10}, "making objects:   0%")
+	step(104, report.ProgressState{Phase: report.PhaseObjects, Total: 10, Done: 20}, "making objects: 100%  0 s left  20 functions/s")
+	step(105, report.ProgressState{Phase: report.PhaseStream}, "copying the pipe: 0 bytes, 0 bytes/s")
+	step(106, report.ProgressState{Phase: report.PhaseStream, Done: 30000}, "copying the pipe: 30 kB, 30 kB/s")
+	step(107, report.ProgressState{Phase: report.PhasePlan}, "planning objects: ")
+	step(108, report.ProgressState{Phase: report.PhaseSync}, "waiting for the disk: ")
 	for seconds, want := range map[float64]string{0: "0 s", 0.1: "1 s", 99: "99 s", 100: "2 min", 121: "3 min", 6000: "2 h", 7200: "2 h", 1e9: "days"} {
 		if got := remaining(seconds); got != want {
 			t.Errorf("for %v seconds: got %s, want %s", seconds, got, want)

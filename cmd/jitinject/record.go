@@ -46,10 +46,7 @@ func newRecordFlags(o *recordOptions) *pflag.FlagSet {
 	fs.StringVarP(&o.output, "output", "o", defaultOutput, "write the result to `NAME`; the recording and the files get names beside it")
 	fs.StringVarP(&o.duration, "duration", "d", "", "end the recording after `SECONDS`; -d without a number is perf's")
 	fs.StringSliceVar(&o.runtimes, "runtime", nil, "make only these runtimes write dumps, a `LIST` with commas: "+strings.Join(record.Runtimes(), ", "))
-	fs.BoolVar(&o.inlines, "inlines", true, "")
-	fs.MarkHidden("inlines")
-	fs.Var(negated{fs.Lookup("inlines").Value}, "no-inlines", "do not switch on V8's log, which has inlined calls of JavaScript")
-	fs.Lookup("no-inlines").NoOptDefVal, fs.Lookup("no-inlines").DefValue = "true", "false"
+	offOnly(fs, &o.inlines, "inlines", "do not switch on V8's log, which has inlined calls of JavaScript")
 	fs.CountVarP(&o.verbose, "verbose", "v", "print more, also by perf")
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print only errors and problems")
 	return fs

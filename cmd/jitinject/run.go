@@ -9,8 +9,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/record"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/stdio"
 )
@@ -31,7 +32,7 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		switch named := findCommand(args[0]); {
 		case named != nil:
 			c, args = named, args[1:]
-		case !isRecordingFile(args[0]) && !goesAlong(engine.Identify(args[0])) && !isDirectory(args[0]) && otherOfCapture(args[0]) == "": // else it is a file to inject
+		case !isRecordingFile(args[0]) && !goesAlong(formats.Identify(args[0])) && !isDirectory(args[0]) && otherOfCapture(args[0]) == "": // else it is a file to inject
 			return refuse(newFlagSet("inject"), console, notACommand(args[0]))
 		}
 	}
@@ -63,10 +64,10 @@ func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) i
 	if o.version {
 		return printText(stdout, stderr, versionText())
 	}
-	if dir := record.FilesOf(o.output); dir != "" && !slices.Contains(o.dumpDirs, dir) { // inject the recording of jitinject record again
-		o.dumpDirs = append(o.dumpDirs, dir)
+	if dir := record.FilesOf(o.Output); dir != "" && !slices.Contains(o.DumpDirs, dir) { // inject the recording of jitinject record again
+		o.DumpDirs = append(o.DumpDirs, dir)
 	}
-	progress := new(engine.Progress)
+	progress := new(report.Progress)
 	ctx, stop := interruptible(signalled{
 		stream:   readsPipe(o, stdin),
 		progress: progress,
@@ -79,10 +80,10 @@ func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) i
 
 // readsPipe reports whether the recording comes from a pipe.
 func readsPipe(o *options, stdin *os.File) bool {
-	if o.input == "-" {
+	if o.Input == "-" {
 		return isPipe(stdin)
 	}
-	st, err := sys.Stat(o.input)
+	st, err := sys.Stat(o.Input)
 	return err == nil && st.Mode()&os.ModeNamedPipe != 0
 }
 
@@ -105,6 +106,6 @@ func printPaged(stdout *os.File, stderr io.Writer, text string) int {
 // printError writes an error, which may have several lines, each as a line of its own.
 func printError(w io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(w, "jitinject: %s\n", (&options{}).inWords(strings.TrimSuffix(line, "\n"))) // each name once
+		fmt.Fprintf(w, "jitinject: %s\n", report.Once(strings.TrimSuffix(line, "\n"))) // each name once
 	}
 }

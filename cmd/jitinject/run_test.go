@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/addr2line"
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -336,7 +336,7 @@ func TestOutput_EscapeSequencesInNames(t *testing.T) {
 func TestSummary_JSON(t *testing.T) {
 	dir := testrec.Place(t, "erlang")
 	code, stdout, stderr := command(t, dir, "--summary", "json", "-o", "out.data")
-	var sum engine.Summary
+	var sum report.Summary
 	if err := json.Unmarshal([]byte(stdout), &sum); err != nil || code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
@@ -364,9 +364,9 @@ func TestClockOption_EstimatedGivenRefused(t *testing.T) {
 		t.Errorf("-k mono: exit code %d\n%s", code, stderr)
 	}
 	_, stdout, _ := command(t, dir, "--summary", "json")
-	var sum engine.Summary
-	if err := json.Unmarshal([]byte(stdout), &sum); err != nil || sum.Dumps[0].Clock != (engine.Clock{Kind: "estimated", Offset: -16729696, Error: 7885121}) {
-		t.Errorf("got %v; want no error, Dumps[0].Clock = %+v\n%s", err, engine.Clock{Kind: "estimated", Offset: -16729696, Error: 7885121}, stdout)
+	var sum report.Summary
+	if err := json.Unmarshal([]byte(stdout), &sum); err != nil || sum.Dumps[0].Clock != (report.Clock{Kind: "estimated", Offset: -16729696, Error: 7885121}) {
+		t.Errorf("got %v; want no error, Dumps[0].Clock = %+v\n%s", err, report.Clock{Kind: "estimated", Offset: -16729696, Error: 7885121}, stdout)
 	}
 }
 

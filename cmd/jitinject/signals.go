@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
@@ -35,7 +35,7 @@ type signalled struct {
 	stream bool
 	// progress says whether the run has made files, and removes them. It is nil for runs that
 	// make none.
-	progress *engine.Progress
+	progress *report.Progress
 	// stderr gets messages.
 	stderr io.Writer
 	// what says what there is when the run ends in the middle, and code is its exit code then.
@@ -82,7 +82,7 @@ func interruptible(s signalled, extra ...os.Signal) (ctx context.Context, stop f
 // await ends the process, unless the run ends by itself or is removing files.
 func (s *signalled) await(signals <-chan os.Signal, stopped <-chan struct{}) {
 	var said, moved time.Time
-	var was engine.ProgressState
+	var was report.ProgressState
 	for tick := time.Tick(grace); ; {
 		select {
 		case <-stopped:
@@ -100,7 +100,7 @@ func (s *signalled) await(signals <-chan os.Signal, stopped <-chan struct{}) {
 				was, moved = state, now
 			}
 			// Waiting for the disk cannot be cut short.
-			if was.Phase != engine.PhaseSync && now.Sub(moved) > stall {
+			if was.Phase != report.PhaseSync && now.Sub(moved) > stall {
 				s.end()
 			}
 			if said.IsZero() {
@@ -144,9 +144,9 @@ func ending(text string, code int) func() (string, int) {
 }
 
 // whatIsThere says what there is of a result that a run was making, and returns the exit code.
-func whatIsThere(o *options, progress *engine.Progress) (text string, code int) {
+func whatIsThere(o *options, progress *report.Progress) (text string, code int) {
 	switch {
-	case progress.Finished() && o.cache != "":
+	case progress.Finished() && o.BuildIDCache != "":
 		return "the result is complete, but some objects may be missing in the build-id cache: inject again", exitIncomplete
 	case progress.Finished():
 		return "the result is complete", exitIncomplete

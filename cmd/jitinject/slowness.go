@@ -15,10 +15,10 @@ const slowMappings = 5000
 // writeSlowness advises an option if perf takes long to read a result with n mappings in one process.
 func writeSlowness(w io.Writer, n int, o *options) {
 	option := "--bundle"
-	if o.bundle {
+	if o.Bundle {
 		option = "--sampled"
 	}
-	if n >= slowMappings && !(o.bundle && o.sampled) {
+	if n >= slowMappings && !(o.Bundle && o.Sampled) {
 		fmt.Fprintf(w, "perf 6.12 and 7.2 take long to read %s mappings of one process: inject with %s\n", words.Number(int64(n)), option)
 	}
 }

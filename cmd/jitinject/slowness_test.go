@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -28,12 +29,12 @@ func TestSummary_ManyMappings(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	writeSlowness(&out, slowMappings, &options{bundle: true})
+	writeSlowness(&out, slowMappings, &options{Options: config.Options{Bundle: true}})
 	if !strings.Contains(out.String(), "--sampled") {
 		t.Errorf("got %q for many mappings of bundles; want --sampled", out.String())
 	}
 	out.Reset()
-	writeSlowness(&out, slowMappings, &options{bundle: true, sampled: true})
+	writeSlowness(&out, slowMappings, &options{Options: config.Options{Bundle: true, Sampled: true}})
 	if out.Len() > 0 {
 		t.Errorf("got %q with all options; want none", out.String())
 	}

@@ -145,6 +145,14 @@ func (n negated) Set(s string) error {
 	return n.Value.Set("false")
 }
 
+// offOnly describes a switch that is on by default. The help has only its opposite.
+func offOnly(fs *pflag.FlagSet, on *bool, name, text string) {
+	fs.BoolVar(on, name, true, "")
+	fs.MarkHidden(name)
+	fs.Var(negated{fs.Lookup(name).Value}, "no-"+name, text)
+	fs.Lookup("no-"+name).NoOptDefVal, fs.Lookup("no-"+name).DefValue = "true", "false"
+}
+
 // A usageError is a command line that cannot be carried out.
 type usageError string
 

@@ -23,7 +23,7 @@ func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File, stderr io.W
 			return fmt.Errorf("cannot examine standard input: %w; name the recording with -i", err)
 		}
 		if is {
-			o.input = "-"
+			o.Input = "-"
 		}
 	}
 	if !fs.Changed("output") && o.summary != "json" {
@@ -31,13 +31,13 @@ func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File, stderr io.W
 		if err != nil {
 			return fmt.Errorf("cannot examine standard output: %w; name the result with -o", err)
 		}
-		if o.input == "-" && kind.IsStream() || fs.Changed("input") && kind == stdio.FIFO {
-			if o.output, err = o.streamOr(o.output, kind, stdout, stderr); err != nil {
+		if o.Input == "-" && kind.IsStream() || fs.Changed("input") && kind == stdio.FIFO {
+			if o.Output, err = o.streamOr(o.Output, kind, stdout, stderr); err != nil {
 				return fmt.Errorf("cannot examine standard output: %w; name the result with -o", err)
 			}
 		}
 	}
-	o.defaultInput, o.defaultOutput = !fs.Changed("input"), !fs.Changed("output")
+	o.DefaultInput, o.DefaultOutput = !fs.Changed("input"), !fs.Changed("output")
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -69,11 +69,11 @@ func TestSummary_EveryFieldExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := make(map[string]bool)
-	fields(reflect.TypeFor[engine.Summary](), names)
+	fields(reflect.TypeFor[report.Summary](), names)
 	fields(reflect.TypeFor[failedRun](), names)
 	for _, kind := range []string{
-		engine.ReasonInjected, engine.ReasonNoSamples, engine.ReasonNoJittedCode, engine.ReasonNoMarker, engine.ReasonPerfMap, engine.ReasonFlagMissing, engine.ReasonNoDump,
-		engine.ReasonUnknownRuntime, engine.ReasonMore, engine.ClockMonotonic, engine.ClockTSC, engine.ClockEstimated, engine.ClockGiven, engine.ClockNone,
+		report.ReasonInjected, report.ReasonNoSamples, report.ReasonNoJittedCode, report.ReasonNoMarker, report.ReasonPerfMap, report.ReasonFlagMissing, report.ReasonNoDump,
+		report.ReasonUnknownRuntime, report.ReasonMore, report.ClockMonotonic, report.ClockTSC, report.ClockEstimated, report.ClockGiven, report.ClockNone,
 	} {
 		names[kind] = true
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -182,4 +182,4 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 	return code
 }
 
-func isDump(path string) bool { return engine.Identify(path) == engine.KindJitdump }
+func isDump(path string) bool { return formats.Identify(path) == formats.Jitdump }

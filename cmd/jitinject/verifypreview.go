@@ -5,8 +5,11 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/verify/printed"
 )
@@ -15,22 +18,22 @@ import (
 // dumps beside them are used if there is one recording: else it is unknown to which of them a file belongs.
 func previewAll(ctx context.Context, files []string, assigned string) (all printed.Previews) {
 	var recordings, cores []string
-	var sides []engine.SideFile
+	var sides []config.SideFile
 	for _, path := range files {
-		kind := engine.Identify(path)
+		kind := formats.Identify(path)
 		if st, err := sys.Stat(path); err == nil && st.IsDir() {
 			var ok bool
-			if kind, ok = engine.IdentifyDir(path); !ok {
-				kind = engine.KindRecording
+			if kind, ok = formats.IsDirectory(path); !ok {
+				kind = formats.Recording
 			}
 		}
 		switch {
-		case kind == engine.KindRecording:
+		case kind == formats.Recording:
 			recordings = append(recordings, path)
-		case kind == engine.KindCore:
+		case kind == formats.Core:
 			cores = append(cores, path)
-		case engine.IsNamed(kind):
-			sides = append(sides, engine.SideFile{Kind: kind, Path: path})
+		case formats.IsNamed(kind):
+			sides = append(sides, config.SideFile{Kind: kind, Path: path})
 		}
 	}
 	if assigned != "" && !slices.Contains(recordings, assigned) {
@@ -47,12 +50,12 @@ func previewAll(ctx context.Context, files []string, assigned string) (all print
 		for _, core := range cores {
 			p.Again += " " + quote.ShellWord(core)
 		}
-		p.Summary, p.Err = engine.Run(ctx, engine.Options{Input: path, Preview: true, SideFiles: sides, CodeFrom: cores, Force: true})
-		o := &options{input: path, output: defaultOutput}
+		o := &options{Options: config.Options{Input: path, Output: defaultOutput}}
+		p.Summary, p.Err = engine.Run(ctx, config.Options{Input: path, Preview: true, SideFiles: sides, CodeFrom: cores, Force: true, Proposal: o.again})
 		if p.Err != nil {
-			p.Err = errors.New(o.inWords(p.Err.Error()))
+			p.Err = errors.New(report.Once(p.Err.Error()))
 		} else {
-			o.putInWords(p.Summary)
+			nameOnce(p.Summary)
 		}
 		all = append(all, p)
 	}

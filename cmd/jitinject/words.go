@@ -1,13 +1,12 @@
 package main
 
 import (
-	"strings"
-
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
-// Messages of the engine mention fields of its Options. Here they get the names of options.
+// The engine names its settings in messages. Here they are options.
 
 // fieldOptions has the options that set fields of the engine's.
 var fieldOptions = map[string]string{
@@ -16,75 +15,64 @@ var fieldOptions = map[string]string{
 }
 
 // kindOptions has the options that name side files.
-var kindOptions = map[string]string{"": "--dump", engine.KindMono: "--mono", engine.KindXRay: "--xray", engine.KindJ9: "--j9", engine.KindPerfMap: "--map"}
+var kindOptions = map[string]string{"": "--dump", formats.Mono: "--mono", formats.XRay: "--xray", formats.J9: "--j9", formats.PerfMap: "--map"}
 
-// inWords replaces the fields that a message of the engine mentions by options.
-func (o *options) inWords(message string) string {
-	return engine.ReplaceMentions(message, func(m engine.Mention) string {
-		option, known := fieldOptions[m.Field]
-		if m.Field == "SideFiles" {
-			option, known = kindOptions[m.Kind]
-		}
-		if !known && m.Field == "SideFiles" { // named without an option
-			return quote.Printable(m.Value)
-		}
-		if !known {
-			return "Options." + m.Field
-		}
-		value := quote.Printable(m.Value)
-		if m.Again || m.PID == "PID" {
-			value = quote.ShellWord(m.Value)
-		}
-		if m.PID != "" {
-			value = m.PID + "=" + value
-		}
-		switch {
-		case value == "":
-		case m.Field == "BuildIDCache":
-			option += "=" + value
-		default:
-			option += " " + value
-		}
-		if m.Again {
-			return o.commandLine(m.Field) + " " + option
-		}
+func init() { report.NameSettings(inOptions) }
+
+// inOptions returns a setting as an option.
+func inOptions(s report.Setting) string {
+	option, known := fieldOptions[s.Field]
+	if s.Field == "SideFiles" {
+		option, known = kindOptions[s.Kind]
+	}
+	switch {
+	case !known && s.Field == "SideFiles": // named without an option
+		return quote.Printable(s.Value)
+	case !known:
+		return "Options." + s.Field
+	}
+	value := quote.Printable(s.Value)
+	if s.Again || s.PID == "PID" {
+		value = quote.ShellWord(s.Value)
+	}
+	if s.PID != "" {
+		value = s.PID + "=" + value
+	}
+	switch {
+	case value == "":
 		return option
-	})
+	case s.Field == "BuildIDCache":
+		return option + "=" + value
+	}
+	return option + " " + value
+}
+
+// again returns the command of a run with another setting, and with the names of files that it was given.
+func (o *options) again(s report.Setting) string {
+	line := "jitinject"
+	if o.Input != "perf.data" && s.Field != "Input" {
+		line += " -i " + quote.ShellWord(o.Input)
+	}
+	if o.Output != defaultOutput {
+		line += " -o " + quote.ShellWord(o.Output)
+	}
+	return line + " " + inOptions(s)
 }
 
 // withName returns an error about a file with its name, once.
 func withName(file string, err error) string {
-	return (&options{}).inWords(quote.Printable(file) + ": " + quote.Printable(err.Error()))
+	return report.Once(quote.Printable(file) + ": " + quote.Printable(err.Error()))
 }
 
-// commandLine is the command with the names of files that it was given, but without that of a field.
-func (o *options) commandLine(field string) string {
-	var line strings.Builder
-	line.WriteString("jitinject")
-	if o.input != "perf.data" && field != "Input" {
-		line.WriteString(" -i " + quote.ShellWord(o.input))
-	}
-	if o.output != defaultOutput {
-		line.WriteString(" -o " + quote.ShellWord(o.output))
-	}
-	return line.String()
-}
-
-// putInWords replaces fields by options in all texts of a summary.
-func (o *options) putInWords(s *engine.Summary) {
+// nameOnce omits repeated names of files in all texts of a summary.
+func nameOnce(s *report.Summary) {
 	for i := range s.Notes {
-		s.Notes[i] = o.inWords(s.Notes[i])
+		s.Notes[i] = report.Once(s.Notes[i])
 	}
 	for i := range s.Problems {
-		p := &s.Problems[i]
-		p.Text, p.Advice = o.inWords(p.Text), o.inWords(p.Advice)
+		s.Problems[i].Text = report.Once(s.Problems[i].Text)
 	}
 	for i := range s.Reasons {
-		r := &s.Reasons[i]
-		r.Text, r.Advice = o.inWords(r.Text), o.inWords(r.Advice)
-	}
-	for i := range s.Dumps {
-		d := &s.Dumps[i]
-		d.Note, d.Frames = o.inWords(d.Note), o.inWords(d.Frames)
+		s.Reasons[i].Text = report.Once(s.Reasons[i].Text)
 	}
 }

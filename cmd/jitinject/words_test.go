@@ -14,7 +14,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -78,7 +79,7 @@ func TestLibrary_NamesNoOption(t *testing.T) {
 
 // Each field that the engine may mention has an option, and is one.
 func TestWords_FieldsOfOptions(t *testing.T) {
-	typ := reflect.TypeFor[engine.Options]()
+	typ := reflect.TypeFor[config.Options]()
 	for name := range fieldOptions {
 		if _, ok := typ.FieldByName(name); !ok {
 			t.Errorf("got words for %s, want a field of Options", name)
@@ -86,22 +87,36 @@ func TestWords_FieldsOfOptions(t *testing.T) {
 	}
 }
 
-// Mentions become options with their values.
-func TestWords_Mentions(t *testing.T) {
-	o := &options{input: "a b.data", output: "perf.jit.data"}
-	for message, want := range map[string]string{
-		"name it with `Options.Objects = DIR`, or not":                 "name it with --objects DIR, or not",
-		"`Options.Clock = \"so\\x60on\"`: no":                          "--clock so`on: no",
-		"`Options.BuildIDCache = DIR`":                                 "--buildid-cache=DIR",
-		"`Options.SideFiles{PID: 5, Path: \"x y\"}`: gone":             "--dump 5=x y: gone",
-		"`Options.SideFiles{Kind: mono-log, PID: PID, Path: \"x y\"}`": "--mono PID='x y'",
-		"`again with Options.SideFiles{Kind: xray, Path: \"x y\"}`":    "jitinject -i 'a b.data' --xray 'x y'",
-		"with `Options.SideFiles{Kind: openj9-captures, Path: }`":      "with --j9",
-		"`Options.Unknown`":                                            "Options.Unknown",
-		"nothing":                                                      "nothing",
+// Settings become options with their values.
+func TestWords_Settings(t *testing.T) {
+	for want, s := range map[string]report.Setting{
+		"--objects DIR":         {Field: "Objects", Value: "DIR"},
+		"--clock so`on":         {Field: "Clock", Value: "so`on", IsPath: true},
+		"--buildid-cache=DIR":   {Field: "BuildIDCache", Value: "DIR"},
+		"--dump 5=x y":          {Field: "SideFiles", PID: "5", Value: "x y", IsPath: true},
+		"--mono PID='x y'":      {Field: "SideFiles", Kind: "mono-log", PID: "PID", Value: "x y", IsPath: true},
+		"--j9":                  {Field: "SideFiles", Kind: "openj9-captures"},
+		"isolate-1-9-v8.log":    {Field: "SideFiles", Kind: "v8log", Value: "isolate-1-9-v8.log", IsPath: true},
+		"Options.Unknown":       {Field: "Unknown"},
+		"--dump 5='it is'":      {Field: "SideFiles", PID: "5", Value: "it is", IsPath: true, Again: true},
+		"-i 'recording of May'": {Field: "Input", Value: "recording of May", IsPath: true, Again: true},
 	} {
-		if got := o.inWords(message); got != want {
-			t.Errorf("%s: got %q, want %q", message, got, want)
+		if got := s.String(); got != want {
+			t.Errorf("got %q, want %q for %+v", got, want, s)
 		}
+	}
+}
+
+// A proposal repeats the names of the files of the run, but not that which it changes.
+func TestWords_Again(t *testing.T) {
+	o := &options{Options: config.Options{Input: "a b.data", Output: "perf.jit.data"}}
+	trace := report.Setting{Field: "SideFiles", Kind: "xray", Value: "x y", IsPath: true, Again: true}
+	if got, want := o.again(trace), "jitinject -i 'a b.data' --xray 'x y'"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	o.Output = "out"
+	part := report.Setting{Field: "Input", Value: "a.1", IsPath: true, Again: true}
+	if got, want := o.again(part), "jitinject -o out -i a.1"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -129,12 +129,12 @@ var allowed = map[string][]string{
 	"internal/stdio":      {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/terminal":   {"golang.org/x/sys/unix"},
 	"internal/words":      {},
-	"internal/summary":    {"internal/engine", "internal/quote", "internal/words"},
-	"cmd/jitinject":       {"github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor", "golang.org/x/sys/unix", "internal/addr2line", "internal/completion", "internal/engine", "internal/export", "internal/fetch", "internal/formats", "internal/formats/checks", "internal/formats/display", "internal/known", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/verify/printed", "internal/view", "internal/words"},
+	"internal/summary":    {"internal/formats", "internal/quote", "internal/report", "internal/words"},
+	"cmd/jitinject":       {"github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor", "golang.org/x/sys/unix", "internal/addr2line", "internal/clock", "internal/completion", "internal/config", "internal/engine", "internal/export", "internal/fetch", "internal/formats", "internal/formats/checks", "internal/formats/display", "internal/known", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/verify/printed", "internal/view", "internal/words"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format
 	"internal/verify/jitted":         {},
-	"internal/verify/printed":        {"internal/engine", "internal/quote", "internal/safefile/sys", "internal/terminal", "internal/verify", "internal/words"},
+	"internal/verify/printed":        {"internal/formats", "internal/quote", "internal/report", "internal/safefile/sys", "internal/terminal", "internal/verify", "internal/words"},
 	"internal/verify/ehframe":        {"internal/format/callframe"},
 	"internal/verify/recorded":       {"internal/safefile/sys", "internal/verify", "internal/verify/jitted", "perfdata"},
 	"internal/verify/checkobject":    {"internal/dwarfline", "internal/format/callframe", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted"},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // Dumps without objects, for example because their directory is full or read-only. Such a dump
@@ -45,7 +46,7 @@ func (l leftOutDumps) Without(dumps []*model.Dump) []*model.Dump {
 // lacksRoom reports whether an object could not be written.
 func (w *Writer) lacksRoom() bool {
 	for f := range w.failed {
-		if f.writing {
+		if f.code == report.ProblemNotWritten {
 			return true
 		}
 	}

@@ -46,8 +46,8 @@ type Writer struct {
 
 // A failure groups errors of the same kind: a full disk fails thousands of files.
 type failure struct {
-	where   string
-	writing bool
+	where string
+	code  string // of the problem
 }
 
 // failures are the count and the first example of a failure.
@@ -309,16 +309,17 @@ func (w *Writer) fail(i int, err error, functions ...int) {
 	for _, function := range functions {
 		w.lacks(o.Dump, function)
 	}
-	f := failure{where: o.Dump.Path}
+	f := failure{o.Dump.Path, report.ProblemDamage}
 	text, advice := err.Error(), o.Dump.AdviceDamage()
 	var fe *fileError
 	if errors.As(err, &fe) {
-		f.where, text, advice = fe.path, fe.err.Error(), "inject again"
+		f = failure{fe.path, report.ProblemUnreadable}
+		text, advice = fe.err.Error(), "inject again"
 	}
 	if isWriting(err) {
-		f = failure{o.Dump.Objects, true}
+		f = failure{o.Dump.Objects, report.ProblemNotWritten}
 		text = safefile.WithoutPath(err).Error() // the path of a temporary file would not help
-		if advice = report.AdviceStore(err); advice != report.AdviceRoom {
+		if advice = report.AdviceStore(err); advice != report.AdviceRoom() {
 			text = string(o.AppendName(nil)) + ": " + text
 		}
 	}
@@ -365,10 +366,10 @@ func (w *Writer) Report() Result {
 	left := LeftOut(w.Plan)
 	for f, g := range w.failed {
 		text := fmt.Sprintf("%d %s: %s", g.count, what, g.text)
-		if pids := left.pidsIn(f.where); f.writing && len(pids) > 0 {
+		if pids := left.pidsIn(f.where); f.code == report.ProblemNotWritten && len(pids) > 0 {
 			text += "; " + report.LeftOutText(pids)
 		}
-		w.problems = append(w.problems, report.Problem{File: f.where, Offset: -1, Text: text, Advice: g.advice})
+		w.problems = append(w.problems, report.Problem{Code: f.code, File: f.where, Offset: -1, Text: text, Advice: g.advice})
 	}
 	slices.SortFunc(w.problems, func(a, b report.Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))

@@ -95,7 +95,7 @@ func Open(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, co
 func (traces *Traces) add(ctx context.Context, names *traceNames, trace calls.Trace, clock func(uint64) uint64, match report.Clock, opts *config.Options) {
 	rec := names.rec
 	if !hasTimes(rec) {
-		traces.Found.Problem(report.Problem{File: rec.In.Path, Offset: -1, Text: "its samples have no times, so calls cannot be added between them", Advice: "record again with perf record -T -k mono"})
+		traces.Found.Problem(report.Problem{Code: report.ProblemCalls, File: rec.In.Path, Offset: -1, Text: "its samples have no times, so calls cannot be added between them", Advice: "record again with perf record -T -k mono"})
 		trace.Close()
 		return
 	}
@@ -159,12 +159,12 @@ func (traces *Traces) report(t *track, c calls.Counts, errs []error) {
 		found.Problem(report.ProblemOf(t.Path(), err, "what came before is there; let the program end, and copy its log again"))
 	}
 	for _, p := range t.Problems() {
-		found.Problem(report.Problem{File: t.Path(), Offset: p.Offset, Text: p.Text, Advice: p.Advice})
+		found.Problem(report.Problem{Code: report.ProblemCalls, File: t.Path(), Offset: p.Offset, Text: p.Text, Advice: p.Advice})
 	}
 	switch n := s.Calls + s.Notes; {
 	case n > 0 && s.Early == n:
-		found.Problem(report.Problem{File: t.Path(), Offset: -1, Text: "all of its calls came before the recording; is it of another run?", Advice: "name the log of the recorded one"})
+		found.Problem(report.Problem{Code: report.ProblemUnused, File: t.Path(), Offset: -1, Text: "all of its calls came before the recording; is it of another run?", Advice: "name the log of the recorded one"})
 	case n > 0 && s.Late == n:
-		found.Problem(report.Problem{File: t.Path(), Offset: -1, Text: "all of its calls came after the recording; is it of another run?", Advice: "name the log of the recorded one"})
+		found.Problem(report.Problem{Code: report.ProblemUnused, File: t.Path(), Offset: -1, Text: "all of its calls came after the recording; is it of another run?", Advice: "name the log of the recorded one"})
 	}
 }

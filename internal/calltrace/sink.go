@@ -366,7 +366,7 @@ func (s *Sink) Finish(buildIDs output.Extend, aux func([]byte) []byte) error {
 		s.traces.report(f.track, f.merger.Counts(), f.merger.Errs())
 	}
 	if s.dropped > 0 {
-		s.traces.Found.Problem(report.Problem{File: s.rec.In.Path, Offset: -1, Text: fmt.Sprintf("%d of its records have the maximum length, and no room for the id that they need beside the new events; they are left out", s.dropped),
+		s.traces.Found.Problem(report.Problem{Code: report.ProblemRecording, File: s.rec.In.Path, Offset: -1, Text: fmt.Sprintf("%d of its records have the maximum length, and no room for the id that they need beside the new events; they are left out", s.dropped),
 			Advice: "record with smaller stacks or traces in samples, or inject without the trace"})
 	}
 	s.setSampleTime()

@@ -105,7 +105,7 @@ func (c *Constraints) apart() (apart time.Duration, after bool) {
 // problems returns the problems with a dump's times in words.
 func (r result) problems(c *Constraints) (problems []report.Problem) {
 	add := func(advice, format string, args ...any) {
-		problems = append(problems, report.Problem{File: c.dump.Path, Offset: -1, Text: fmt.Sprintf(format, args...), Advice: advice})
+		problems = append(problems, report.Problem{Code: report.ProblemClock, File: c.dump.Path, Offset: -1, Text: fmt.Sprintf(format, args...), Advice: advice})
 	}
 	if text, advice := r.text(c); text != "" {
 		add(advice, "%s", text)

@@ -150,7 +150,7 @@ func (c *Covered) Report(found *report.Findings) {
 			found.Note(fmt.Sprintf("%s: %s; it has other code, so samples there have its name from then on", quote.Printable(key.name), text))
 			continue
 		}
-		found.Problem(report.Problem{File: key.name, Offset: -1,
+		found.Problem(report.Problem{Code: report.ProblemNoCode, File: key.name, Offset: -1,
 			Text:   fmt.Sprintf("%s; whether it has their code is unknown (%v), so samples there have its name from then on", text, of.why),
 			Advice: "inject where the file is as it was recorded"})
 	}

@@ -111,7 +111,7 @@ func (c *Files) Report(found *report.Findings) {
 		case !c.asked:
 			found.Note(fmt.Sprintf("%s: not needed: no dump without code was found", quote.Printable(f.Path)))
 		default:
-			found.Problem(report.Problem{File: f.Path, Offset: -1, Text: f.why + "; no code is taken from it", Advice: "name a core dump of the process that was recorded"})
+			found.Problem(report.Problem{Code: report.ProblemNoCode, File: f.Path, Offset: -1, Text: f.why + "; no code is taken from it", Advice: "name a core dump of the process that was recorded"})
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (c *Files) Report(found *report.Findings) {
 // damage returns the problem of a core with damaged headers or notes. gcore writes the notes last, so a
 // core of it that was cut off has none.
 func damage(f *File) report.Problem {
-	p := report.Problem{File: f.Path, Offset: -1, Advice: "make another core dump, with room for all of it"}
+	p := report.Problem{Code: report.ProblemNoCode, File: f.Path, Offset: -1, Advice: "make another core dump, with room for all of it"}
 	first := f.Core.Problems[0]
 	if f.cut > 0 {
 		p.Offset = f.cut
@@ -132,7 +132,7 @@ func damage(f *File) report.Problem {
 
 // stranger returns the problem of a core or a running process that is not in the recording.
 func stranger(f *File, err error) report.Problem {
-	p := report.Problem{File: f.Path, Offset: -1, Text: err.Error() + "; nothing is read from it", Advice: "name a core dump of the process that was recorded"}
+	p := report.Problem{Code: report.ProblemNoCode, File: f.Path, Offset: -1, Text: err.Error() + "; nothing is read from it", Advice: "name a core dump of the process that was recorded"}
 	if f.Live != nil {
 		p.Advice = "record again, and inject while the process runs, or make a core dump of it then (gcore PID)"
 	}

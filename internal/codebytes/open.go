@@ -130,7 +130,7 @@ func Open(rec *recording.Recording, opts *config.Options, found *report.Findings
 	}
 	for _, pid := range opts.Live {
 		if rec.Processes[pid] == nil { // a matter like that of a core of another process
-			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: there is no process %d in the recording; nothing is read from its memory", report.Mentioned("Live", fmt.Sprint(pid)), pid), Advice: "name a process that was recorded"})
+			found.Problem(report.Problem{Code: report.ProblemNoCode, Offset: -1, Text: fmt.Sprintf("%s: there is no process %d in the recording; nothing is read from its memory", report.Mentioned("Live", fmt.Sprint(pid)), pid), Advice: "name a process that was recorded"})
 			continue
 		}
 		p, err := procmem.Open(pid)
@@ -145,7 +145,7 @@ func Open(rec *recording.Recording, opts *config.Options, found *report.Findings
 
 // unreadable returns the problem of a process that cannot be opened.
 func unreadable(pid uint32, err error) report.Problem {
-	p := report.Problem{Offset: -1, Text: fmt.Sprintf("process %d: nothing is read from its memory: %v", pid, err)}
+	p := report.Problem{Code: report.ProblemNoCode, Offset: -1, Text: fmt.Sprintf("process %d: nothing is read from its memory: %v", pid, err)}
 	switch {
 	case errors.Is(err, procmem.ErrNotAllowed):
 		p.Advice = procmem.AdviceAllowed

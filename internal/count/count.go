@@ -41,7 +41,7 @@ func Start(ctx context.Context, c *Counter, dumps []*model.Dump) *countingWalk {
 
 // Finish returns the counts. If err says that the run has failed, it only stops the reader and
 // returns none. It waits for the reader in both cases.
-func (w *countingWalk) Finish(lines []report.DumpSummary, err error) (r Result) {
+func (w *countingWalk) Finish(lines []report.DumpSummary, again func(report.Setting) string, err error) (r Result) {
 	if w == nil {
 		return r
 	}
@@ -50,7 +50,7 @@ func (w *countingWalk) Finish(lines []report.DumpSummary, err error) (r Result) 
 	}
 	defer w.cancel()
 	if <-w.done == nil && err == nil {
-		return w.counter.result(w.dumps, lines)
+		return w.counter.result(w.dumps, lines, again)
 	}
 	return r
 }

@@ -16,8 +16,9 @@ type Result struct {
 	Found   report.Findings
 }
 
-// result returns the counts. lines describe the dumps, by number. The dumps must be open.
-func (c *Counter) result(dumps []*model.Dump, lines []report.DumpSummary) (r Result) {
+// result returns the counts. lines describe the dumps, by number. again is that of
+// CutAdvice. The dumps must be open.
+func (c *Counter) result(dumps []*model.Dump, lines []report.DumpSummary, again func(report.Setting) string) (r Result) {
 	if !c.fits() {
 		r.Found.Note(fmt.Sprintf("%s: its samples are not counted: the functions cover too much memory", quote.Printable(c.rec.In.Path)))
 		return r
@@ -33,8 +34,8 @@ func (c *Counter) result(dumps []*model.Dump, lines []report.DumpSummary) (r Res
 		}
 		r.Dumps = append(r.Dumps, own)
 		if d, lost := &lines[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !c.LacksAny(i) {
-			r.Found.Problem(report.Problem{File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in code that it does not describe", d.CutText(), lost, report.SamplesOf(own.InJIT)),
-				Advice: d.CutAdvice()})
+			r.Found.Problem(report.Problem{Code: report.ProblemUnnamed, File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in code that it does not describe", d.CutText(), lost, report.SamplesOf(own.InJIT)),
+				Advice: d.CutAdvice(again)})
 		}
 		r.Samples.InJIT += own.InJIT
 		r.Samples.Resolved += own.Resolved

@@ -25,7 +25,7 @@ func Idle(rec *recording.Recording, code *codebytes.Files, t *count.Counter) (fo
 		}
 		switch {
 		case samples > 0:
-			found.Problem(report.Problem{File: f.Path, Offset: -1,
+			found.Problem(report.Problem{Code: report.ProblemNoCode, File: f.Path, Offset: -1,
 				Text:   fmt.Sprintf("process %d had no code registered for debuggers %s, and %s of it lie in executable memory without a file: programs free code after its last use", pid, when, report.SamplesOf(samples)),
 				Advice: adviceRegistered})
 		case t == nil:

@@ -145,7 +145,7 @@ func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s
 	case path != "":
 		r.Kind = report.ReasonNoMarker
 		r.Text = fmt.Sprintf("%s; there is a dump of it, %s, but the recording does not say that it was mapped: its file system may be mounted noexec, the runtime may map it without PROT_EXEC, or perf came too late", who, quote.Printable(path))
-		r.Advice = report.Again(report.MentionedFile(config.AnyDump, fmt.Sprint(s.pid), report.NamedPath(path)))
+		r.Advice = f.Opts.Again(report.Setting{Field: "SideFiles", Kind: config.AnyDump, PID: fmt.Sprint(s.pid), Value: path, IsPath: true})
 		return r, nil
 	case empty != "":
 		r.Kind = report.ReasonNoDump
@@ -177,7 +177,7 @@ func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s
 	case q.Flag != "":
 		r.Kind = report.ReasonNoDump
 		r.Text = fmt.Sprintf("%s; it was started with %s, but the recording does not say that it mapped a dump: the directory may be full, not writable, or mounted noexec", who, quote.Printable(q.Flag))
-		r.Advice = fmt.Sprintf("find jit-%d.dump in the directory of the program, and name it: %s", s.pid, report.Again(report.MentionedFile(config.AnyDump, fmt.Sprint(s.pid), "FILE")))
+		r.Advice = fmt.Sprintf("find jit-%d.dump in the directory of the program, and name it: %s", s.pid, f.Opts.Again(report.Setting{Field: "SideFiles", Kind: config.AnyDump, PID: fmt.Sprint(s.pid), Value: "FILE"}))
 	case whose != "" && s.unattributed > 0:
 		r.Text += "; " + whose
 		r.Advice = cmp.Or(advice, r.Advice)

@@ -29,7 +29,7 @@ func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.Du
 			continue
 		}
 		if registered {
-			found.Problem(report.Problem{File: d.Path, Offset: -1,
+			found.Problem(report.Problem{Code: report.ProblemUnnamed, File: d.Path, Offset: -1,
 				Text:   fmt.Sprintf("process %d has %s in JIT memory, and none in a function that it had registered for debuggers when its memory was read: it had removed that code, or never registered it", d.PID, report.SamplesOf(s.Samples.InJIT)),
 				Advice: adviceRegistered})
 			continue
@@ -38,7 +38,7 @@ func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.Du
 		if d.Source.Traits().Unchecked {
 			advice = report.AdviceOtherRun
 		}
-		found.Problem(report.Problem{File: d.Path, Offset: -1,
+		found.Problem(report.Problem{Code: report.ProblemUnnamed, File: d.Path, Offset: -1,
 			Text:   fmt.Sprintf("none of the %s of process %d in JIT memory are in its functions: %s", report.SamplesOf(s.Samples.InJIT), d.PID, whyUnresolved(d, rec)),
 			Advice: advice})
 	}

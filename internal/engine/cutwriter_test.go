@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -79,8 +80,8 @@ for (;;) total += last(10000);
 		if len(sum.Dumps) == 1 && sum.Dumps[0].Cut < 0 {
 			testrec.Skip(t, "node has written whole records: %s", asJSON(sum))
 		}
-		if len(sum.Dumps) != 1 || sum.Dumps[0].CutAdvice() != c.want {
-			t.Errorf("got %s, %q; want one dump, advice %q", asJSON(sum), sum.Dumps[0].CutAdvice(), c.want)
+		if len(sum.Dumps) != 1 || sum.Dumps[0].CutAdvice(report.Setting.String) != c.want {
+			t.Errorf("got %s, %q; want one dump, advice %q", asJSON(sum), sum.Dumps[0].CutAdvice(report.Setting.String), c.want)
 		}
 	}
 	// The same recording, made on another machine.
@@ -92,7 +93,7 @@ for (;;) total += last(10000);
 	b := strings.ReplaceAll(string(read(t, name)), host+"\x00", strings.Repeat("x", len(host))+"\x00")
 	put(t, name, []byte(b))
 	sum, err := engine.Run(t.Context(), engine.Options{Input: name, Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
-	if err != nil || len(sum.Dumps) != 1 || strings.Contains(sum.Dumps[0].CutAdvice(), "process") {
+	if err != nil || len(sum.Dumps) != 1 || strings.Contains(sum.Dumps[0].CutAdvice(report.Setting.String), "process") {
 		t.Errorf("of another machine: got %s, %v; want one dump, and no word of its process", asJSON(sum), err)
 	}
 }

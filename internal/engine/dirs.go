@@ -1,13 +1,10 @@
 package engine
 
 import (
-	"context"
-
 	"github.com/jitinject/jitinject/internal/build"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
-	"github.com/jitinject/jitinject/internal/output"
 	"github.com/jitinject/jitinject/internal/report"
 )
 
@@ -20,38 +17,15 @@ type dirs struct {
 	made    *build.Writer        // nil before any object was made
 }
 
-// openDirs opens the directories for the objects of dumps. It returns the
-// dumps with a writable directory. The caller closes d, even after an error.
-func openDirs(ctx context.Context, dumps []*model.Dump, opts *config.Options) (d *dirs, usable []*model.Dump, found report.Findings, err error) {
-	d = new(dirs)
-	d.stores, usable, found, err = objstore.OpenAll(ctx, dumps, opts)
-	return d, usable, found, err
-}
-
-// openSources opens the directory for source files, if one was asked for.
-func (d *dirs) openSources(opts *config.Options) (err error) {
-	d.sources, err = objstore.OpenSources(opts)
-	return err
-}
-
 // end closes the directories at the end of a run. It adds the files that could not be removed to
 // err, or to the summary if err is nil.
 func (d *dirs) end(sum *report.Summary, err error) error {
 	d.sources.Close()
 	left := d.stores.Close()
 	if left != "" && err == nil {
-		sum.Problem(report.Problem{Offset: -1, Text: left})
+		sum.Problem(report.Problem{Code: report.ProblemLeftOver, Offset: -1, Text: left})
 	}
 	return objstore.WithLeft(err, left)
-}
-
-// commit gives the result its name.
-func commit(out *output.Output, sum *report.Summary) error {
-	problem, err := out.Commit()
-	if problem != nil {
-		sum.Problem(report.Problem{Offset: -1, Text: problem.Error()})
-	}
-	return err
 }
 
 // sync makes the objects and sources durable. The result refers to them, so it gets its name later.

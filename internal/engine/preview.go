@@ -13,7 +13,7 @@ func (r *result) preview(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	addCounted(r.sum, count.Start(ctx, counter, r.dumps).Finish(r.sum.Dumps, nil))
+	addCounted(r.sum, count.Start(ctx, counter, r.dumps).Finish(r.sum.Dumps, r.opts.Again, nil))
 	if err := explain(ctx, r.rec, r.left, r.code, r.dumps, counter, r.opts, r.sum); err != nil {
 		return err
 	}

@@ -319,13 +319,9 @@ func TestComm_LatestByTime(t *testing.T) {
 	}
 }
 
-// mentioned returns the value in the first mention of a field in a message.
-func mentioned(message string) (value string) {
-	engine.ReplaceMentions(message, func(m engine.Mention) string {
-		if value == "" {
-			value = m.Value
-		}
-		return ""
-	})
-	return value
+// mentioned returns the path in the first setting in a message.
+func mentioned(message string) string {
+	_, path, _ := strings.Cut(message, `Path: "`)
+	path, _, _ = strings.Cut(path, `"`)
+	return path
 }

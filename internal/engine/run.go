@@ -35,14 +35,14 @@ import (
 )
 
 // Run reads opts.Input, writes opts.Output, and returns a summary of what it did. The summary
-// says whether anything is missing ([Summary.Complete]).
+// says whether anything is missing ([report.Summary.Complete]).
 //
 // If Run fails, it writes no output and leaves an existing output as it was. Existing objects
 // with the same contents are left as they were, too. But others may have been replaced
 // already.
 //
 // When ctx is cancelled, Run stops soon and leaves no new file.
-func Run(ctx context.Context, opts Options) (*Summary, error) {
+func Run(ctx context.Context, opts config.Options) (*report.Summary, error) {
 	if opts.Producer == "" {
 		opts.Producer = "jitinject"
 	}
@@ -93,6 +93,11 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil && in.IsPipe() && (opts.Strict || opts.Clock == "strict") && ctx.Err() == nil && (out.Temp != nil || sum.BytesWritten == 0) {
+			err = keep(err, in, out, opts)
+		}
+	}()
 	addSurvey(sum, rec)
 	opts.Logf(2, "surveyed: %d markers", len(rec.Markers))
 
@@ -133,7 +138,7 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	defer traces.Close()
 	sum.Add(traces.Found)
 	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && traces.Len() == 0 && !traces.Again {
-		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), refused(&located.Left), report.ErrStrict))
+		return cmp.Or(strictError(sum, opts), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), refused(&located.Left), report.ErrStrict))
 	}
 
 	if opts.Preview {
@@ -145,7 +150,9 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	}
 	opts.Progress.Write()
 	defer out.GiveUp(ctx)()
-	dirs, usable, found, err := openDirs(ctx, dumps, opts)
+	dirs := new(dirs)
+	stores, usable, found, err := objstore.OpenAll(ctx, dumps, opts)
+	dirs.stores = stores
 	defer func() { err = dirs.end(sum, err) }()
 	sum.Add(found)
 	isCopy := in.IsPipe() && opts.Clock != "strict" // or else the recording would be lost
@@ -205,14 +212,15 @@ type result struct {
 // produce makes the objects and the recording, makes them durable, and puts the recording in its
 // place.
 func (r *result) produce(ctx context.Context) error {
-	if err := r.dirs.openSources(r.opts); err != nil {
+	var err error
+	if r.dirs.sources, err = objstore.OpenSources(r.opts); err != nil {
 		return err
 	}
 	if err := r.write(ctx); err != nil {
 		return err
 	}
 	if r.opts.Strict {
-		if err := strictError(r.sum); err != nil {
+		if err := strictError(r.sum, r.opts); err != nil {
 			return err
 		}
 	}
@@ -224,7 +232,11 @@ func (r *result) produce(ctx context.Context) error {
 		return err
 	}
 	r.sum.BytesWritten = r.out.Size(r.sum.BytesWritten)
-	return commit(r.out, r.sum)
+	problem, err := r.out.Commit()
+	if problem != nil {
+		r.sum.Problem(report.Problem{Code: report.ProblemLeftOver, Offset: -1, Text: problem.Error()})
+	}
+	return err
 }
 
 // write plans the objects, makes them, and writes the recording with their mappings.
@@ -257,7 +269,7 @@ func (r *result) write(ctx context.Context) error {
 	addCopied(r.sum, copied, r.traces)
 	r.sum.MostMappings = planned.MostMappings()
 	r.sum.Add(r.dirs.stores.Report())
-	counted := counting.Finish(r.sum.Dumps, err)
+	counted := counting.Finish(r.sum.Dumps, r.opts.Again, err)
 	if err != nil {
 		return err
 	}

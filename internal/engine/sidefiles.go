@@ -14,7 +14,7 @@ func checkSideFiles(opts *config.Options) error {
 	opts.SideFiles = slices.Clone(opts.SideFiles)
 	for i := range opts.SideFiles {
 		f := &opts.SideFiles[i]
-		if f.Kind == KindJitdump {
+		if f.Kind == formats.Jitdump {
 			f.Kind = config.AnyDump
 		}
 		if f.Kind != config.AnyDump && !formats.IsNamed(f.Kind) {

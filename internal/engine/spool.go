@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -52,6 +53,20 @@ func spool(ctx context.Context, in *recording.Input, held *locate.Held, out *out
 		dir = filepath.Dir(opts.Output)
 	}
 	return in.Spool(ctx, dir, held.Hold)
+}
+
+// keep keeps the recording that came through a pipe, as the user asked for a refusal of what cannot be
+// injected completely. It returns the refusal with the name of the recording.
+func keep(refusal error, in *recording.Input, out *output.Output, opts *config.Options) error {
+	path := filepath.Join(os.TempDir(), "jitinject.recording")
+	if out.Temp != nil {
+		path = opts.Output + ".recording"
+	}
+	name, err := in.Keep(path)
+	if err != nil {
+		return fmt.Errorf("%w; the recording is lost, as it cannot be kept as %s: %w", refusal, quote.Printable(name), safefile.WithoutPath(err))
+	}
+	return fmt.Errorf("%w; the recording is kept; to inject it: %s", refusal, opts.Again(report.Setting{Field: "Input", Value: name, IsPath: true}))
 }
 
 // canMake returns why files cannot be made in a directory, or in the nearest one above it that exists.

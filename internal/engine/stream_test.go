@@ -3,11 +3,14 @@ package engine_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -277,6 +280,44 @@ func TestStream_MoreIDsThanFit(t *testing.T) {
 	}
 }
 
+// refuses injects a recording from a pipe, and expects an error with some words, and no result.
+func (w *world) refuses(words ...string) {
+	w.t.Helper()
+	_, err := engine.Run(w.t.Context(), w.opts)
+	for _, word := range words {
+		if err == nil || !strings.Contains(err.Error(), word) {
+			w.t.Errorf("got %v; want an error with %q", err, word)
+		}
+	}
+	if _, err := os.Stat(w.opts.Output); !errors.Is(err, fs.ErrNotExist) {
+		w.t.Errorf("got %v; want that there is no result", err)
+	}
+}
+
+// A refusal keeps the recording, which nobody could read from the pipe again.
+func TestStream_StrictKeepsRecording(t *testing.T) {
+	w := ready(t)
+	w.Marker(200, 1000, w.path("jit-200.dump")) // there is no such dump
+	w.Write(t, w.opts.Input)
+	stream, err := perfdata.AppendPreamble([]byte("PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00"), openFile(t, w.opts.Input))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachRaw(t, w.opts.Input, func(rec []byte) { stream = append(stream, rec...) })
+	w.opts.Input, w.opts.Strict = "-", true
+	for _, name := range []string{w.opts.Output + ".recording", w.opts.Output + ".recording.2"} {
+		w.opts.Stdin = feed(t, stream, 1000)
+		w.refuses("jit-200.dump", "is gone", "the recording is kept; to inject it: `again with Options.Input = "+strconv.Quote(name)+"`")
+		if kept, err := os.ReadFile(name); err != nil || !bytes.Equal(kept, stream) {
+			t.Errorf("got %d bytes, %v; want the %d of the pipe", len(kept), err, len(stream))
+		}
+	}
+	w.opts.Input, w.opts.Stdin, w.opts.Strict = w.opts.Output+".recording", nil, false
+	if sum, err := w.run(); err != nil || sum.Mappings == 0 || len(sum.Problems) != 1 {
+		t.Errorf("got %s, %v; want mappings and one problem", asJSON(sum), err)
+	}
+}
+
 // --clock strict refuses in a stream, too.
 func TestStream_ClockStrict(t *testing.T) {
 	w := ready(t)
@@ -288,7 +329,7 @@ func TestStream_ClockStrict(t *testing.T) {
 	}
 	eachRaw(t, w.opts.Input, func(rec []byte) { stream = append(stream, rec...) })
 	w.opts.Input, w.opts.Stdin, w.opts.Clock = "-", feed(t, stream, 1000), "strict"
-	w.fails("standard input: it was recorded without -k mono")
+	w.refuses("standard input: it was recorded without -k mono", "the recording is kept")
 }
 
 // What a file has in its header and a pipe in records survives the way there and

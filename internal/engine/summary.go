@@ -33,10 +33,10 @@ func newSummary(opts *config.Options) *report.Summary {
 // addInput adds what is missing in an input.
 func addInput(sum *report.Summary, in *recording.Input) {
 	if in.File != nil && in.File.Header.Unfinished {
-		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: "perf record did not finish; the records are used, but the features after them are missing", Advice: report.AdviceEnd})
+		sum.Problem(report.Problem{Code: report.ProblemRecording, File: in.Path, Offset: -1, Text: "perf record did not finish; the records are used, but the features after them are missing", Advice: report.AdviceEnd})
 	}
 	if len(in.Missing) > 0 {
-		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: fmt.Sprintf("%s is missing in it, but later files exist; records of some CPUs are missing", strings.Join(in.Missing, ", ")), Advice: "copy all of the directory"})
+		sum.Problem(report.Problem{Code: report.ProblemRecording, File: in.Path, Offset: -1, Text: fmt.Sprintf("%s is missing in it, but later files exist; records of some CPUs are missing", strings.Join(in.Missing, ", ")), Advice: "copy all of the directory"})
 	}
 }
 
@@ -65,7 +65,7 @@ func addCut(sum *report.Summary, in *recording.Input, at int64, text string) {
 	if in.File == nil {
 		advice = report.AdvicePipe
 	}
-	sum.Problem(report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: advice})
+	sum.Problem(report.Problem{Code: report.ProblemRecording, File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: advice})
 }
 
 // addBuilt adds the results of making objects.
@@ -143,15 +143,15 @@ func addFailed(sum *report.Summary, path string, err error) {
 	if in := (*fs.PathError)(nil); errors.As(err, &in) {
 		err = in.Err
 	}
-	sum.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("a part of it could not be read, and is missing: %v", err), Advice: report.AdviceOr(err, "inject again; the disk may be failing")})
+	sum.Problem(report.Problem{Code: report.ProblemUnreadable, File: path, Offset: -1, Text: fmt.Sprintf("a part of it could not be read, and is missing: %v", err), Advice: report.AdviceOr(err, "inject again; the disk may be failing")})
 }
 
 // strictError returns an error with all that is missing in the result, or nil.
-func strictError(sum *report.Summary) error {
+func strictError(sum *report.Summary, opts *config.Options) error {
 	problems := slices.Clone(sum.Problems)
 	for i := range sum.Dumps {
 		if d := &sum.Dumps[i]; d.Cut >= 0 {
-			problems = append(problems, report.Problem{File: d.Path, Offset: d.Cut, Text: d.CutText(), Advice: d.CutAdvice()})
+			problems = append(problems, report.Problem{Code: report.ProblemDamage, File: d.Path, Offset: d.Cut, Text: d.CutText(), Advice: d.CutAdvice(opts.Again)})
 		}
 	}
 	if len(problems) == 0 {

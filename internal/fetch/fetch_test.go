@@ -122,6 +122,17 @@ func TestRun_ServerWithoutAnswers(t *testing.T) {
 	}
 }
 
+// A server that fails has said nothing about its files.
+func TestRun_ServerFails(t *testing.T) {
+	m := newMachine(t, "php", inject.Options{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
+	defer server.Close()
+	sum := m.fetch(func(o *fetch.Options) { o.Servers = []string{server.URL} })
+	if len(sum.Missing) != 3 || sum.Missing[0].Absent || !strings.Contains(sum.Missing[0].Reason, "a server answers with HTTP error 502") {
+		t.Errorf("got %+v; want 3 missing objects, with HTTP error 502", sum)
+	}
+}
+
 // The usual cache of clients is not used: it would say for ten minutes that the server has no file.
 func TestRun_ServerHasItLater(t *testing.T) {
 	m := newMachine(t, "php", inject.Options{})
@@ -259,7 +270,7 @@ func TestRun_FailingCalls(t *testing.T) {
 			sum, err := m.run(t.Context(), how.change)
 			restore()
 			if n == 0 {
-				calls = fault.Calls()
+				calls = len(fault.Sites())
 			}
 			whole := 0
 			for name, content := range filesBelow(t, m.path(how.dir)) {

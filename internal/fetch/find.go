@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -62,7 +63,7 @@ func newFinder(servers []string) (*finder, error) {
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "DEBUGINFOD_CACHE_PATH=") || len(servers) > 0 && strings.HasPrefix(variable, "DEBUGINFOD_URLS=")
 	})
-	env = append(env, "DEBUGINFOD_CACHE_PATH="+dir, "LC_ALL=C")
+	env = append(env, "DEBUGINFOD_CACHE_PATH="+dir, "DEBUGINFOD_VERBOSE=1", "LC_ALL=C")
 	if len(servers) > 0 {
 		env = append(env, "DEBUGINFOD_URLS="+strings.Join(servers, " "))
 	}
@@ -74,6 +75,7 @@ func (f *finder) close() { os.RemoveAll(f.dir) }
 // get gets the file of a build id. The caller closes it. The error is ctx's, errAbsent, or one that
 // says what a server answered.
 func (f *finder) get(ctx context.Context, id string) (*sys.File, error) {
+	var absent error
 	for _, kind := range kinds {
 		if f.failures.Load() >= maxFailures {
 			return nil, fmt.Errorf("not asked for: servers failed %d times in a row", maxFailures)
@@ -90,20 +92,35 @@ func (f *finder) get(ctx context.Context, id string) (*sys.File, error) {
 			return nil, err
 		}
 		f.failures.Store(0)
+		absent = err
 	}
-	return nil, errAbsent
+	return nil, absent
 }
 
-// find runs debuginfod-find, which prints the path of the file, and nothing of it with an error.
+// answer matches an HTTP error in the log of debuginfod-find, in the words of libcurl.
+var answer = regexp.MustCompile(`The requested URL returned error: (\d+)`)
+
+// find runs debuginfod-find, which prints the path of the file, and nothing of it with an error. It ends
+// with ENOENT whatever error a server answers, so only its log (DEBUGINFOD_VERBOSE) has the error.
 func (f *finder) find(ctx context.Context, kind, id string) (path string, err error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, f.path, kind, hex.EncodeToString([]byte(id)))
 	cmd.Env, cmd.Stdout, cmd.Stderr = f.env, &stdout, &stderr
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true} // Ctrl-C is for this process, which ends it
 	if err := cmd.Run(); err != nil {
-		said := strings.TrimSpace(stderr.String())
+		log := strings.TrimSpace(stderr.String())
+		said := log[strings.LastIndexByte(log, '\n')+1:]
+		absent := strings.HasSuffix(said, unix.ENOENT.Error()) || strings.HasSuffix(said, "No such file or directory")
+		answers := answer.FindAllStringSubmatch(log, -1)
+		for _, a := range answers {
+			if absent && a[1] != "404" {
+				return "", fmt.Errorf("%s: a server answers with HTTP error %s", program, a[1])
+			}
+		}
 		switch {
-		case strings.HasSuffix(said, unix.ENOENT.Error()), strings.HasSuffix(said, "No such file or directory"):
+		case absent && len(answers) == 0:
+			return "", fmt.Errorf("%w, or one failed", errAbsent)
+		case absent:
 			return "", errAbsent
 		case said == "":
 			return "", fmt.Errorf("%s: %w", program, err)

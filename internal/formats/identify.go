@@ -8,23 +8,34 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/codebytes"
+	"github.com/jitinject/jitinject/internal/runtime/gdbjit"
+	"github.com/jitinject/jitinject/internal/runtime/jitdump"
+	"github.com/jitinject/jitinject/internal/runtime/mono"
+	"github.com/jitinject/jitinject/internal/runtime/openj9"
+	"github.com/jitinject/jitinject/internal/runtime/perfmap"
+	"github.com/jitinject/jitinject/internal/runtime/v8"
+	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Kinds of files that a run can read and that are not side files.
+// These values are the kinds of files. Side files have them in config.SideFile and report.DumpSummary.
 const (
-	// none of the known kinds
-	Unknown = ""
-	// a recording of perf
+	Unknown   = ""
 	Recording = "perf.data"
-	// a core dump
-	Core = "core"
-	ELF  = "elf" // a program or a shared object
+	Jitdump   = jitdump.Kind
+	Mono      = mono.Kind
+	XRay      = xray.Kind
+	J9        = openj9.Kind
+	V8Log     = v8.Kind
+	GDBJIT    = gdbjit.Kind // only in DumpSummary: from core dumps and processes
+	PerfMap   = perfmap.Kind
+	Core      = "core"
+	ELF       = "elf" // a program or a shared object
 )
 
-// others are the names of these kinds, with their articles.
+// others are the names of kinds that are no side files, with their articles.
 var others = map[string]string{
 	Unknown:   "a file of another kind",
 	Recording: "a recording",

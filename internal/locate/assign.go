@@ -94,7 +94,7 @@ func (f *Finder) give(s *SideFile, level recording.Confidence, references []*Ref
 				quote.Printable(owner.Path), owner.Markers[0].PID, quote.Printable(r.Path), r.Markers[0].PID)
 			for _, w := range wishers {
 				w.gone = true
-				w.refusals = []refusal{{report.Problem{File: s.Path, Offset: -1, Text: text, Advice: "put the dumps back where they were recorded, or name one of them with " + report.MentionedFile(config.AnyDump, "PID", "FILE")}, nil}}
+				w.refusals = []refusal{{report.Problem{Code: report.ProblemNoDump, File: s.Path, Offset: -1, Text: text, Advice: "put the dumps back where they were recorded, or name one of them with " + report.MentionedFile(config.AnyDump, "PID", "FILE")}, nil}}
 			}
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 )
 
@@ -25,7 +26,7 @@ func TestResolve_FilesKnownByContent(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", c.name))); err != nil {
 				t.Fatal(err)
 			}
-			sum, err := engine.Run(context.Background(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Force: true})
+			sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Force: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +60,7 @@ func TestResolve_MapOfAnotherRun(t *testing.T) {
 			write(t, filepath.Join(dir, "perf-31659.map"), own)
 			want = 405
 		}
-		sum, err := engine.Run(context.Background(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Force: true})
+		sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Force: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -137,5 +137,5 @@ func (r *Reference) Problem() (p report.Problem, ok bool) {
 // unusable adds a refusal of a file that cannot be opened as the dump.
 func (r *Reference) unusable(path string, err error) {
 	text := fmt.Sprintf("process %d: cannot use its dump %s: %v", r.Markers[0].PID, quote.Printable(path), err)
-	r.refusals = append(r.refusals, refusal{report.Problem{Offset: -1, Text: text, Advice: report.AdviceNamed(r.Markers[0].PID, err)}, nil})
+	r.refusals = append(r.refusals, refusal{report.Problem{Code: report.ProblemNoDump, Offset: -1, Text: text, Advice: report.AdviceNamed(r.Markers[0].PID, err)}, nil})
 }

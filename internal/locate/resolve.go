@@ -55,7 +55,7 @@ func Resolve(ctx context.Context, rec *recording.Recording, held *Held, formats 
 	f.markMapped()
 	switch err := f.FindAll(ctx, &result.Found); {
 	case err != nil && rec.In.IsPipe() && ctx.Err() == nil: // what has come is not lost
-		result.Found.Problem(report.Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
+		result.Found.Problem(report.Problem{Code: report.ProblemUnused, Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
 	case err != nil:
 		return nil, err
 	}

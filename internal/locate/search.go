@@ -124,6 +124,6 @@ func (f *Finder) Missing(r *Reference) report.Problem {
 	if f.Rec.InContainer(pid) {
 		own = ", a path in a container,"
 	}
-	return report.Problem{Offset: -1, Text: fmt.Sprintf("process %d: its dump %s%s is gone: neither there nor in %s",
+	return report.Problem{Code: report.ProblemNoDump, Offset: -1, Text: fmt.Sprintf("process %d: its dump %s%s is gone: neither there nor in %s",
 		pid, quote.Printable(r.Markers[0].Path), own, quote.Printable(strings.Join(dirs, ", "))), Advice: "if you have it, name its directory with " + report.Mentioned("DumpDirs", "")}
 }

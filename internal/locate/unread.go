@@ -32,7 +32,7 @@ func (f *Finder) Unread(path string, err error) bool {
 	if errors.Is(err, fs.ErrPermission) {
 		advice = "run jitinject as its owner or as root"
 	}
-	f.Unreadable.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("it could not be read, and may be of a process in the recording: %v", errno), Advice: advice})
+	f.Unreadable.Problem(report.Problem{Code: report.ProblemUnreadable, File: path, Offset: -1, Text: fmt.Sprintf("it could not be read, and may be of a process in the recording: %v", errno), Advice: advice})
 	return true
 }
 

@@ -73,7 +73,7 @@ func (d *Dump) AdviceDamage() string {
 
 // Damage returns the problem of damage in its file. offset is in bytes, or -1.
 func (d *Dump) Damage(offset int64, text string) report.Problem {
-	return report.Problem{File: d.Path, Offset: offset, Text: text, Advice: d.AdviceDamage()}
+	return report.Problem{Code: report.ProblemDamage, File: d.Path, Offset: offset, Text: text, Advice: d.AdviceDamage()}
 }
 
 // MoreDamage returns the problem that stands for n more of the kind of Damage.

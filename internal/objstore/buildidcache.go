@@ -46,7 +46,7 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores *Stores, opts *conf
 	var c buildIDCache
 	var err error
 	if c.cache, err = perfcache.Open(opts.BuildIDCache); err != nil {
-		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; %s", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err), report.AdviceOr(err, "name another directory with "+report.Mentioned("BuildIDCache", "DIR")))})
+		found.Problem(report.Problem{Code: report.ProblemNotWritten, Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; %s", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err), report.AdviceOr(err, "name another directory with "+report.Mentioned("BuildIDCache", "DIR")))})
 		return 0, found
 	}
 	defer c.cache.Close()
@@ -78,18 +78,18 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores *Stores, opts *conf
 	}
 	err = group.Wait()
 	if err != nil {
-		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: interrupted; the result is there, but not all objects are in the build-id cache", quote.Printable(opts.BuildIDCache)), Advice: "inject again"})
+		found.Problem(report.Problem{Code: report.ProblemNotWritten, Offset: -1, Text: fmt.Sprintf("%s: interrupted; the result is there, but not all objects are in the build-id cache", quote.Printable(opts.BuildIDCache)), Advice: "inject again"})
 	}
 	if !opts.NoSync && added.Load() > 0 {
 		if err := c.cache.Sync(); err != nil {
-			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: %v", quote.Printable(opts.BuildIDCache), notOnDisk(err)), Advice: "inject again"})
+			found.Problem(report.Problem{Code: report.ProblemNotWritten, Offset: -1, Text: fmt.Sprintf("%s: %v", quote.Printable(opts.BuildIDCache), notOnDisk(err)), Advice: "inject again"})
 		}
 	}
 	if c.failed > 0 {
-		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: of the objects, %d could not be put into the build-id cache: %s", quote.Printable(opts.BuildIDCache), c.failed, c.text), Advice: c.advice})
+		found.Problem(report.Problem{Code: report.ProblemNotWritten, Offset: -1, Text: fmt.Sprintf("%s: of the objects, %d could not be put into the build-id cache: %s", quote.Printable(opts.BuildIDCache), c.failed, c.text), Advice: c.advice})
 	}
 	if left := c.left.String(); left != "" {
-		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: %s", quote.Printable(opts.BuildIDCache), left)})
+		found.Problem(report.Problem{Code: report.ProblemNotWritten, Offset: -1, Text: fmt.Sprintf("%s: %s", quote.Printable(opts.BuildIDCache), left)})
 	}
 	return int(added.Load()), found
 }

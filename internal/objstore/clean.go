@@ -88,7 +88,7 @@ func Clean(ctx context.Context, opts CleanOptions) (sum *CleanSummary, err error
 				switch {
 				case lerr == nil:
 				case err == nil:
-					sum.Kept = append(sum.Kept, report.Problem{File: lock.name, Offset: -1, Text: fmt.Sprintf("this lock file could not be removed: %v; remove it by hand", lerr)})
+					sum.Kept = append(sum.Kept, report.Problem{Code: report.ProblemLeftOver, File: lock.name, Offset: -1, Text: fmt.Sprintf("this lock file could not be removed: %v; remove it by hand", lerr)})
 				default:
 					err = &safefile.LeftFile{Name: lock.name, Made: err, Left: lerr}
 				}

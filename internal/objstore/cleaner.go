@@ -207,5 +207,5 @@ func (c *cleaner) stale(path string, err error) {
 
 // keep notes that a file stays.
 func (c *cleaner) keep(path, format string, err error) {
-	c.sum.Kept = append(c.sum.Kept, report.Problem{File: path, Offset: -1, Text: fmt.Errorf(format, err).Error()})
+	c.sum.Kept = append(c.sum.Kept, report.Problem{Code: report.ProblemLeftOver, File: path, Offset: -1, Text: fmt.Errorf(format, err).Error()})
 }

@@ -54,14 +54,16 @@ func OpenSources(opts *config.Options) (*SourceTree, error) {
 	t := &SourceTree{path: dir}
 	if t.root, t.own, err = safefile.OpenRoot(dir, 0o777); err != nil {
 		left := t.Undo()
-		err = fmt.Errorf("%s: cannot write source files there: %w; %s", quote.Printable(dir), safefile.WithoutPath(err), report.AdviceOr(err, otherSources))
+		err = fmt.Errorf("%s: cannot write source files there: %w; %s", quote.Printable(dir), safefile.WithoutPath(err), report.AdviceOr(err, otherSources()))
 		return nil, WithLeft(err, left)
 	}
 	return t, nil
 }
 
-// otherSources is the advice if embedded sources cannot be written.
-var otherSources = "name another directory with " + report.Mentioned("Sources", "DIR")
+// otherSources returns the advice if embedded sources cannot be written.
+func otherSources() string {
+	return "name another directory with " + report.Mentioned("Sources", "DIR")
+}
 
 // CompDir returns the base directory of relative source file names, or "" if it is unknown.
 func (t *SourceTree) CompDir() string {
@@ -119,16 +121,16 @@ func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 			texts.PlaceSource(i, name)
 			continue
 		}
-		advice := report.AdviceOr(err, otherSources)
+		advice := report.AdviceOr(err, otherSources())
 		if t.full = isFinal(err); t.full {
-			advice = "make room, or " + otherSources
+			advice = "make room, or " + otherSources()
 		}
 		if failed++; failed <= report.MaxProblems {
-			found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("its source file %s could not be written into %s: %v", quote.Printable(s.Name), quote.Printable(t.path), safefile.WithoutPath(err)), Advice: advice})
+			found.Problem(report.Problem{Code: report.ProblemNotWritten, File: d.Path, Offset: -1, Text: fmt.Sprintf("its source file %s could not be written into %s: %v", quote.Printable(s.Name), quote.Printable(t.path), safefile.WithoutPath(err)), Advice: advice})
 		}
 	}
 	if more := failed - len(found.Problems); more > 0 {
-		found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more of its source files could not be written", more), Advice: otherSources})
+		found.Problem(report.Problem{Code: report.ProblemNotWritten, File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more of its source files could not be written", more), Advice: otherSources()})
 	}
 	return len(all), found
 }

@@ -306,7 +306,7 @@ func OpenAll(ctx context.Context, dumps []*model.Dump, opts *config.Options) (s 
 				s.left.join(&st.left)
 			}
 			if err != nil && opts.Objects != "" {
-				return s, nil, found, report.Advise(err, "%s", report.AdviceObjects)
+				return s, nil, found, report.Advise(err, "%s", report.AdviceObjects())
 			}
 			if err == nil {
 				s.byPath[d.Objects] = st
@@ -323,10 +323,12 @@ func OpenAll(ctx context.Context, dumps []*model.Dump, opts *config.Options) (s 
 	}
 	for _, f := range failed {
 		advice := report.AdviceStore(f.err)
-		if advice == report.AdviceObjects {
+		if advice == report.AdviceObjects() {
 			advice = "name a directory for the objects with " + report.Mentioned("Objects", "DIR")
 		}
-		found.Problem(report.ProblemOf("", fmt.Errorf("%w; %s", f.err, report.LeftOutText(f.pids)), advice))
+		p := report.ProblemOf("", fmt.Errorf("%w; %s", f.err, report.LeftOutText(f.pids)), advice)
+		p.Code = report.ProblemNotWritten
+		found.Problem(p)
 	}
 	return s, usable, found, nil
 }
@@ -344,9 +346,9 @@ func (s *Stores) Report() (found report.Findings) {
 		path := st.path
 		still, err := safefile.IsStill(path, st.fd)
 		if err != nil {
-			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot check whether the directory was replaced while objects were made in it: %v; inject again", quote.Printable(path), err)})
+			found.Problem(report.Problem{Code: report.ProblemNotWritten, Offset: -1, Text: fmt.Sprintf("%s: cannot check whether the directory was replaced while objects were made in it: %v; inject again", quote.Printable(path), err)})
 		} else if !still {
-			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: it was moved or replaced while objects were made in it, and the result names objects that are not there; inject again", quote.Printable(path))})
+			found.Problem(report.Problem{Code: report.ProblemNotWritten, Offset: -1, Text: fmt.Sprintf("%s: it was moved or replaced while objects were made in it, and the result names objects that are not there; inject again", quote.Printable(path))})
 		}
 	}
 	return found
@@ -357,7 +359,7 @@ func (s *Stores) Report() (found report.Findings) {
 func (s *Stores) Mark() (found report.Findings) {
 	for _, st := range s.sorted() {
 		if err := st.mark(); err != nil {
-			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: the lock file in it could not be marked: %v; if another run makes objects there now and fails, it may remove some of this result; inject again then", quote.Printable(st.path), err)})
+			found.Problem(report.Problem{Code: report.ProblemNotWritten, Offset: -1, Text: fmt.Sprintf("%s: the lock file in it could not be marked: %v; if another run makes objects there now and fails, it may remove some of this result; inject again then", quote.Printable(st.path), err)})
 		}
 	}
 	return found

@@ -13,6 +13,7 @@ import (
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
@@ -28,9 +29,9 @@ func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 	path := filepath.Clean(opts.Output)
 	switch {
 	case in.DirNames == nil:
-		return nil, fmt.Errorf("%s/: only a recording that is a directory can become one; name a file with "+inOutput, quote.Printable(path))
+		return nil, fmt.Errorf("%s/: only a recording that is a directory can become one; name a file with %s", quote.Printable(path), inOutput())
 	case opts.Compress != 0:
-		return nil, errors.New("a directory cannot be compressed; leave out `Options.Compress`, or name a file with " + inOutput)
+		return nil, errors.New("a directory cannot be compressed; leave out " + report.Mentioned("Compress", "") + ", or name a file with " + inOutput())
 	}
 	for _, p := range []string{path, path + ".old"} {
 		switch st, err := sys.Stat(p); {
@@ -38,10 +39,10 @@ func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 		case err != nil:
 			return nil, Error(p, err)
 		case os.SameFile(st, in.Info):
-			return nil, fmt.Errorf("%s is the input, and would be replaced; name another output with "+inOutput, quote.Printable(p))
+			return nil, fmt.Errorf("%s is the input, and would be replaced; name another output with %s", quote.Printable(p), inOutput())
 		default:
 			if err := isRecordingDir(p); err != nil {
-				return nil, fmt.Errorf("%s would be replaced, but %w; name another output with "+inOutput, quote.Printable(p), err)
+				return nil, fmt.Errorf("%s would be replaced, but %w; name another output with %s", quote.Printable(p), err, inOutput())
 			}
 		}
 	}

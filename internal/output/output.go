@@ -46,7 +46,7 @@ func Open(opts *config.Options, in *recording.Input) (*Output, error) {
 			f = os.Stdout
 		}
 		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
-			return nil, errors.New("standard output is a terminal, and a recording is binary; name a file with " + inOutput)
+			return nil, errors.New("standard output is a terminal, and a recording is binary; name a file with " + inOutput())
 		}
 		o := &Output{path: "standard output", file: sys.Of(f), Stream: true, keep: true, noSync: opts.NoSync, progress: opts.Progress}
 		if again := reopenPipe(o.file); again != nil {
@@ -128,11 +128,11 @@ func refuse(path string, what func(fs.FileInfo) (string, error)) error {
 		case err != nil:
 			return err
 		case what != "" && p == path:
-			return fmt.Errorf("%s is %s; name another output with "+inOutput, quote.Printable(path), what)
+			return fmt.Errorf("%s is %s; name another output with %s", quote.Printable(path), what, inOutput())
 		case what != "":
-			return fmt.Errorf("%s is %s, and the current %s would be renamed to it; name another output with "+inOutput, quote.Printable(p), what, quote.Printable(path))
+			return fmt.Errorf("%s is %s, and the current %s would be renamed to it; name another output with %s", quote.Printable(p), what, quote.Printable(path), inOutput())
 		case p != path && st.IsDir():
-			return fmt.Errorf("%s is a directory, and the current %s would be renamed to it; name another output with "+inOutput, quote.Printable(p), quote.Printable(path))
+			return fmt.Errorf("%s is a directory, and the current %s would be renamed to it; name another output with %s", quote.Printable(p), quote.Printable(path), inOutput())
 		}
 	}
 	return nil
@@ -174,8 +174,8 @@ func (o *Output) create(do func() error) (err error) {
 	return nil
 }
 
-// inOutput mentions Options.Output, as report.Mentioned does.
-const inOutput = "`Options.Output`"
+// inOutput names the output as a setting.
+func inOutput() string { return report.Mentioned("Output", "") }
 
 // Error returns an error that says that the output cannot be written, with advice.
 func Error(path string, err error) error {
@@ -187,7 +187,7 @@ func Error(path string, err error) error {
 	case errors.As(err, &le):
 		err = le.Err
 	}
-	return fmt.Errorf("%s: cannot write there: %w; %s", quote.Printable(path), err, report.AdviceOr(err, "name another output with "+inOutput))
+	return fmt.Errorf("%s: cannot write there: %w; %s", quote.Printable(path), err, report.AdviceOr(err, "name another output with "+inOutput()))
 }
 
 // IsOwn reports whether an error is about the temporary file. The user does not know its name.

@@ -35,15 +35,15 @@ func openSpecial(opts *config.Options, mode fs.FileMode) (*Output, error) {
 	what := ""
 	switch {
 	case mode.IsDir():
-		return nil, fmt.Errorf("%s is a directory; name a file with "+inOutput, quote.Printable(path))
+		return nil, fmt.Errorf("%s is a directory; name a file with %s", quote.Printable(path), inOutput())
 	case mode&os.ModeSocket != 0:
-		return nil, fmt.Errorf("%s is a socket; name a file with "+inOutput, quote.Printable(path))
+		return nil, fmt.Errorf("%s is a socket; name a file with %s", quote.Printable(path), inOutput())
 	case mode&os.ModeDevice != 0:
 		what = "a device"
 	case mode&os.ModeNamedPipe != 0:
 		what = "a FIFO"
 	case isLink && kernelLink.MatchString(path):
-		return nil, fmt.Errorf("%s is a link that belongs to the system; name a file with "+inOutput, quote.Printable(path))
+		return nil, fmt.Errorf("%s is a link that belongs to the system; name a file with %s", quote.Printable(path), inOutput())
 	default:
 		return nil, nil
 	}
@@ -56,11 +56,11 @@ func openSpecial(opts *config.Options, mode fs.FileMode) (*Output, error) {
 	}
 	switch {
 	case opts.DefaultOutput:
-		return nil, fmt.Errorf("%s is %s, which was not named; name it, or a file, with "+inOutput, quote.Printable(path), what)
+		return nil, fmt.Errorf("%s is %s, which was not named; name it, or a file, with %s", quote.Printable(path), what, inOutput())
 	case isLink && kernelLink.MatchString(path):
 		flags = os.O_WRONLY
 	case isLink:
-		return nil, fmt.Errorf("%s is a symbolic link to %s, and is not followed: anyone could have put it there; name %s itself, or a file, with "+inOutput, quote.Printable(path), what, what)
+		return nil, fmt.Errorf("%s is a symbolic link to %s, and is not followed: anyone could have put it there; name %s itself, or a file, with %s", quote.Printable(path), what, what, inOutput())
 	}
 	f, err := sys.OpenFile(path, flags, 0)
 	if err != nil {

@@ -28,8 +28,8 @@ func (p *placer) addDump(d *placedDump) {
 	if d.line.Cut, d.line.CutName = read.Cut, read.CutName; read.Cut >= 0 {
 		d.line.Writer = d.Writer(p.rec)
 	}
-	problem := func(text, advice string) {
-		p.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: text, Advice: advice})
+	problem := func(code, text, advice string) {
+		p.Found.Problem(report.Problem{Code: code, File: d.Path, Offset: -1, Text: text, Advice: advice})
 	}
 	for _, q := range read.Problems {
 		p.Found.Problem(d.Damage(q.Offset, q.Text))
@@ -41,12 +41,12 @@ func (p *placer) addDump(d *placedDump) {
 		p.Found.Add(r.Report(quote.Printable(d.Path), d.line))
 	}
 	if a := LineAddresses(d.Dump); a != nil && a.Decision == string(source.LinesContradictory) {
-		problem(fmt.Sprintf(
+		problem(report.ProblemDamage, fmt.Sprintf(
 			"its source lines were left out, because their addresses contradict each other: of %d tables, %d fit the code as written, %d if moved back by %d bytes, %d either way, %d neither way",
 			a.Tables, a.AsWritten.Tables, a.MovedBack.Tables, a.Skew, a.Either, a.Neither), report.AdviceVerify(d.Path))
 	}
 	for _, text := range d.attribution.Problems() {
-		problem(text, "record all of them: start perf record before they are forked, or with -a")
+		problem(report.ProblemUnnamed, text, "record all of them: start perf record before they are forked, or with -a")
 	}
 }
 

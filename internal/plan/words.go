@@ -19,15 +19,15 @@ const (
 	allAlone                      // likewise, so each function of a bundle has a mapping of its own; the reason
 )
 
-// sentences has the text for each finding, and advice. Findings without advice are notes: nothing is missing
+// sentences has the text for each finding, advice, and the code of the problem. Findings without advice are notes: nothing is missing
 // because of them.
-var sentences = [...]struct{ text, advice string }{
-	manyCopies:     {"files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", "record a shorter time"},
-	fileUnnamed:    {"%d of the functions lie in this file, and perf needs the file itself to unwind stacks there, so they have a name only if it has symbols for them", "inject where the file is as it was recorded"},
-	fileAbsent:     {"this file is not here, and %d of the functions lie in it; on a machine that has it, perf 7 would lose stacks that go through the file: inject there again", ""},
-	branchesUnread: {"the branches in its functions could not be read, so functions that they go to may have no objects: %v", "inject again"},
-	allKept:        {"which functions it touches cannot be told: %v; all of them are there", ""},
-	allAlone:       {"what it touches before that is loaded cannot be told: %v; so each function of a bundle has a mapping of its own", ""},
+var sentences = [...]struct{ text, advice, code string }{
+	manyCopies:     {"files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", "record a shorter time", report.ProblemLimit},
+	fileUnnamed:    {"%d of the functions lie in this file, and perf needs the file itself to unwind stacks there, so they have a name only if it has symbols for them", "inject where the file is as it was recorded", report.ProblemUnnamed},
+	fileAbsent:     {"this file is not here, and %d of the functions lie in it; on a machine that has it, perf 7 would lose stacks that go through the file: inject there again", "", ""},
+	branchesUnread: {"the branches in its functions could not be read, so functions that they go to may have no objects: %v", "inject again", report.ProblemUnreadable},
+	allKept:        {"which functions it touches cannot be told: %v; all of them are there", "", ""},
+	allAlone:       {"what it touches before that is loaded cannot be told: %v; so each function of a bundle has a mapping of its own", "", ""},
 }
 
 // found adds a finding about a file, or about the run if that is "". arg is its argument.
@@ -37,6 +37,6 @@ func (f *Functions) found(what finding, file string, arg any) {
 	if s.advice == "" {
 		f.Found.Note(quote.Printable(file) + ": " + text)
 	} else {
-		f.Found.Problem(report.Problem{File: file, Offset: -1, Text: text, Advice: s.advice})
+		f.Found.Problem(report.Problem{Code: s.code, File: file, Offset: -1, Text: text, Advice: s.advice})
 	}
 }

@@ -33,10 +33,14 @@ func isDump(path string) bool {
 	return ok
 }
 
-// Collect brings dumps, maps and logs of the recorded processes into the directory for files. Files of the
-// command's processes are moved, others are copied.
+// Collect notes the recording for Clean, and brings dumps, maps and logs of the recorded processes into the
+// directory for files. Files of the command's processes are moved, others are copied. A disk that is full
+// fails one of these, but the others may still succeed.
 func (s *Session) Collect() (*Collected, error) {
 	c := new(Collected)
+	if err := s.Place.noteRecording(); err != nil {
+		c.Failed = append(c.Failed, err)
+	}
 	dumps, err := recordedDumps(s.Place.Recording)
 	if err != nil {
 		return c, err

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +104,22 @@ func TestCollect_MovesFilesOfTheCommand(t *testing.T) {
 	if exists(filepath.Join(dir, dump)) || exists(filepath.Join(dir, log)) || len(c.Running) > 0 {
 		t.Errorf("the files are there, or processes are: %v", c.Running)
 	}
+}
+
+// Files are collected although the recording cannot be noted.
+func TestCollect_WithoutNote(t *testing.T) {
+	dir, pid := t.TempDir(), ended(t)
+	dump := fmt.Sprintf("jit-%d.dump", pid)
+	write(t, filepath.Join(dir, dump), dump)
+	s := session(t, map[string]uint32{filepath.Join(dir, dump): uint32(pid)}, pid)
+	if err := os.Mkdir(filepath.Join(s.Place.Files, listFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Collect()
+	if err != nil || len(c.Failed) != 1 || !strings.Contains(c.Failed[0].Error(), "made.json") {
+		t.Errorf("got %v, %v; want no error, and one of made.json", err, c.Failed)
+	}
+	s.wantFiles(t, map[string]string{dump: dump})
 }
 
 // A map in /tmp is the command's if its process was seen, and if it was written since.

@@ -171,7 +171,7 @@ func (s *Session) Run() (Ending, error) {
 	if !ending.Recorded {
 		return ending, s.Abandon()
 	}
-	return ending, s.Place.noteRecording()
+	return ending, nil
 }
 
 // Abandon removes what Begin made, and what perf left without a recording.

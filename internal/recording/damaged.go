@@ -44,5 +44,5 @@ func (r *Recording) DamagedProblem() (p report.Problem, ok bool) {
 	if d.Records > 1 {
 		text = fmt.Sprintf("%d records are shorter than their fields, the first is a %s; they are copied as they are, and perf may refuse the result", d.Records, d.First)
 	}
-	return report.Problem{File: r.In.Path, Offset: d.Offset, Text: text, Advice: report.AdviceVerify(r.In.Path)}, true
+	return report.Problem{Code: report.ProblemRecording, File: r.In.Path, Offset: d.Offset, Text: text, Advice: report.AdviceVerify(r.In.Path)}, true
 }

@@ -63,7 +63,7 @@ func Open(opts *config.Options) (*Input, error) {
 	} else {
 		var err error
 		if f, err = openNamed(opts); errors.Is(err, fs.ErrNotExist) {
-			return nil, absent(opts.Input)
+			return nil, absent(opts.Input, opts)
 		} else if err != nil {
 			err = fmt.Errorf("%s: cannot read it: %w", quote.Printable(opts.Input), safefile.WithoutPath(err))
 			if advice := report.AdviceOr(err, ""); advice != "" {
@@ -84,7 +84,7 @@ func Open(opts *config.Options) (*Input, error) {
 
 // absent returns the error of a recording that does not exist. perf record --switch-output adds the time to
 // the name of each part, to hundredths of a second.
-func absent(path string) error {
+func absent(path string, opts *config.Options) error {
 	parts, err := sys.Glob(filepath.Dir(path), quote.Literal(filepath.Base(path))+"."+strings.Repeat("[0-9]", 16))
 	if err != nil {
 		return fmt.Errorf("%s: there is no such file, and its directory cannot be read: %w", quote.Printable(path), safefile.WithoutPath(err))
@@ -100,7 +100,7 @@ func absent(path string) error {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return fmt.Errorf("%s: there is no such file, but parts of it from perf record --switch-output: %s; each is a recording: %s",
-		quote.Printable(path), strings.Join(names, ", "), report.Again(report.Mentioned("Input", report.NamedPath(parts[0]))))
+		quote.Printable(path), strings.Join(names, ", "), opts.Again(report.Setting{Field: "Input", Value: parts[0], IsPath: true}))
 }
 
 // maxParts bounds how many parts a message names.
@@ -121,9 +121,9 @@ func openNamed(opts *config.Options) (*sys.File, error) {
 	case mode&os.ModeNamedPipe == 0:
 		flags |= unix.O_NONBLOCK // a FIFO in its place must not stop us
 	case opts.DefaultInput:
-		return nil, errors.New("it is a FIFO; name it with `Options.Input` if you mean it")
+		return nil, errors.New("it is a FIFO; name it with " + report.Mentioned("Input", "") + " if you mean it")
 	case !opts.Force && !safefile.OwnedByUserOrRoot(st):
-		return nil, errNotOurs
+		return nil, errNotOurs()
 	}
 	f, err := sys.OpenFile(opts.Input, flags, 0)
 	if err != nil {
@@ -141,7 +141,9 @@ func openNamed(opts *config.Options) (*sys.File, error) {
 }
 
 // errNotOurs says that another user made the input.
-var errNotOurs = errors.New("it belongs neither to you nor to root; use " + report.Mentioned("Force", "") + " to read it anyway")
+func errNotOurs() error {
+	return errors.New("it belongs neither to you nor to root; use " + report.Mentioned("Force", "") + " to read it anyway")
+}
 
 func (in *Input) open(f *sys.File, opts *config.Options) (err error) {
 	if in.Info, err = f.Stat(); err != nil {
@@ -149,7 +151,7 @@ func (in *Input) open(f *sys.File, opts *config.Options) (err error) {
 	}
 	mode := in.Info.Mode()
 	if (mode.IsRegular() || mode.IsDir()) && !opts.Force && !safefile.OwnedByUserOrRoot(in.Info) {
-		return errNotOurs
+		return errNotOurs()
 	}
 	switch {
 	case mode.IsDir():
@@ -185,7 +187,7 @@ func (in *Input) openFile(f *sys.File) error {
 		return err
 	}
 	if file.Header.Features.Has(perfdata.FeatureDirFormat) {
-		return errors.New("it is one of the files of a recording in directory format; name the directory with `Options.Input`")
+		return errors.New("it is one of the files of a recording in directory format; name the directory with " + report.Mentioned("Input", ""))
 	}
 	in.File, in.Order = file, file.Header.Order
 	if !file.Header.Features.Has(perfdata.FeatureCompressed) && !file.Header.Unfinished {
@@ -248,7 +250,7 @@ func Error(path string, err error) error {
 	case errors.Is(err, perfdata.ErrNoData):
 		advice = "; was perf record stopped before it could write?"
 	case errors.Is(err, perfdata.ErrNotPerfData):
-		advice = "; name the file that perf record wrote with `Options.Input`"
+		advice = "; name the file that perf record wrote with " + report.Mentioned("Input", "")
 	}
 	return &namedError{path, err, advice}
 }

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
@@ -25,7 +28,7 @@ func (in *Input) IsPipe() bool { return in.piped }
 // goroutine after Spool has returned an error. The error is ctx's, or of copying. Damage is no error:
 // whoever reads the file comes to it, too.
 func (in *Input) Spool(ctx context.Context, dir string, seen func(*Recording, Marker)) error {
-	advice := "name an output elsewhere with `Options.Output`"
+	advice := "name an output elsewhere with " + report.Mentioned("Output", "")
 	if dir == "" {
 		dir, advice = os.TempDir(), "name another directory with the variable TMPDIR"
 	}
@@ -69,6 +72,37 @@ func (in *Input) Spool(ctx context.Context, dir string, seen func(*Recording, Ma
 		return Error(in.Path, err)
 	}
 	return nil
+}
+
+// maxKept bounds how many recordings are kept with one name and a number.
+const maxKept = 100
+
+// Keep gives the copy of a pipe the name path, or one with a number if that exists, and returns the name.
+func (in *Input) Keep(path string) (string, error) {
+	self := fmt.Sprintf("/proc/self/fd/%d", in.source.Fd())
+	for n := 1; ; n++ {
+		name := path
+		if n > 1 {
+			name += fmt.Sprintf(".%d", n)
+		}
+		err := sys.Linkat(unix.AT_FDCWD, self, unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW)
+		if errors.Is(err, unix.ENOENT) { // the file had a name, and cannot get another
+			err = in.copyTo(name)
+		}
+		if !errors.Is(err, fs.ErrExist) || n == maxKept {
+			return name, err
+		}
+	}
+}
+
+// copyTo copies the copy of a pipe to a new file.
+func (in *Input) copyTo(name string) error {
+	file, err := sys.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, io.NewSectionReader(in.source, 0, in.Info.Size()))
+	return errors.Join(err, file.Close())
 }
 
 // A spool copies what is read from it.

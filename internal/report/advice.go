@@ -42,10 +42,13 @@ func AdviceOr(err error, otherwise string) string {
 	return otherwise
 }
 
-// ProblemOf returns the problem that an error describes. otherwise is the advice if the error has
+// ProblemOf returns the problem of a file that cannot be used because of an error. otherwise is the advice if the error has
 // none.
 func ProblemOf(file string, err error, otherwise string) Problem {
-	p := Problem{File: file, Offset: -1, Text: err.Error(), Advice: AdviceOr(err, otherwise)}
+	p := Problem{Code: ProblemUnused, File: file, Offset: -1, Text: err.Error(), Advice: AdviceOr(err, otherwise)}
+	if errors.As(err, new(*fs.PathError)) || errors.As(err, new(unix.Errno)) {
+		p.Code = ProblemUnreadable
+	}
 	var advised *AdvisedError
 	if errors.As(err, &advised) {
 		if text, ok := strings.CutSuffix(p.Text, advised.Error()); ok {
@@ -72,11 +75,11 @@ const (
 	PipeCommand     = "perf record -k mono -o - PROGRAM 2>perf.log"
 )
 
-// These are pieces of advice for objects that cannot be written.
-var (
-	AdviceObjects = "name another directory with " + Mentioned("Objects", "DIR")
-	AdviceRoom    = "make room, or " + AdviceObjects
-)
+// AdviceObjects returns advice about objects that cannot be written.
+func AdviceObjects() string { return "name another directory with " + Mentioned("Objects", "DIR") }
+
+// AdviceRoom returns advice about a full disk.
+func AdviceRoom() string { return "make room, or " + AdviceObjects() }
 
 // AdviceVerify returns advice about damage in a dump, or about a dump that does not fit its
 // recording. files are the paths to verify. A recording from a pipe is omitted.
@@ -107,9 +110,9 @@ func AdviceNamed(pid uint32, err error) string {
 // AdviceStore returns advice about objects that cannot be written.
 func AdviceStore(err error) string {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
-		return AdviceRoom
+		return AdviceRoom()
 	}
-	return AdviceOr(err, AdviceObjects)
+	return AdviceOr(err, AdviceObjects())
 }
 
 // AdviceOtherRun is advice about a log of another run.

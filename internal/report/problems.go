@@ -43,7 +43,13 @@ var ErrNothing = errors.New("none of the functions could be injected; no output 
 
 // ErrStrict says that a result would be incomplete, and was not written because of
 // Options.Strict.
-var ErrStrict = errors.New("nothing was written, because of " + Mentioned("Strict", ""))
+var ErrStrict error = strictError{}
+
+type strictError struct{}
+
+func (strictError) Error() string {
+	return "nothing was written, because of " + Mentioned("Strict", "")
+}
 
 // NothingToInject returns the error of a run in which no dump could be used: the problems and
 // ErrNothing.

@@ -1,8 +1,6 @@
 package report
 
-import (
-	"sync"
-)
+import "sync"
 
 // A Phase is a part of a run.
 type Phase int
@@ -30,45 +28,35 @@ const PhaseNone Phase = -1
 // IsInput reports whether the recording has not come yet: it is opened, or a pipe is copied.
 func (p Phase) IsInput() bool { return p == PhaseOpen || p == PhaseStream }
 
+// phases describe the phases for messages, and say which have an amount.
+var phases = [...]struct {
+	text      string
+	isCounted bool
+}{
+	PhaseOpen:    {"opening", false},
+	PhaseSurvey:  {"reading the recording", true},
+	PhaseScan:    {"reading dumps", true},
+	PhaseLogs:    {"reading logs", true},
+	PhaseCode:    {"reading code", false},
+	PhaseSamples: {"reading samples", true},
+	PhasePlan:    {"planning objects", false},
+	PhaseObjects: {"making objects", true},
+	PhaseWrite:   {"writing the result", true},
+	PhaseSync:    {"waiting for the disk", false},
+	PhaseStream:  {"copying the pipe", true},
+	PhaseUndo:    {"removing new files", true},
+}
+
 // String returns a description of the phase for messages.
 func (p Phase) String() string {
-	switch p {
-	case PhaseOpen:
-		return "opening"
-	case PhaseSurvey:
-		return "reading the recording"
-	case PhaseScan:
-		return "reading dumps"
-	case PhaseLogs:
-		return "reading logs"
-	case PhaseCode:
-		return "reading code"
-	case PhaseSamples:
-		return "reading samples"
-	case PhasePlan:
-		return "planning objects"
-	case PhaseObjects:
-		return "making objects"
-	case PhaseWrite:
-		return "writing the result"
-	case PhaseSync:
-		return "waiting for the disk"
-	case PhaseStream:
-		return "copying the pipe"
-	case PhaseUndo:
-		return "removing new files"
+	if p < 0 || int(p) >= len(phases) {
+		return "working"
 	}
-	return "working"
+	return phases[p].text
 }
 
 // IsCounted reports whether the phase has an amount. Done and Total are 0 in others.
-func (p Phase) IsCounted() bool {
-	switch p {
-	case PhaseOpen, PhaseCode, PhasePlan, PhaseSync:
-		return false
-	}
-	return true
-}
+func (p Phase) IsCounted() bool { return p < 0 || int(p) >= len(phases) || phases[p].isCounted }
 
 // A ProgressState says how far a phase is.
 type ProgressState struct {
@@ -99,14 +87,7 @@ func (p *Progress) Writes() bool {
 }
 
 // Write records that files are made from now on.
-func (p *Progress) Write() {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	p.writes = true
-	p.mu.Unlock()
-}
+func (p *Progress) Write() { p.update(func() { p.writes = true }) }
 
 // Finished reports whether the result is complete: its last byte is written, and durable where that
 // was asked for.
@@ -117,14 +98,7 @@ func (p *Progress) Finished() bool {
 }
 
 // Finish records that the result is complete.
-func (p *Progress) Finish() {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	p.finished = true
-	p.mu.Unlock()
-}
+func (p *Progress) Finish() { p.update(func() { p.finished = true }) }
 
 // State returns how far the run is.
 func (p *Progress) State() ProgressState {
@@ -138,43 +112,29 @@ func (p *Progress) State() ProgressState {
 	return now
 }
 
-// Begin begins a phase. total is its size in its unit, or 0. p may be nil.
+// Begin begins a phase. total is its size in its unit, or 0.
 func (p *Progress) Begin(phase Phase, total int64) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	p.now, p.beside = ProgressState{Phase: phase, Total: total}, ProgressState{}
-	p.mu.Unlock()
+	p.update(func() { p.now, p.beside = ProgressState{Phase: phase, Total: total}, ProgressState{} })
 }
 
 // Set sets how much of the phase is done.
-func (p *Progress) Set(done int64) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	p.now.Done = done
-	p.mu.Unlock()
-}
+func (p *Progress) Set(done int64) { p.update(func() { p.now.Done = done }) }
 
 // Add adds n to what is done.
-func (p *Progress) Add(n int64) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	p.now.Done += n
-	p.mu.Unlock()
-}
+func (p *Progress) Add(n int64) { p.update(func() { p.now.Done += n }) }
 
 // ReadBeside sets how much was read of data that goes into the result in addition to the
 // recording.
 func (p *Progress) ReadBeside(done, total int64) {
+	p.update(func() { p.beside.Done, p.beside.Total = done, total })
+}
+
+// update changes p under its lock. p may be nil.
+func (p *Progress) update(change func()) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
-	p.beside.Done, p.beside.Total = done, total
-	p.mu.Unlock()
+	defer p.mu.Unlock()
+	change()
 }

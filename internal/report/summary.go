@@ -81,29 +81,6 @@ func (s *Summary) Functions() (n int) {
 	return n
 }
 
-// A Problem is something that is, or may be, missing in the output.
-type Problem struct {
-	File   string `json:"file,omitempty"`   // empty for the run as a whole
-	Offset int64  `json:"offset"`           // in File, in bytes, or -1
-	Text   string `json:"text"`             // the fault and its effect
-	Advice string `json:"advice,omitempty"` // what to do
-}
-
-// String returns the problem as one line.
-func (p Problem) String() string {
-	s := p.Text
-	if at := fmt.Sprintf("%#x", p.Offset); p.Offset >= 0 && !strings.Contains(s, at) {
-		s = "at offset " + at + ": " + s
-	}
-	if p.Advice != "" {
-		s = withAdvice(s, p.Advice)
-	}
-	if p.File != "" {
-		return About(p.File, s)
-	}
-	return Once(s)
-}
-
 // A SampleSummary counts the samples of the recording.
 type SampleSummary struct {
 	Total int64 `json:"total"` // in all processes and in the kernel
@@ -237,8 +214,8 @@ func (d *DumpSummary) CutText() string {
 	return fmt.Sprintf("it ends inside a record, at offset %#x", d.Cut)
 }
 
-// CutAdvice returns advice about that.
-func (d *DumpSummary) CutAdvice() string {
+// CutAdvice returns advice about that. again returns a proposal of a run with another setting.
+func (d *DumpSummary) CutAdvice(again func(Setting) string) string {
 	if strings.HasPrefix(d.CutName, dotnetStub) {
 		return ".NET 10.0 does so up to 10.0.11: set DOTNET_PerfMapStubGranularity=2 and record again"
 	}
@@ -247,7 +224,7 @@ func (d *DumpSummary) CutAdvice() string {
 	}
 	return d.CutCause() + "; " + map[Writer]string{
 		WriterUnknown: "if there is a longer copy, name its directory with " + Mentioned("DumpDirs", "") + "; to keep the rest next time: " + recordCommand,
-		WriterRuns:    "let it end, and inject again, or read the rest from its memory: " + Again(Mentioned("Live", fmt.Sprint(d.PID))),
+		WriterRuns:    "let it end, and inject again, or read the rest from its memory: " + again(Setting{Field: "Live", Value: fmt.Sprint(d.PID), Again: true}),
 		WriterEnded:   "to keep the rest next time: " + recordCommand,
 	}[d.Writer]
 }

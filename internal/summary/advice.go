@@ -6,20 +6,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
 // writeAdvice says once what several dumps lack, and which option or flag adds it.
-func writeAdvice(w io.Writer, s *engine.Summary) {
+func writeAdvice(w io.Writer, s *report.Summary) {
 	wants := func(kind string) bool {
-		return slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return d.Kind == kind && wantsCode(d) })
+		return slices.ContainsFunc(s.Dumps, func(d report.DumpSummary) bool { return d.Kind == kind && wantsCode(d) })
 	}
-	if wants(engine.KindMono) {
+	if wants(formats.Mono) {
 		fmt.Fprintln(w, "Mono's logs hold no code, so perf annotate shows none: see jitinject help mono for sources of code")
 	}
-	if wants(engine.KindJ9) {
+	if wants(formats.J9) {
 		fmt.Fprintln(w, "these captures hold no code, so perf annotate shows none: see jitinject help openj9 for sources of code")
 	}
 	if slices.ContainsFunc(s.Dumps, lacksPHPLines) {
@@ -45,13 +46,13 @@ func writeAdvice(w io.Writer, s *engine.Summary) {
 
 // wantsCode reports whether samples are in functions with unknown code, because
 // no option names its place.
-func wantsCode(d engine.DumpSummary) bool {
+func wantsCode(d report.DumpSummary) bool {
 	return d.CodeFiles == 0 && d.WithoutCode > (d.Functions-d.Empty-d.InImages-d.Unreferenced)/2 && (d.Samples == nil || d.Samples.InJIT > 0)
 }
 
 // lacksPHPLines reports whether samples are in functions of PHP, which never have lines.
-func lacksPHPLines(d engine.DumpSummary) bool {
-	return strings.HasPrefix(d.Command, "php") && d.Kind == engine.KindJitdump && d.WithLines == 0 && samplesOf(&d).InJIT > 0
+func lacksPHPLines(d report.DumpSummary) bool {
+	return strings.HasPrefix(d.Command, "php") && d.Kind == formats.Jitdump && d.WithLines == 0 && samplesOf(&d).InJIT > 0
 }
 
 // asksForLog reports whether a command line has the flags with which V8 writes its log.

@@ -5,30 +5,31 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // Where code is missing, it is said once, and not that a core is needed where there was one.
 func TestSummary_CodeMissing(t *testing.T) {
 	for _, x := range []struct {
-		change func(d *engine.DumpSummary)
+		change func(d *report.DumpSummary)
 		want   string
 		no     string
 		times  int
 	}{
-		{func(d *engine.DumpSummary) {}, "Mono's logs hold no code", "in no file of", 1},
-		{func(d *engine.DumpSummary) { d.Samples.InJIT = 0 }, "", "code", 0}, // nobody looks for any
-		{func(d *engine.DumpSummary) { d.CodeFiles = 1 }, "the code of 900 of its functions is in no file of --code-from; the memory of others was reused", "hold no code", 3},
-		{func(d *engine.DumpSummary) { d.CodeFiles, d.Late = 1, 800 }, "in no file of --code-from; 800 functions were loaded after the core dump was made: make the core dump later", "hold no code", 3},
-		{func(d *engine.DumpSummary) { d.CodeFiles, d.WithoutCode, d.Late = 1, 100, 80 }, "", "code", 0}, // said with -v
-		{func(d *engine.DumpSummary) { d.Kind, d.WithoutCode = engine.KindJ9, 1 }, "its captures have no code of 1 of its functions", "hold no code", 3},
-		{func(d *engine.DumpSummary) { d.Kind, d.WithoutCode = engine.KindJ9, 0 }, "", "no code", 0},
+		{func(d *report.DumpSummary) {}, "Mono's logs hold no code", "in no file of", 1},
+		{func(d *report.DumpSummary) { d.Samples.InJIT = 0 }, "", "code", 0}, // nobody looks for any
+		{func(d *report.DumpSummary) { d.CodeFiles = 1 }, "the code of 900 of its functions is in no file of --code-from; the memory of others was reused", "hold no code", 3},
+		{func(d *report.DumpSummary) { d.CodeFiles, d.Late = 1, 800 }, "in no file of --code-from; 800 functions were loaded after the core dump was made: make the core dump later", "hold no code", 3},
+		{func(d *report.DumpSummary) { d.CodeFiles, d.WithoutCode, d.Late = 1, 100, 80 }, "", "code", 0}, // said with -v
+		{func(d *report.DumpSummary) { d.Kind, d.WithoutCode = formats.J9, 1 }, "its captures have no code of 1 of its functions", "hold no code", 3},
+		{func(d *report.DumpSummary) { d.Kind, d.WithoutCode = formats.J9, 0 }, "", "no code", 0},
 	} {
 		s := dumps(3)
 		for i := range s.Dumps {
 			d := &s.Dumps[i]
-			d.Samples = &engine.JitSamples{InJIT: 100, Resolved: 100}
-			d.Kind, d.Functions, d.WithoutCode = engine.KindMono, 1000, 900
+			d.Samples = &report.JitSamples{InJIT: 100, Resolved: 100}
+			d.Kind, d.Functions, d.WithoutCode = formats.Mono, 1000, 900
 			x.change(d)
 		}
 		var out bytes.Buffer
@@ -48,17 +49,17 @@ func TestSummary_PHPWithoutLines(t *testing.T) {
 		samples       int64
 		want          int
 	}{
-		{"php", engine.KindJitdump, 0, 7, 1},
-		{"php8.2", engine.KindJitdump, 0, 7, 1},
-		{"php", engine.KindJitdump, 0, 0, 0},
-		{"php", engine.KindJitdump, 3, 7, 0}, // of a later version
-		{"php", engine.KindPerfMap, 0, 7, 0}, // no map has lines
-		{"node", engine.KindJitdump, 0, 7, 0},
+		{"php", formats.Jitdump, 0, 7, 1},
+		{"php8.2", formats.Jitdump, 0, 7, 1},
+		{"php", formats.Jitdump, 0, 0, 0},
+		{"php", formats.Jitdump, 3, 7, 0}, // of a later version
+		{"php", formats.PerfMap, 0, 7, 0}, // no map has lines
+		{"node", formats.Jitdump, 0, 7, 0},
 	} {
 		s := dumps(3)
 		for i := range s.Dumps {
 			d := &s.Dumps[i]
-			d.Command, d.Kind, d.WithLines, d.Samples = c.command, c.kind, c.lines, &engine.JitSamples{InJIT: c.samples, Resolved: c.samples}
+			d.Command, d.Kind, d.WithLines, d.Samples = c.command, c.kind, c.lines, &report.JitSamples{InJIT: c.samples, Resolved: c.samples}
 		}
 		var out bytes.Buffer
 		Write(&out, s, Options{})

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // maxName is how many characters of a function's name are in the table. Names of generic functions may
@@ -19,8 +19,8 @@ const maxName = 60
 const minShare = 0.005
 
 // hot returns the functions that are worth a line. They are sorted.
-func hot(functions []engine.HotFunction) []engine.HotFunction {
-	n := slices.IndexFunc(functions, func(f engine.HotFunction) bool { return f.Share < minShare })
+func hot(functions []report.HotFunction) []report.HotFunction {
+	n := slices.IndexFunc(functions, func(f report.HotFunction) bool { return f.Share < minShare })
 	if n < 0 {
 		return functions
 	}
@@ -29,7 +29,7 @@ func hot(functions []engine.HotFunction) []engine.HotFunction {
 
 // writeHottest writes a table of the hottest functions, or else of those that most callchains pass
 // through.
-func writeHottest(w io.Writer, s *engine.Summary) {
+func writeHottest(w io.Writer, s *report.Summary) {
 	if s.Hottest == nil {
 		return
 	}
@@ -45,7 +45,7 @@ func writeHottest(w io.Writer, s *engine.Summary) {
 		what += " of " + quote.Printable(s.Hottest.Event)
 	}
 	fmt.Fprintf(w, "%s (%s)\n", title, what)
-	several := slices.ContainsFunc(functions, func(f engine.HotFunction) bool { return f.PID != functions[0].PID })
+	several := slices.ContainsFunc(functions, func(f report.HotFunction) bool { return f.PID != functions[0].PID })
 	rows := make([][]string, 0, len(functions))
 	for i := range functions {
 		f := &functions[i]
@@ -115,7 +115,7 @@ func placeText(file string, line int) string {
 
 // hotLineText says which line has the most samples of a function. It names the file if that is not the
 // function's own.
-func hotLineText(f *engine.HotFunction) string {
+func hotLineText(f *report.HotFunction) string {
 	if f.HotLine == 0 {
 		return ""
 	}
@@ -143,7 +143,7 @@ var nextCommands = []struct{ command, option string }{
 }
 
 // writeNext names the commands that show more, unless there is nothing in functions to show.
-func writeNext(w io.Writer, s *engine.Summary) {
+func writeNext(w io.Writer, s *report.Summary) {
 	if s.Output == "-" || s.Hottest == nil || len(s.Hottest.Functions)+len(s.Hottest.Callers) == 0 {
 		return
 	}

@@ -3,13 +3,13 @@ package summary
 import (
 	"fmt"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
 // linesText describes the decision about the addresses of a dump's lines. Without all, it
 // is "" unless the decision is a guess.
-func linesText(a *engine.LineAddresses, all bool) string {
+func linesText(a *report.LineAddresses, all bool) string {
 	if a == nil || a.Tables == 0 {
 		return ""
 	}
@@ -35,7 +35,7 @@ func linesText(a *engine.LineAddresses, all bool) string {
 }
 
 // startsText returns how many entries are at starts of instructions.
-func startsText(f engine.AddressFit) string {
+func startsText(f report.AddressFit) string {
 	switch share := 100 * float64(f.AtStarts) / float64(max(f.Known, 1)); f.AtStarts {
 	case 0:
 		return "none"

@@ -3,13 +3,13 @@ package summary
 import (
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // linesText describes each decision with -v, and only guesses without.
 func TestLinesText_ForEachDecision(t *testing.T) {
-	evidence := engine.LineAddresses{
-		Skew: 64, Tables: 1, Rows: 1, AsWritten: engine.AddressFit{Known: 1000, AtStarts: 250, Outside: 3}, MovedBack: engine.AddressFit{Tables: 1, Known: 100000, AtStarts: 99999},
+	evidence := report.LineAddresses{
+		Skew: 64, Tables: 1, Rows: 1, AsWritten: report.AddressFit{Known: 1000, AtStarts: 250, Outside: 3}, MovedBack: report.AddressFit{Tables: 1, Known: 100000, AtStarts: 99999},
 	}
 	const fit = "; at starts of instructions: 25.0 % of 1,000 as written, 99.9 % of 100,000 if moved back by 64 bytes; outside the code: 3 and 0"
 	for _, c := range []struct{ decision, basis, short, long string }{
@@ -28,7 +28,7 @@ func TestLinesText_ForEachDecision(t *testing.T) {
 			t.Errorf("%s by %s with -v: %q, want %q", c.decision, c.basis, got, c.long)
 		}
 	}
-	if got := linesText(nil, true) + linesText(&engine.LineAddresses{Decision: "undecided"}, true); got != "" {
+	if got := linesText(nil, true) + linesText(&report.LineAddresses{Decision: "undecided"}, true); got != "" {
 		t.Errorf("without tables: %q", got)
 	}
 }

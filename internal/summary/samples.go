@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
@@ -13,15 +14,15 @@ import (
 const fewSamples = 20
 
 // samplesOf returns the counts of a dump, which may be missing.
-func samplesOf(d *engine.DumpSummary) engine.JitSamples {
+func samplesOf(d *report.DumpSummary) report.JitSamples {
 	if d.Samples == nil {
-		return engine.JitSamples{}
+		return report.JitSamples{}
 	}
 	return *d.Samples
 }
 
 // samplesInJIT counts the samples in jitted code, also of processes without a dump.
-func samplesInJIT(s *engine.Summary) (n int64) {
+func samplesInJIT(s *report.Summary) (n int64) {
 	for i := range s.Dumps {
 		n += samplesOf(&s.Dumps[i]).InJIT
 	}
@@ -33,17 +34,17 @@ func samplesInJIT(s *engine.Summary) (n int64) {
 
 // unresolvedText says where the unresolved samples of a dump are. Without all, it is "" if they are
 // at most 1 % of the samples in jitted code.
-func unresolvedText(d *engine.DumpSummary, all bool) string {
+func unresolvedText(d *report.DumpSummary, all bool) string {
 	s := samplesOf(d)
 	unresolved := s.InJIT - s.Resolved
 	switch {
 	case unresolved == 0 || unresolved <= s.InJIT/100 && !all:
 		return ""
-	case d.Kind == engine.KindGDBJIT:
+	case d.Kind == formats.GDBJIT:
 		return fmt.Sprintf("%s of its samples are in code that the process had removed, or did not register, when its memory was read", words.Number(unresolved))
 	}
 	file := "dump"
-	if d.Kind == engine.KindPerfMap {
+	if d.Kind == formats.PerfMap {
 		file = "map"
 	}
 	var parts []string
@@ -67,11 +68,11 @@ func unresolvedText(d *engine.DumpSummary, all bool) string {
 
 // callersText says what is known of the callers of samples if none is in a function of a dump itself,
 // or else is "". Functions that are missing may be in samples, and in stacks.
-func callersText(d *engine.DumpSummary) string {
+func callersText(d *report.DumpSummary) string {
 	c := d.Callers
 	isWhole := d.Cut < 0 && samplesOf(d).InJIT == samplesOf(d).Resolved
 	switch {
-	case d.Samples == nil || d.Samples.Resolved > 0 || d.Functions == 0:
+	case d.Samples == nil || d.Samples.Resolved > 0 || d.Functions == 0, d.Samples.InJIT > 0 && c == nil:
 		return ""
 	case c != nil && c.With > 0 && !isWhole:
 		return fmt.Sprintf("its functions are callers in %s of %s", words.Number(c.With), words.Count(c.Stacks, "stack"))
@@ -89,7 +90,7 @@ func callersText(d *engine.DumpSummary) string {
 
 // idleAdvice says how functions come into samples that are in none, if that is known of the runtime,
 // or else is "".
-func idleAdvice(d *engine.DumpSummary) string {
+func idleAdvice(d *report.DumpSummary) string {
 	switch {
 	case strings.HasPrefix(d.Command, "python") && d.Callers.Copies == 0:
 		return "; record with --call-graph dwarf, as a Python without frame pointers hides them from -g"

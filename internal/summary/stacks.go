@@ -3,7 +3,7 @@ package summary
 import (
 	"fmt"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
@@ -16,7 +16,7 @@ const (
 
 // stackText returns a message that copies of stacks are too small, or "" if at most half of
 // them are full, or if larger ones would not help.
-func stackText(s *engine.StackSummary) string {
+func stackText(s *report.StackSummary) string {
 	if s == nil || s.Own || s.Samples < fewSamples || 2*s.Full <= s.Samples {
 		return ""
 	}

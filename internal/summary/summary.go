@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
@@ -26,7 +26,7 @@ type Options struct {
 
 // Write writes a summary as text. Lines end with a newline. Untrusted names in it are printed so that
 // a terminal executes none of their characters. Errors of w are ignored. s is not changed.
-func Write(w io.Writer, s *engine.Summary, opts Options) {
+func Write(w io.Writer, s *report.Summary, opts Options) {
 	if n := samplesInJIT(s); n < fewSamples && opts.Failure != "" && !opts.All {
 		writeFailure(w, opts.Failure, n)
 		return
@@ -59,7 +59,7 @@ func writeFailure(w io.Writer, failure string, n int64) {
 }
 
 // writeWhole says what came of the run.
-func writeWhole(w io.Writer, s *engine.Summary) {
+func writeWhole(w io.Writer, s *report.Summary) {
 	output := streamName(s.Output, "standard output")
 	if calls := callsOf(s); calls > 0 && s.Mappings == 0 {
 		fmt.Fprintf(w, "%s: %s", output, words.Count(calls, "call"))
@@ -99,7 +99,7 @@ func streamName(path, stream string) string {
 }
 
 // writeReasons says why there was nothing to inject.
-func writeReasons(w io.Writer, s *engine.Summary) {
+func writeReasons(w io.Writer, s *report.Summary) {
 	for _, r := range s.Reasons {
 		fmt.Fprintln(w, r.Text)
 		if r.Advice != "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // Objects that were replaced are told of without alarm: mostly they are of the same recording,
@@ -48,7 +48,7 @@ func TestSummary_FailedCommand(t *testing.T) {
 		{0, 0, true, ""},
 	} {
 		s := dumps(1)
-		s.Dumps[0].Samples, s.Samples.WithoutDump = &engine.JitSamples{InJIT: c.inJIT, Resolved: c.inJIT}, c.withoutDump
+		s.Dumps[0].Samples, s.Samples.WithoutDump = &report.JitSamples{InJIT: c.inJIT, Resolved: c.inJIT}, c.withoutDump
 		var out bytes.Buffer
 		Write(&out, s, Options{All: c.all, Failure: "node ended with exit code 1"})
 		if text := out.String(); c.want != "" && text != c.want || c.want == "" && !strings.Contains(text, "mapping") {

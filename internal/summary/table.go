@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
@@ -17,15 +17,15 @@ import (
 const maxDumps = 20
 
 // writeDumps writes the table of all dumps. It has no lines of its own for small ones among many.
-func writeDumps(w io.Writer, s *engine.Summary, opts Options) {
-	dumps := make([]*engine.DumpSummary, len(s.Dumps))
+func writeDumps(w io.Writer, s *report.Summary, opts Options) {
+	dumps := make([]*report.DumpSummary, len(s.Dumps))
 	for i := range s.Dumps {
 		dumps[i] = &s.Dumps[i]
 	}
-	slices.SortStableFunc(dumps, func(a, b *engine.DumpSummary) int { return cmp.Compare(a.PID, b.PID) })
-	var more []*engine.DumpSummary
+	slices.SortStableFunc(dumps, func(a, b *report.DumpSummary) int { return cmp.Compare(a.PID, b.PID) })
+	var more []*report.DumpSummary
 	if len(dumps) > maxDumps && !opts.All {
-		slices.SortStableFunc(dumps, func(a, b *engine.DumpSummary) int {
+		slices.SortStableFunc(dumps, func(a, b *report.DumpSummary) int {
 			return cmp.Or(cmp.Compare(samplesOf(b).InJIT, samplesOf(a).InJIT), cmp.Compare(b.Functions, a.Functions))
 		})
 		dumps, more = dumps[:maxDumps*3/4], dumps[maxDumps*3/4:]
@@ -52,25 +52,25 @@ func writeDumps(w io.Writer, s *engine.Summary, opts Options) {
 type column struct {
 	title  string
 	always bool
-	value  func(*engine.DumpSummary) string // "" for zero
+	value  func(*report.DumpSummary) string // "" for zero
 }
 
 var columns = []column{
-	{"functions", true, func(d *engine.DumpSummary) string { return positive(d.Functions) }},
-	{"moved", false, func(d *engine.DumpSummary) string { return positive(d.Moved) }},
-	{"no code", false, func(d *engine.DumpSummary) string { return positive(d.Empty) }},
-	{"in images", false, func(d *engine.DumpSummary) string { return positive(d.InImages) }},
-	{"left out", false, func(d *engine.DumpSummary) string { return positive(d.Unreferenced) }},
-	{"lines", false, func(d *engine.DumpSummary) string { return positive(d.WithLines) }},
-	{"inlines", false, func(d *engine.DumpSummary) string { return positive(d.Inlining) }},
-	{"unwind", false, func(d *engine.DumpSummary) string { return positive(d.Unwind.Sent + d.Unwind.Derived) }},
-	{"samples", false, func(d *engine.DumpSummary) string { // 0 says something
+	{"functions", true, func(d *report.DumpSummary) string { return positive(d.Functions) }},
+	{"moved", false, func(d *report.DumpSummary) string { return positive(d.Moved) }},
+	{"no code", false, func(d *report.DumpSummary) string { return positive(d.Empty) }},
+	{"in images", false, func(d *report.DumpSummary) string { return positive(d.InImages) }},
+	{"left out", false, func(d *report.DumpSummary) string { return positive(d.Unreferenced) }},
+	{"lines", false, func(d *report.DumpSummary) string { return positive(d.WithLines) }},
+	{"inlines", false, func(d *report.DumpSummary) string { return positive(d.Inlining) }},
+	{"unwind", false, func(d *report.DumpSummary) string { return positive(d.Unwind.Sent + d.Unwind.Derived) }},
+	{"samples", false, func(d *report.DumpSummary) string { // 0 says something
 		if d.Samples == nil {
 			return ""
 		}
 		return words.Number(d.Samples.InJIT)
 	}},
-	{"resolved", false, func(d *engine.DumpSummary) string { return share(samplesOf(d)) }},
+	{"resolved", false, func(d *report.DumpSummary) string { return share(samplesOf(d)) }},
 }
 
 // A table has a row for each dump.
@@ -88,10 +88,10 @@ type row struct {
 }
 
 // newTable chooses the columns.
-func newTable(s *engine.Summary) *table {
+func newTable(s *report.Summary) *table {
 	t := &table{width: []int{len("process")}}
 	for _, c := range columns {
-		if c.always || slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return c.value(&d) != "" }) {
+		if c.always || slices.ContainsFunc(s.Dumps, func(d report.DumpSummary) bool { return c.value(&d) != "" }) {
 			t.columns = append(t.columns, c)
 			t.width = append(t.width, len(c.title))
 		}
@@ -99,7 +99,7 @@ func newTable(s *engine.Summary) *table {
 	return t
 }
 
-func (t *table) add(name string, d *engine.DumpSummary, path string, notes []string) {
+func (t *table) add(name string, d *report.DumpSummary, path string, notes []string) {
 	r := row{name: strings.TrimSpace(name), path: path, notes: notes}
 	t.width[0] = max(t.width[0], utf8.RuneCountInString(r.name))
 	for i, c := range t.columns {
@@ -132,8 +132,8 @@ func (t *table) write(w io.Writer) {
 }
 
 // sumOf adds dumps up.
-func sumOf(dumps []*engine.DumpSummary) *engine.DumpSummary {
-	all := &engine.DumpSummary{Samples: new(engine.JitSamples)}
+func sumOf(dumps []*report.DumpSummary) *report.DumpSummary {
+	all := &report.DumpSummary{Samples: new(report.JitSamples)}
 	for _, d := range dumps {
 		all.Functions += d.Functions
 		all.Moved += d.Moved
@@ -159,7 +159,7 @@ func positive(n int) string {
 }
 
 // share says how many samples resolve. It is 100 % only if all do, and 0 only if none does.
-func share(s engine.JitSamples) string {
+func share(s report.JitSamples) string {
 	switch {
 	case s.InJIT == 0:
 		return ""

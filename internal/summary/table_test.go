@@ -8,17 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
 // dumps makes a summary of so many.
-func dumps(n int) *engine.Summary {
-	s := &engine.Summary{Input: "perf.data", Output: "out.data", Markers: n, Samples: new(engine.SampleSummary), Elapsed: 61e9}
+func dumps(n int) *report.Summary {
+	s := &report.Summary{Input: "perf.data", Output: "out.data", Markers: n, Samples: new(report.SampleSummary), Elapsed: 61e9}
 	for i := range n {
-		s.Dumps = append(s.Dumps, engine.DumpSummary{
+		s.Dumps = append(s.Dumps, report.DumpSummary{
 			PID: uint32(1000 + i), Command: "node\x1b[2J", Path: fmt.Sprintf("/tmp/jit-%d.dump", 1000+i), Objects: fmt.Sprintf("/o/%d", i), Functions: 10 * i, Cut: -1,
-			Samples: &engine.JitSamples{InJIT: int64(100 * i), Resolved: int64(99 * i)},
+			Samples: &report.JitSamples{InJIT: int64(100 * i), Resolved: int64(99 * i)},
 		})
 	}
 	return s
@@ -59,7 +59,7 @@ func TestSummary_ManyDumps(t *testing.T) {
 }
 
 func TestShare_Rounding(t *testing.T) {
-	for want, s := range map[string]engine.JitSamples{
+	for want, s := range map[string]report.JitSamples{
 		"": {}, "100 %": {InJIT: 3, Resolved: 3}, "0 %": {InJIT: 3}, "99.9 %": {InJIT: 1e9, Resolved: 1e9 - 1}, "0.1 %": {InJIT: 1e9, Resolved: 1}, "66.7 %": {InJIT: 3, Resolved: 2},
 	} {
 		if got := share(s); got != want {

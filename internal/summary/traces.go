@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
 // writeTraces says what came of logs of calls.
-func writeTraces(w io.Writer, s *engine.Summary) {
+func writeTraces(w io.Writer, s *report.Summary) {
 	for i := range s.Traces {
 		t := &s.Traces[i]
 		fmt.Fprintf(w, "%d %s: %s in %s, %s of their own time (waiting included), in event %s, from %s\n", t.PID, quote.Printable(t.Command), words.Count(t.Calls, "call"), words.Count(t.Threads, "thread"),
@@ -24,7 +24,7 @@ func writeTraces(w io.Writer, s *engine.Summary) {
 }
 
 // callsOf counts the calls that were put in.
-func callsOf(s *engine.Summary) (n int64) {
+func callsOf(s *report.Summary) (n int64) {
 	for i := range s.Traces {
 		n += s.Traces[i].Calls
 	}
@@ -35,7 +35,7 @@ func callsOf(s *engine.Summary) (n int64) {
 const badClock = 500_000
 
 // traceNotes says what is special about a trace.
-func traceNotes(t *engine.TraceSummary) (notes []string) {
+func traceNotes(t *report.TraceSummary) (notes []string) {
 	note := func(n int64, one, many string) {
 		if n > 0 {
 			notes = append(notes, words.Plural(int(n), one, many))

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // What is said of traces, where there is nothing else.
 func TestSummary_OnlyTraces(t *testing.T) {
-	s := &engine.Summary{Output: "out.data", Elapsed: 5e6, Traces: []engine.TraceSummary{
+	s := &report.Summary{Output: "out.data", Elapsed: 5e6, Traces: []report.TraceSummary{
 		{PID: 7, Command: "prog", Path: "xray-log.prog", Event: "xray", Threads: 1, Calls: 8021, Traced: 6_600_000, Cut: 5500, TooDeep: 1, CutNotes: 2},
 		{PID: 8, Command: "prog", Path: "xray-log.prog.2", Event: "xray", Threads: 2, Calls: 1000},
 	}}

@@ -80,7 +80,7 @@ func (d *Objects) reportLost(path string, found *report.Findings) {
 	}
 	text := fmt.Sprintf("of the functions that it has registered for debuggers, %d are left out: %s", d.Lost.Total(), reasons[2:])
 	if len(d.functions) == 0 && d.Lost.Total() > d.Lost.Contradicted {
-		found.Problem(report.Problem{File: path, Offset: -1, Text: text, Advice: adviceVerify(path)})
+		found.Problem(report.Problem{Code: report.ProblemUnused, File: path, Offset: -1, Text: text, Advice: adviceVerify(path)})
 		return
 	}
 	found.Note(quote.Printable(path) + ": " + text)

@@ -76,7 +76,7 @@ func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
 		return
 	}
 	if err != nil {
-		found.Problem(report.Problem{File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; the code that it has registered for debuggers (%s) is not used", err, counted(len(r.Objects), "object")),
+		found.Problem(report.Problem{Code: report.ProblemUnused, File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; the code that it has registered for debuggers (%s) is not used", err, counted(len(r.Objects), "object")),
 			Advice: "name a core dump of the process that was recorded"})
 		return
 	}
@@ -135,7 +135,7 @@ func reportFaults(path string, r *registered.Registered, dumped bool, found *rep
 		if i == maxReported {
 			text = fmt.Sprintf("%d more faults of registered objects", len(faults)-maxReported)
 		}
-		p := report.Problem{File: path, Offset: -1, Text: text, Advice: advice}
+		p := report.Problem{Code: report.ProblemDamage, File: path, Offset: -1, Text: text, Advice: advice}
 		if dumped {
 			found.Note(p.String())
 		} else {

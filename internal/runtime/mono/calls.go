@@ -47,7 +47,7 @@ func Traces(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 			continue
 		}
 		if d.Match.Kind == report.ClockNone {
-			found.Problem(report.Problem{File: d.Path, Offset: -1, Text: "its times cannot be matched with the recording's, so the calls in it are left out", Advice: report.AdviceClock})
+			found.Problem(report.Problem{Code: report.ProblemClock, File: d.Path, Offset: -1, Text: "its times cannot be matched with the recording's, so the calls in it are left out", Advice: report.AdviceClock})
 			continue
 		}
 		t, err := openTrace(ctx, rec, d, log, code, opts)

@@ -29,7 +29,7 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 		began = fmt.Sprintf("%s; it was started with %s", who, quote.Printable(outputs[0].Option))
 	}
 	r.Kind = report.ReasonNoDump
-	r.Advice = report.Again(report.MentionedFile(Kind, fmt.Sprint(pid), "FILE"))
+	r.Advice = f.Opts.Again(report.Setting{Field: "SideFiles", Kind: Kind, PID: fmt.Sprint(pid), Value: "FILE"})
 	switch {
 	case ok:
 		r.Text = fmt.Sprintf("%s; %s is not its log: %v", began, quote.Printable(refused.Path), refused.Err)

@@ -58,7 +58,7 @@ func namedLog(ctx context.Context, f *locate.Finder, n config.SideFile, found *r
 		if pid, err = ownerOf(f.Rec, log); err != nil && f.Opts.PID != 0 {
 			pid = f.Opts.PID
 		} else if err != nil {
-			advice := "name its process: " + report.MentionedFile(Kind, "PID", report.NamedPath(n.Path))
+			advice := "name its process: " + report.MentionedSideFile(Kind, "PID", n.Path)
 			if log.PID() != 0 && f.Rec.Processes[log.PID()] == nil {
 				advice = report.AdviceOtherRun
 			}

@@ -17,7 +17,7 @@ func (m *Log) Report(path string, s *report.DumpSummary) (found report.Findings)
 	case n > 0 && onlyMethods(m.header.Args): // there is no remedy here, either
 		found.Note(fmt.Sprintf("%s: %s no address in this log, because Mono freed their code before it wrote the log, as when AppDomains are unloaded; samples in them stay without names", path, haveMethods(n)))
 	case n > 0:
-		found.Problem(report.Problem{File: s.Path, Offset: -1, Text: fmt.Sprintf("it has no addresses of %d methods; samples in them have no names", n),
+		found.Problem(report.Problem{Code: report.ProblemUnnamed, File: s.Path, Offset: -1, Text: fmt.Sprintf("it has no addresses of %d methods; samples in them have no names", n),
 			Advice: "record with mono --profile=log:nodefaults,jit"})
 	}
 	return found

@@ -32,7 +32,7 @@ func DropUnmapped(rec *recording.Recording, d *model.Dump, found *report.Finding
 	case float64(n) <= maxUnmapped*float64(log.Astray+len(log.Events)):
 		found.Note(fmt.Sprintf("%s: %s (Mono had freed them before it wrote the log, as when AppDomains are unloaded)", quote.Printable(d.Path), text))
 	default:
-		found.Problem(report.Problem{File: d.Path, Offset: -1, Text: text, Advice: report.AdviceOtherRun})
+		found.Problem(report.Problem{Code: report.ProblemUnnamed, File: d.Path, Offset: -1, Text: text, Advice: report.AdviceOtherRun})
 	}
 }
 

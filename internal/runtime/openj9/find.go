@@ -115,7 +115,7 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen
 				advice = report.AdviceOtherRun
 			}
 			f.Left.Captures++
-			found.Problem(report.Problem{Offset: -1, Text: err.Error() + "; its functions are missing", Advice: advice})
+			found.Problem(report.Problem{Code: report.ProblemUnused, Offset: -1, Text: err.Error() + "; its functions are missing", Advice: advice})
 			continue
 		case seen[filepath.Clean(c.Path)]: // named twice, or by its other file
 			continue
@@ -141,7 +141,7 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen
 
 // withoutJSON returns the problem of metadata files in a directory that have no JSON file.
 func withoutJSON(dir string, bins []string) report.Problem {
-	p := report.Problem{File: dir, Offset: -1, Advice: "add the JSON, or put what is no metadata of OpenJ9 into another directory"}
+	p := report.Problem{Code: report.ProblemUnused, File: dir, Offset: -1, Advice: "add the JSON, or put what is no metadata of OpenJ9 into another directory"}
 	if len(bins) == 1 {
 		p.Text = fmt.Sprintf("%s is left out: a capture needs a JSON file beside it", namesOf(bins))
 	} else {
@@ -168,16 +168,16 @@ func markCaptures(f *locate.Finder, pid uint32, captures []*Capture, found *repo
 	d := NewCaptures(captures, f.Rec.Machine)
 	f.Left.Captures += len(d.Clashes)
 	for _, x := range d.Clashes {
-		found.Problem(report.Problem{File: x.Capture.Path, Offset: -1, Text: fmt.Sprintf("it overlaps code of %s and has no time; it is left out", quote.Printable(x.Other.Path)),
+		found.Problem(report.Problem{Code: report.ProblemUnused, File: x.Capture.Path, Offset: -1, Text: fmt.Sprintf("it overlaps code of %s and has no time; it is left out", quote.Printable(x.Other.Path)),
 			Advice: `give both a "time" in their JSON`})
 	}
 	for _, c := range d.Captures() {
 		for _, err := range c.CodeErrors {
-			found.Problem(report.Problem{File: c.Path, Offset: -1, Text: err.Error() + "; that code is without instructions, unless " + report.Mentioned("CodeFrom", "") + " has them",
+			found.Problem(report.Problem{Code: report.ProblemNoCode, File: c.Path, Offset: -1, Text: err.Error() + "; that code is without instructions, unless " + report.Mentioned("CodeFrom", "") + " has them",
 				Advice: "leave the name out of the JSON, and name a core dump of the process if there is one: " + report.Mentioned("CodeFrom", "FILE")})
 		}
 		for _, p := range c.Problems {
-			found.Problem(report.Problem{File: c.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceDamage(c.Path)})
+			found.Problem(report.Problem{Code: report.ProblemDamage, File: c.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceDamage(c.Path)})
 		}
 	}
 	if len(d.Captures()) == 0 {

@@ -36,10 +36,10 @@ func ownersOfCaptures(f *locate.Finder, groups []*group, found *report.Findings)
 		}
 		if g.pid == 0 {
 			text = "without a named process, exactly one must have had executable memory where the code is"
-			advice = "name the process: " + report.MentionedFile(Kind, "PID", report.NamedPath(left[0]))
+			advice = "name the process: " + report.MentionedSideFile(Kind, "PID", left[0])
 		}
 		f.Left.Captures += len(left)
-		found.Problem(report.Problem{File: g.path, Offset: -1, Advice: advice,
+		found.Problem(report.Problem{Code: report.ProblemUnused, File: g.path, Offset: -1, Advice: advice,
 			Text: fmt.Sprintf("%d of %d captures (%s) are left out: %s", len(left), len(g.captures), namesOf(left), text)})
 	}
 	return owners

@@ -62,7 +62,7 @@ const adviceWrite = "have the runtime write the map again"
 
 // naming returns a map with its process as messages mention it.
 func naming(pid uint32, path string) string {
-	return report.MentionedFile(Kind, fmt.Sprint(pid), report.NamedPath(path))
+	return report.MentionedSideFile(Kind, fmt.Sprint(pid), path)
 }
 
 // tolerance is the difference between clocks of file systems and of recordings that proves nothing.
@@ -139,7 +139,7 @@ func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 			names = append(names, fmt.Sprint(pid))
 		}
 		err := fmt.Errorf("it may be of any of the processes %s", strings.Join(names, ", "))
-		return 0, report.Advise(err, "name its process: %s", report.MentionedFile(Kind, "PID", report.NamedPath(path)))
+		return 0, report.Advise(err, "name its process: %s", report.MentionedSideFile(Kind, "PID", path))
 	}
 	return 0, errors.New("no process of the recording had executable memory where its functions are: it is of another run")
 }

@@ -116,7 +116,7 @@ func (a *attacher) list(dir string) map[uint32][]string {
 		if in := (*fs.PathError)(nil); errors.As(err, &in) {
 			err = in.Err
 		}
-		a.Found.Problem(report.Problem{File: dir, Offset: -1, Text: fmt.Sprintf("it could not be read, and may have logs of V8: %v", err), Advice: "make it readable, and inject again"})
+		a.Found.Problem(report.Problem{Code: report.ProblemUnreadable, File: dir, Offset: -1, Text: fmt.Sprintf("it could not be read, and may have logs of V8: %v", err), Advice: "make it readable, and inject again"})
 	}
 	logs := make(map[uint32][]string)
 	for _, e := range entries {
@@ -203,6 +203,6 @@ func (a *attacher) missing(path string, err error, advice string) {
 // reportMore adds the problem of the logs after the first maxUnnamed.
 func (a *attacher) reportMore() {
 	if n := a.unnamed - maxUnnamed; n > 0 {
-		a.Found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%d more logs of V8 cannot be used, the last one is %s: %s; their inlined calls are missing", n, quote.Printable(a.more.File), a.more.Text), Advice: a.more.Advice})
+		a.Found.Problem(report.Problem{Code: report.ProblemUnused, Offset: -1, Text: fmt.Sprintf("%d more logs of V8 cannot be used, the last one is %s: %s; their inlined calls are missing", n, quote.Printable(a.more.File), a.more.Text), Advice: a.more.Advice})
 	}
 }

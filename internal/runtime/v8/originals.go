@@ -75,7 +75,7 @@ func (a *attacher) loadMaps(t *target, list []jitdump.DescribedText) (*originals
 			seen[s.number] = true
 			m, err := l.load(x, s)
 			if err != nil {
-				a.Found.Problem(report.Problem{File: s.url, Offset: -1, Text: fmt.Sprintf("its source map cannot be used: %v; its places are not mapped", err)})
+				a.Found.Problem(report.Problem{Code: report.ProblemUnused, File: s.url, Offset: -1, Text: fmt.Sprintf("its source map cannot be used: %v; its places are not mapped", err)})
 			}
 			o.maps[s.number] = m
 		}
@@ -88,7 +88,7 @@ func (a *attacher) loadMaps(t *target, list []jitdump.DescribedText) (*originals
 		a.Found.Note(text + "; places there are not mapped")
 	}
 	if l.full > 0 {
-		a.Found.Problem(report.Problem{File: t.path, Offset: -1, Text: fmt.Sprintf("its source maps need more than %d MiB; %d are left out", maxMaps>>20, l.full)})
+		a.Found.Problem(report.Problem{Code: report.ProblemLimit, File: t.path, Offset: -1, Text: fmt.Sprintf("its source maps need more than %d MiB; %d are left out", maxMaps>>20, l.full)})
 	}
 	return o, l.list
 }
@@ -148,7 +148,7 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 		return nil, nil
 	}
 	if m.Damaged > 0 {
-		l.Found.Problem(report.Problem{File: s.url, Offset: -1, Text: fmt.Sprintf("%d places in its source map are invalid; they are not mapped", m.Damaged)})
+		l.Found.Problem(report.Problem{Code: report.ProblemDamage, File: s.url, Offset: -1, Text: fmt.Sprintf("%d places in its source map are invalid; they are not mapped", m.Damaged)})
 	}
 	sm := &scriptMap{Map: m, line: s.line, column: s.column}
 	for i := range m.Sources {

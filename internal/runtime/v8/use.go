@@ -148,7 +148,7 @@ func (a *attacher) prepare(t *target) {
 		t.add(l)
 	}
 	if unread > 0 {
-		a.Found.Problem(report.Problem{File: t.path, Offset: -1, Text: fmt.Sprintf("%d functions could not be read again, and are not looked for in logs of V8: %v", unread, first)})
+		a.Found.Problem(report.Problem{Code: report.ProblemUnreadable, File: t.path, Offset: -1, Text: fmt.Sprintf("%d functions could not be read again, and are not looked for in logs of V8: %v", unread, first)})
 	}
 }
 
@@ -231,7 +231,7 @@ func (a *attacher) reportUnmapped() {
 // report adds the problems of a log that is used.
 func (a *attacher) report(path string, x *index) {
 	if x.damaged > 0 {
-		a.Found.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("damaged lines are left out: %d, the first: %v", x.damaged, x.damage), Advice: "record again; if several threads wrote it, without --no-logfile-per-isolate"})
+		a.Found.Problem(report.Problem{Code: report.ProblemDamage, File: path, Offset: -1, Text: fmt.Sprintf("damaged lines are left out: %d, the first: %v", x.damaged, x.damage), Advice: "record again; if several threads wrote it, without --no-logfile-per-isolate"})
 	}
 	if x.cut >= 0 {
 		a.Found.Note(fmt.Sprintf("%s: it ends inside a line, at offset %#x; code that was made later is not in it", quote.Printable(path), x.cut))
@@ -240,6 +240,6 @@ func (a *attacher) report(path string, x *index) {
 		a.Found.Note(fmt.Sprintf("%s: it begins %.3f s after V8 started, without the code that V8 makes first; inlined calls of earlier functions are left out of %d of its %d optimized functions", quote.Printable(path), float64(began)/1e6, n, x.optimized))
 	}
 	if x.full >= 0 {
-		a.Found.Problem(report.Problem{File: path, Offset: x.full, Text: fmt.Sprintf("the logs need more than %d MiB of memory; code after this offset has the lines of the dump", maxIndex>>20)})
+		a.Found.Problem(report.Problem{Code: report.ProblemLimit, File: path, Offset: x.full, Text: fmt.Sprintf("the logs need more than %d MiB of memory; code after this offset has the lines of the dump", maxIndex>>20)})
 	}
 }

@@ -83,7 +83,7 @@ func (x *Trace) Report(c calls.Counts, s *report.TraceSummary, found *report.Fin
 		switch {
 		case why != "":
 			found.Problem(report.Problem{
-				File: x.Path(), Offset: -1, Text: fmt.Sprintf("its beginning is missing: %s, and %s; counts of calls are too low", l.covered(), why),
+				Code: report.ProblemCalls, File: x.Path(), Offset: -1, Text: fmt.Sprintf("its beginning is missing: %s, and %s; counts of calls are too low", l.covered(), why),
 				Advice: "its buffers were overwritten, if the program was not patched late: record with more of them (buffer_max in XRAY_FDR_OPTIONS)",
 			})
 		case l.traced-l.began > (l.ended-l.began)/2:

@@ -21,7 +21,7 @@ func hint(s *recording.Recording, opts *config.Options, found *report.Findings) 
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 		for _, pid := range s.PIDs() {
 			if slices.ContainsFunc(s.Processes[pid].FileMaps, func(m recording.FileMap) bool { return m.Name != "" && filepath.Base(m.Name) == name }) {
-				found.Note(fmt.Sprintf("%s looks like a trace of %s; to add its calls: %s", quote.Printable(path), recording.NameOf(pid, s.Processes[pid].Comm), report.Again(report.MentionedFile(Kind, "", report.NamedPath(path)))))
+				found.Note(fmt.Sprintf("%s looks like a trace of %s; to add its calls: %s", quote.Printable(path), recording.NameOf(pid, s.Processes[pid].Comm), opts.Again(report.Setting{Field: "SideFiles", Kind: Kind, Value: path, IsPath: true})))
 				return
 			}
 		}

@@ -105,7 +105,9 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 		for _, trace := range f.traces {
 			more, err := open(ctx, rec, f, trace, binaries, opts, found)
 			if none := (clock.Unknown{}); errors.As(err, &none) {
-				found.Problem(report.ProblemOf(rec.In.Path, err, report.AdviceClock)) // the trace is sound
+				p := report.ProblemOf(rec.In.Path, err, report.AdviceClock) // the trace is sound
+				p.Code = report.ProblemClock
+				found.Problem(p)
 			} else if err != nil {
 				found.Problem(report.ProblemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
 			}
@@ -144,7 +146,10 @@ func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
 	return joined
 }
 
-var adviceXRayBinary = "name the program, of the build that was recorded, with " + report.Mentioned("Programs", "FILE")
+// adviceProgram is advice about a trace without its program.
+func adviceProgram() string {
+	return "name the program, of the build that was recorded, with " + report.Mentioned("Programs", "FILE")
+}
 
 // A traceFile is a file of traces, shared by the processes in it.
 type traceFile struct {
@@ -216,7 +221,7 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 		if p.Note {
 			found.Note(fmt.Sprintf("%s: %s; %s", quote.Printable(paths[p.X]), p.Text, p.Advice))
 		} else {
-			found.Problem(report.Problem{File: paths[p.X], Offset: p.Offset, Text: p.Text, Advice: p.Advice})
+			found.Problem(report.Problem{Code: report.ProblemDamage, File: paths[p.X], Offset: p.Offset, Text: p.Text, Advice: p.Advice})
 		}
 	}
 }
@@ -225,7 +230,7 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 // error is that of the trace as a whole.
 func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log, binaries []*namedProgram, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
 	for _, p := range trace.Problems {
-		found.Problem(report.Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceDamage(f.path)})
+		found.Problem(report.Problem{Code: report.ProblemDamage, File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceDamage(f.path)})
 	}
 	opts.Logf(2, "%s: counts of %.0f Hz, times are right to %d ns", quote.Printable(f.path), trace.Clock.Frequency, trace.Clock.Error)
 	clock, match, counts, err := clockOf(s, trace, opts)
@@ -235,7 +240,7 @@ func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log,
 	for _, p := range trace.Processes {
 		program, err := findProgram(s, p, clock, binaries, opts)
 		if err != nil {
-			found.Problem(report.ProblemOf(f.path, err, adviceXRayBinary))
+			found.Problem(report.ProblemOf(f.path, err, adviceProgram()))
 			continue
 		}
 		if program.unchecked {
@@ -245,7 +250,7 @@ func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log,
 			}
 			if int64(most) > int64(program.functions.Len()) {
 				err := fmt.Errorf("process %d: %s: %w: the trace has a function %d, and this program has %d", program.pid, quote.Printable(program.path), errOtherBuild, most, program.functions.Len())
-				found.Problem(report.ProblemOf(f.path, err, adviceXRayBinary))
+				found.Problem(report.ProblemOf(f.path, err, adviceProgram()))
 				continue
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify/printed"
@@ -47,7 +48,7 @@ func TestPreview_FaultsBesideRecording(t *testing.T) {
 	} {
 		dump, opts := beside("", record).Make(t, t.TempDir())
 		p := printed.Preview{Recording: opts.Recording}
-		p.Summary, p.Err = engine.Run(t.Context(), engine.Options{Input: opts.Recording, Preview: true, Force: true})
+		p.Summary, p.Err = engine.Run(t.Context(), config.Options{Input: opts.Recording, Preview: true, Force: true})
 		var text strings.Builder
 		out := printed.Output{W: &text}
 		out.Preview(&p)

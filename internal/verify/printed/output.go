@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -124,7 +124,7 @@ func userVerdict(r *verify.Result) string {
 
 // writerOf returns what wrote the files of a kind.
 func writerOf(kind string) string {
-	if kind == engine.KindRecording {
+	if kind == formats.Recording {
 		return "recording"
 	}
 	return "runtime"

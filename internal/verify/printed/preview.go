@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/words"
 )
@@ -16,7 +16,7 @@ import (
 type Preview struct {
 	Recording string          // its path
 	Again     string          // the command that injects it
-	Summary   *engine.Summary // of a run with Options.Preview; nil if Err is set
+	Summary   *report.Summary // of a run with Options.Preview; nil if Err is set
 	Err       error           // why nothing could be injected
 }
 
@@ -42,7 +42,7 @@ func (all Previews) Recordings() (paths []string) {
 // Covers reports whether a file is a recording whose preview is printed, or a side file that one has read.
 func (all Previews) Covers(path string) bool {
 	for i := range all {
-		if s := all[i].Summary; s != nil && !all[i].isResult() && (all[i].Recording == path || slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return isSamePath(d.Path, path) })) {
+		if s := all[i].Summary; s != nil && !all[i].isResult() && (all[i].Recording == path || slices.ContainsFunc(s.Dumps, func(d report.DumpSummary) bool { return isSamePath(d.Path, path) })) {
 			return true
 		}
 	}
@@ -64,17 +64,17 @@ func (p *Preview) isResult() bool { return p.Err == nil && p.Summary.AlreadyInje
 
 // ToDo reports whether something will be missing, for a reason that somebody can act on.
 func (p *Preview) ToDo() bool {
-	idle := func(r engine.Reason) bool {
-		return r.Kind == engine.ReasonInjected || r.Kind == engine.ReasonNoSamples || r.Kind == engine.ReasonNoJittedCode
+	idle := func(r report.Reason) bool {
+		return r.Kind == report.ReasonInjected || r.Kind == report.ReasonNoSamples || r.Kind == report.ReasonNoJittedCode
 	}
-	return p.Err != nil || !p.isResult() && (!p.Summary.Complete() || isLate(p.Summary.Samples) || slices.ContainsFunc(p.Summary.Reasons, func(r engine.Reason) bool { return !idle(r) }))
+	return p.Err != nil || !p.isResult() && (!p.Summary.Complete() || isLate(p.Summary.Samples) || slices.ContainsFunc(p.Summary.Reasons, func(r report.Reason) bool { return !idle(r) }))
 }
 
 // manyEarly is how many samples before their code are no chance, if they are most.
 const manyEarly = 10
 
 // isLate reports whether dumps describe most code later than it runs: their times are wrong.
-func isLate(s *engine.SampleSummary) bool {
+func isLate(s *report.SampleSummary) bool {
 	return s != nil && s.Early >= manyEarly && s.Early > s.Resolved
 }
 
@@ -115,7 +115,7 @@ func (o *Output) Preview(p *Preview) {
 }
 
 // shownText says how many samples in jitted code a result will show in functions.
-func shownText(s *engine.Summary) string {
+func shownText(s *report.Summary) string {
 	if s.Samples == nil {
 		return fmt.Sprintf("%s; its samples cannot be counted", words.Count(int64(s.Functions()), "jitted function"))
 	}
