@@ -16,7 +16,7 @@ import (
 const (
 	mostLinked = 103_312 // lines of Go that are linked into the command, without other modules
 	mostLines  = 114_890 // all lines of Go without tests
-	mostWords  = 76_500  // of all pages, but CHANGELOG.md
+	mostWords  = 60_000  // of all pages, but CHANGELOG.md
 )
 
 // slack is the part of a number that may remain unused when the number is not lowered: 1 in 50.
