@@ -33,6 +33,9 @@ type faultMode struct {
 	few   bool                           // of each call's errors, only the first one is tried
 }
 
+// isShort reports whether -short tries the mode.
+func (m *faultMode) isShort() bool { return m.name == "default" || m.name == "bundle" }
+
 var faultModes = []faultMode{
 	{name: "default", args: "-i perf.data -o out.data"},
 	{name: "objects", args: "-i perf.data -o out.data --objects new/objects"},
@@ -61,6 +64,9 @@ func TestFaults_EveryCall(t *testing.T) {
 	total, tried := 0, 0
 	known := make(map[faults.Site]bool)
 	for _, mode := range slices.Concat(faultModes, readerModes) {
+		if testing.Short() && !mode.isShort() {
+			continue
+		}
 		t.Run(mode.name, func(t *testing.T) {
 			s := newFaultStage(t, &mode)
 			if mode.first != "" {

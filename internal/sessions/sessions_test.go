@@ -68,6 +68,7 @@ func TestSessions_AreShown(t *testing.T) {
 // Sessions on recorded data work as they are shown, and where they depend on nothing
 // but jitinject, print what is shown.
 func TestSessions_OnRecordedData(t *testing.T) {
+	testrec.Tool(t, "perf")
 	r := &runner{top: top, bin: built(t), work: "/dev/shm"} // for speed
 	if dir, err := os.MkdirTemp(r.work, "session-"); err != nil {
 		r.work = t.TempDir()
