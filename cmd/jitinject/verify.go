@@ -132,9 +132,6 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 	w := bufio.NewWriter(stdout)
 	out := &printed.Output{W: w, JSON: o.json, Quiet: o.quiet, All: o.all, Producer: o.producer, Colour: terminal.HasColour(stdout), Explain: verifier.Explain, Escape: forTerminals}
 	opts := verify.Options{Emit: out.Diagnostic, All: o.all, User: !o.all && !o.producer, Recording: o.recording, Producer: o.producer}
-	var failed map[string]error
-	opts.Recordings, opts.Logs, failed = checks.Beside(verifier, o.files)
-	isDump := func(path string) bool { return verifier.KindOf(path) == engine.KindJitdump }
 	if o.producer && !slices.ContainsFunc(o.files, isDump) && !o.quiet {
 		fmt.Fprintln(stderr, "jitinject: note: --producer is for jitdumps, and none of the files is one")
 	}
@@ -142,18 +139,23 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
 		opts.Now = uint64(now.Nano())
 	}
-	var previews printed.Previews
-	if !o.producer {
-		previews = previewAll(ctx, opts.Recordings, opts.Logs)
-		opts.Counted = previews.Covers
-	}
+	previews := previewAll(ctx, o.files, o.recording)
+	opts.Recordings, opts.Counted = previews.Recordings(), previews.Covers
 	code := exitOK
+	show := func(p *printed.Preview) {
+		out.Preview(p)
+		if p.ToDo() {
+			code = max(code, exitIncomplete)
+		}
+	}
+	for i := range previews {
+		if !slices.Contains(o.files, previews[i].Recording) {
+			show(&previews[i])
+		}
+	}
 	for _, file := range o.files {
 		if p := previews.Of(file); p != nil {
-			out.Preview(p)
-			if p.ToDo() {
-				code = max(code, exitIncomplete)
-			}
+			show(p)
 		}
 		result, err := verifier.File(ctx, file, opts)
 		if ctx.Err() != nil {
@@ -163,7 +165,6 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 		}
 		if err == nil {
 			out.Result(file, &result)
-			err = failed[file] // it was not used together with the others
 		}
 		if ferr := w.Flush(); ferr != nil {
 			fmt.Fprintf(stderr, "jitinject: cannot write the problems: %v\n", ferr)
@@ -185,3 +186,5 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 	}
 	return code
 }
+
+func isDump(path string) bool { return engine.Identify(path) == engine.KindJitdump }

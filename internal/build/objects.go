@@ -79,7 +79,7 @@ func Make(ctx context.Context, p *model.Plan, stores *objstore.Stores, sources *
 	}
 	w.parts = w.bundleJobs()
 	defer w.abandonBundles()
-	opts.Progress.Begin(report.PhaseObjects, int64(p.Functions()))
+	opts.Progress.Begin(report.PhaseObjects, int64(p.NumFunctions()))
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(jobs, 1+len(p.Objects)/batch+len(w.parts)) {
 		group.Go(func() error { return w.work(ctx) })

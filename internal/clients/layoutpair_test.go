@@ -33,7 +33,7 @@ func viewRecordings(t *testing.T) []string {
 	t.Helper()
 	if os.Getenv("JITINJECT_ALL") == "" {
 		t.Run("other recordings", func(t *testing.T) { testrec.Skip(t, "JITINJECT_ALL is not set") })
-		return []string{testrec.Path("recordings", "toyjit.tar.zst"), testrec.Path("recordings", "php.tar.zst"), testrec.Path("recordings", "mono.tar.zst")}
+		return []string{testrec.Path("recordings", "toyjit.tar.zst"), testrec.Path("recordings", "lli-hot.tar.zst"), testrec.Path("recordings", "php.tar.zst"), testrec.Path("recordings", "mono.tar.zst")}
 	}
 	paths := matches(t, testrec.Path("recordings"), "*.tar.zst")
 	if len(paths) == 0 {

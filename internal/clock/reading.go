@@ -12,7 +12,7 @@ import (
 )
 
 // This file decides how a dump's times are read, for every combination of its header, its times, and
-// the recording's clock. RATIONALE.md has the table. The header is weak evidence: LLVM's ORC leaves
+// the recording's clock. RATIONALE.md has the rules. The header is weak evidence: LLVM's ORC leaves
 // its flags uninitialised (JITLoaderPerf.cpp, LLVM 18 to 21), perf's own Java agent sets bit 0 and
 // writes zeros on processors other than x86, and some producers write CLOCK_REALTIME. So the times
 // have to confirm it. A producer writes its first record soon after it has mapped the dump, and the

@@ -96,11 +96,12 @@ const (
 	maxStays = 16
 )
 
-// Of returns a counter of samples in the functions of a plan.
-func Of(rec *recording.Recording, p *model.Plan) *Counter {
+// Of returns a counter of samples in functions.
+func Of(rec *recording.Recording, functions *model.Functions) *Counter {
 	t := New(rec)
-	for i := range p.Mappings {
-		t.add(&p.Mappings[i], &p.Objects[p.Mappings[i].Object])
+	for i := range functions.Mappings {
+		m := &functions.Mappings[i]
+		t.add(m, &functions.List[m.Object])
 	}
 	return t
 }
@@ -116,11 +117,11 @@ func New(rec *recording.Recording) *Counter {
 }
 
 // add adds a mapping of a function. Mappings come in the order of their times, or nearly so.
-func (c *Counter) add(m *model.Mapping, o *model.Object) {
+func (c *Counter) add(m *model.Mapping, of *model.Function) {
 	if m.Len == 0 || m.Addr+m.Len-1 < m.Addr {
 		return
 	}
-	f := functionID{int32(o.Dump.Number), int32(o.Function)}
+	f := functionID{int32(of.Dump.Number), int32(of.Number)}
 	if m.Clear {
 		f.function = noFunction
 	}
@@ -129,12 +130,12 @@ func (c *Counter) add(m *model.Mapping, o *model.Object) {
 	for lo, last := m.Addr, m.Addr+m.Len-1; c.fits(); {
 		number := lo / counterPage
 		end := min(last, number*counterPage+counterPage-1)
-		of := p.code[number]
-		if of == nil {
-			of = new(page)
-			p.code[number] = of
+		at := p.code[number]
+		if at == nil {
+			at = new(page)
+			p.code[number] = at
 		}
-		of.add(stay{m.Time, f, offsetOf(m.Off, lo-m.Addr), uint16(lo % counterPage), uint16(end % counterPage)})
+		at.add(stay{m.Time, f, offsetOf(m.Off, lo-m.Addr), uint16(lo % counterPage), uint16(end % counterPage)})
 		c.stays++
 		if end == last {
 			return

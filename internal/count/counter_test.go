@@ -52,17 +52,17 @@ func TestCounter_LikeLinearSearch(t *testing.T) {
 		}
 		c := New(s)
 		var mappings []model.Mapping
-		objects := []*model.Object{{Dump: dumps[0], Function: 1}, {Dump: dumps[1], Function: 2}, {Dump: dumps[2], Function: 3}}
+		functions := []*model.Function{{Dump: dumps[0], Number: 1}, {Dump: dumps[1], Number: 2}, {Dump: dumps[2], Number: 3}}
 		for range r.IntN(200) {
 			m := model.Mapping{PID: pid(), Time: time(), Addr: addr(), Len: r.Uint64N(space / 16), Off: r.Uint64N(3), Object: r.Int32N(3), Clear: r.IntN(5) == 0}
 			mappings = append(mappings, m)
-			c.add(&m, objects[m.Object])
+			c.add(&m, functions[m.Object])
 		}
 		if seed%3 == 0 {
 			c.Lacks(dumps[1], 2)
 		}
 		c.prepare(dumps)
-		old := linear{Counter: c, mappings: mappings, objects: objects}
+		old := linear{Counter: c, mappings: mappings, functions: functions}
 		old.setPrograms(dumps)
 		for range 150 {
 			pid, time, ip := pid(), time(), addr()
@@ -85,9 +85,9 @@ func TestCounter_LikeLinearSearch(t *testing.T) {
 // A linear finds the counters of samples by going through everything.
 type linear struct {
 	*Counter
-	programs map[uint32][]linearProgram
-	mappings []model.Mapping
-	objects  []*model.Object
+	programs  map[uint32][]linearProgram
+	mappings  []model.Mapping
+	functions []*model.Function
 }
 
 type linearProgram struct {
@@ -103,7 +103,7 @@ func (l *linear) find(pid uint32, time, ip uint64) spot {
 		case kind == inFile:
 			return spot{&l.elsewhere, nowhere, 0}
 		case kind == inFunction && o != nil:
-			return spot{&l.Counter.dumps[o.Dump.Number].resolved, functionID{int32(o.Dump.Number), int32(o.Function)}, uint32(offset)}
+			return spot{&l.Counter.dumps[o.Dump.Number].resolved, functionID{int32(o.Dump.Number), int32(o.Number)}, uint32(offset)}
 		case kind == inFunction, kind == inMemory:
 			return spot{l.unseen(pid, time, ip, kind == inFunction), nowhere, 0}
 		}
@@ -116,15 +116,15 @@ func (l *linear) find(pid uint32, time, ip uint64) spot {
 	return spot{l.unseen(pid, time, ip, false), nowhere, 0}
 }
 
-// sight returns what a process has at an address, and which object if it is a function, with the place in that.
-func (l *linear) sight(pid uint32, time, ip uint64) (kind sightKind, o *model.Object, offset uint64) {
+// sight returns what a process has at an address, and which function it is, with the place in that.
+func (l *linear) sight(pid uint32, time, ip uint64) (kind sightKind, o *model.Function, offset uint64) {
 	g := &l.rec.ProcessTree
 	began, since := g.Born(pid, time), uint64(0)
 	for i := range l.mappings {
 		m := &l.mappings[i]
-		lost := l.lost[functionID{int32(l.objects[m.Object].Dump.Number), int32(l.objects[m.Object].Function)}] && !m.Clear
+		lost := l.lost[functionID{int32(l.functions[m.Object].Dump.Number), int32(l.functions[m.Object].Number)}] && !m.Clear
 		if m.PID == pid && m.Time >= max(began, since) && m.Time <= time && ip >= m.Addr && ip < m.Addr+m.Len && !lost {
-			kind, o, since, offset = inFunction, l.objects[m.Object], m.Time, m.Off+ip-m.Addr
+			kind, o, since, offset = inFunction, l.functions[m.Object], m.Time, m.Off+ip-m.Addr
 			if m.Clear {
 				o = nil
 			}
@@ -167,7 +167,7 @@ func (l *linear) unseen(pid uint32, time, ip uint64, left bool) *int64 {
 	}
 	for i := range l.mappings {
 		m := &l.mappings[i]
-		lost := l.lost[functionID{int32(l.objects[m.Object].Dump.Number), int32(l.objects[m.Object].Function)}]
+		lost := l.lost[functionID{int32(l.functions[m.Object].Dump.Number), int32(l.functions[m.Object].Number)}]
 		if m.PID == pid && !m.Clear && !lost && m.Time > time && m.Time < l.rec.ProcessTree.LifeEnd(pid, time) && ip >= m.Addr && ip < m.Addr+m.Len {
 			return &l.dumps[in.dump].early
 		}

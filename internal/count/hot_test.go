@@ -104,7 +104,7 @@ func TestTake_DoubtfulAddresses(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &model.Dump{Markers: []recording.Marker{{PID: 7, Time: 500}}}
-		p := &model.Plan{Objects: []model.Object{{Dump: d, Function: 0}, {Dump: d, Function: 1}}}
+		p := &model.Functions{List: []model.Function{{Dump: d, Number: 0}, {Dump: d, Number: 1}}}
 		for i := range 2 {
 			p.Mappings = append(p.Mappings, model.Mapping{PID: 7, Time: 1000 + 2000*uint64(i), Addr: base, Len: 64, Object: int32(i)})
 		}

@@ -45,75 +45,66 @@ func shownByPerf(t *testing.T, dir, perf, result string) map[uint32]engine.JitSa
 	return shown
 }
 
-// often are recordings like others, for which the shortest test is enough.
-var often = map[string]bool{"node-forks": true, "node-hot": true, "node-zstd": true, "node-threads": true, "node-pidns": true, "node-noclock": true, "node-pipe": true}
-
-// What the summary says of samples is what perf shows, of every recording, whole and with
-// the last eighth of its dumps missing, in every layout.
+// What the summary says of samples is what perf shows, of recordings of each form, whole and with the
+// last eighth of their dumps missing. The gate compares samples in functions for the other recordings
+// and layouts.
 func TestSampleCount_AsPerfShows(t *testing.T) {
 	perf := testrec.Tool(t, "perf")
-	all := append([]struct {
-		name            string
-		bundle, sampled bool
-	}{{"one for each", false, false}}, layouts...)
-	for _, in := range []struct{ recording, file string }{
-		{"node-fp", "perf.data"}, {"node-dwarf", "perf.data"}, {"node-forks", "perf.data"}, {"node-hot", "perf.data"}, {"erlang", "perf.data"},
-		{"php", "perf.data"}, {"php-dwarf", "perf.data"}, {"lli-hot", "perf.data"}, {"toyjit", "perf.data"}, {"toyjit-dwarf", "perf.data"},
-		{"node-zstd", "perf.data"}, {"node-threads", "perf.data.dir"}, {"node-pipe", "perf.pipe.data"}, {"node-pidns", "perf.data"},
-		{"node-noclock", "perf.data"}, {"node-noclock", "mono.data"},
+	for _, in := range []struct {
+		recording, file string
+		cut             bool
+	}{
+		{"node-fp", "perf.data", true}, {"node-forks", "perf.data", false}, {"erlang", "perf.data", true}, {"php-dwarf", "perf.data", true},
+		{"lli-hot", "perf.data", true}, {"toyjit-dwarf", "perf.data", true}, {"node-zstd", "perf.data", false},
+		{"node-threads", "perf.data.dir", false}, {"node-pipe", "perf.pipe.data", false}, {"node-pidns", "perf.data", false},
+		{"node-noclock", "perf.data", false}, {"node-noclock", "mono.data", false},
 	} {
 		t.Run(in.recording, func(t *testing.T) {
 			t.Parallel()
 			dir := testrec.Unpack(t, in.recording)
-			dumps, err := filepath.Glob(filepath.Join(dir, "jit-*.dump"))
-			if err != nil || len(dumps) == 0 {
-				t.Fatalf("got %+v, %v; want no error, some dumps", dumps, err)
-			}
-			for _, cut := range []bool{false, true} {
-				for _, layout := range all {
-					if cut && layout.sampled == layout.bundle || testing.Short() && layout.bundle {
-						continue
-					}
-					if (cut || layout.bundle) && often[in.recording] && os.Getenv("JITINJECT_ALL") == "" {
-						continue // others of their kind will do
-					}
-					sum, err := engine.Run(t.Context(), engine.Options{
-						Input: filepath.Join(dir, in.file), Output: filepath.Join(dir, layout.name+".data"), Objects: filepath.Join(dir, layout.name),
-						Bundle: layout.bundle, Sampled: layout.sampled,
-					})
-					if err != nil {
-						t.Fatal(err)
-					}
-					var shown engine.JitSamples
-					for pid, s := range shownByPerf(t, dir, perf, layout.name+".data") {
-						if in.recording == "node-threads" && s.InJIT > 0 && pid != sum.Dumps[0].PID {
-							continue // the whole machine was recorded
-						}
-						shown.InJIT += s.InJIT
-						shown.Resolved += s.Resolved
-					}
-					var dumps engine.JitSamples
-					for _, d := range sum.Dumps {
-						dumps.InJIT += d.Samples.InJIT
-						dumps.Resolved += d.Samples.Resolved
-					}
-					if sum.Samples.JitSamples != shown || dumps != shown || shown.InJIT == 0 || shown.Resolved == 0 && !cut {
-						t.Errorf("cut: %v, layout %s: the summary says %+v, of its dumps %+v; perf shows %+v", cut, layout.name, *sum.Samples, dumps, shown)
-					}
-					if shown.InJIT == shown.Resolved && cut && (in.recording == "erlang" || in.recording == "node-fp") {
-						t.Errorf("seven eighths of the dump: all of %d samples resolve", shown.InJIT)
-					}
+			check := func(what string, layout layout) {
+				t.Helper()
+				sum, err := engine.Run(t.Context(), engine.Options{
+					Input: filepath.Join(dir, in.file), Output: filepath.Join(dir, what), Objects: filepath.Join(dir, what+".objects"),
+					Bundle: layout.bundle, Sampled: layout.sampled,
+				})
+				if err != nil {
+					t.Fatal(err)
 				}
-				for _, path := range dumps {
-					st, err := os.Stat(path)
-					if err == nil {
-						err = os.Truncate(path, st.Size()/8*7)
+				var shown, dumps engine.JitSamples
+				for pid, s := range shownByPerf(t, dir, perf, what) {
+					if in.recording == "node-threads" && s.InJIT > 0 && pid != sum.Dumps[0].PID {
+						continue // the whole machine was recorded
 					}
-					if err != nil {
-						t.Fatal(err)
-					}
+					shown.InJIT += s.InJIT
+					shown.Resolved += s.Resolved
+				}
+				for _, d := range sum.Dumps {
+					dumps.InJIT += d.Samples.InJIT
+					dumps.Resolved += d.Samples.Resolved
+				}
+				cut := what == "cut"
+				if sum.Samples.JitSamples != shown || dumps != shown || shown.InJIT == 0 || shown.Resolved == 0 && !cut {
+					t.Errorf("%s: the summary says %+v, of its dumps %+v; perf shows %+v", what, *sum.Samples, dumps, shown)
+				}
+				if shown.InJIT == shown.Resolved && cut && (in.recording == "erlang" || in.recording == "node-fp") {
+					t.Errorf("seven eighths of the dump: all of %d samples resolve", shown.InJIT)
 				}
 			}
+			check("whole", layout{})
+			if !in.cut {
+				return
+			}
+			for _, path := range testrec.Dumps(t, dir) {
+				st, err := os.Stat(path)
+				if err == nil {
+					err = os.Truncate(path, st.Size()/8*7)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			check("cut", layout{bundle: in.recording != "erlang", sampled: true})
 		})
 	}
 }

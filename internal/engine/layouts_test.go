@@ -19,11 +19,13 @@ import (
 // Other layouts of the plan: bundles, and only what is sampled. What a sample resolves
 // to must not depend on them.
 
-// layouts are the options for them.
-var layouts = []struct {
+// A layout is a choice of options for them.
+type layout struct {
 	name            string
 	bundle, sampled bool
-}{{"bundle", true, false}, {"sampled", false, true}, {"both", true, true}}
+}
+
+var layouts = []layout{{"bundle", true, false}, {"sampled", false, true}, {"both", true, true}}
 
 // TestLayouts_RandomProcesses makes processes that load, move and fork at random in little memory, so
 // that addresses are used again and again. Where perf unwinds, neighbours share objects;
@@ -234,31 +236,6 @@ func sameScripts(t *testing.T, dir, a, b string) {
 				return
 			}
 		}
-	}
-}
-
-// On real recordings, every sample and every entry of its callchain has the same symbol
-// and offset, inlined calls included, whatever the layout.
-func TestLayouts_EveryRecording(t *testing.T) {
-	for _, name := range testrec.Names {
-		t.Run(name, func(t *testing.T) {
-			dir := testrec.Place(t, name)
-			opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
-			base, err := engine.Run(t.Context(), opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, l := range layouts {
-				o := opts
-				o.Bundle, o.Sampled, o.Output, o.Objects = l.bundle, l.sampled, filepath.Join(dir, l.name+".data"), filepath.Join(dir, l.name)
-				sum, err := engine.Run(t.Context(), o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Logf("%s: %d objects, %d mappings; without: %d, %d", l.name, sum.Objects, sum.Mappings, base.Objects, base.Mappings)
-				sameScripts(t, dir, opts.Output, o.Output)
-			}
-		})
 	}
 }
 

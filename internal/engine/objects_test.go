@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/engine"
@@ -19,8 +18,25 @@ import (
 )
 
 // Objects of real recordings, under the eyes of binutils, elfutils, LLVM and gdb.
-// There are tens of thousands; make check looks at some of each, make interop at
+// There are tens of thousands; make check looks at some of a recording of each kind, make interop at
 // all of them.
+
+// An objectsInput is a recording whose objects tools look at, and the version of their DWARF.
+type objectsInput struct {
+	recording string
+	dwarf     int
+}
+
+func objectsInputs() (all []objectsInput) {
+	if os.Getenv("JITINJECT_ALL") == "" {
+		return []objectsInput{{"node-dwarf", 5}, {"erlang", 5}, {"php-dwarf", 5}, {"lli-hot", 4}, {"lli-hot", 5}, {"toyjit", 4}, {"toyjit", 5}}
+	}
+	for _, name := range testrec.Names {
+		all = append(all, objectsInput{name, 4}, objectsInput{name, 5})
+	}
+	return all
+}
+
 func some[T any](names []T, at int) (chosen []T) {
 	if os.Getenv("JITINJECT_ALL") != "" || len(names) <= at {
 		return names
@@ -75,22 +91,20 @@ func lintObjects(t *testing.T, dir, lint string, names []string) {
 
 func TestObjects_ToolsFindNothingWrong(t *testing.T) {
 	readelf, lint, verify := testrec.Tool(t, "readelf"), testrec.Tool(t, "eu-elflint"), testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
-	for _, recording := range testrec.Names {
-		for _, dwarf := range []int{4, 5} {
-			t.Run(fmt.Sprintf("%s-%d", recording, dwarf), func(t *testing.T) {
-				dir, names := objects(t, recording, dwarf)
-				for names := range slices.Chunk(some(names, 400), 500) {
-					if _, errs := testrec.RunBoth(t, dir, readelf, append([]string{"-aW"}, names...)...); errs != "" {
-						t.Errorf("readelf complains: %s", errs)
-					}
-					lintObjects(t, dir, lint, names)
-					out := testrec.Run(t, dir, verify, append([]string{"--verify"}, names...)...)
-					if n := strings.Count(out, "No errors."); n != len(names) || strings.Contains(out, "warning:") {
-						t.Errorf("llvm-dwarfdump finds %d of %d objects right:\n%s", n, len(names), out)
-					}
+	for _, in := range objectsInputs() {
+		t.Run(fmt.Sprintf("%s-%d", in.recording, in.dwarf), func(t *testing.T) {
+			dir, names := objects(t, in.recording, in.dwarf)
+			for names := range slices.Chunk(some(names, 200), 500) {
+				if _, errs := testrec.RunBoth(t, dir, readelf, append([]string{"-aW"}, names...)...); errs != "" {
+					t.Errorf("readelf complains: %s", errs)
 				}
-			})
-		}
+				lintObjects(t, dir, lint, names)
+				out := testrec.Run(t, dir, verify, append([]string{"--verify"}, names...)...)
+				if n := strings.Count(out, "No errors."); n != len(names) || strings.Contains(out, "warning:") {
+					t.Errorf("llvm-dwarfdump finds %d of %d objects right:\n%s", n, len(names), out)
+				}
+			}
+		})
 	}
 }
 
@@ -98,33 +112,20 @@ func TestObjects_ToolsFindNothingWrong(t *testing.T) {
 // last byte of every row, and about what lies in front of the first one.
 func TestObjects_EveryAddr2line(t *testing.T) {
 	gnu, elfutils, llvm := testrec.Tool(t, "addr2line"), testrec.Tool(t, "eu-addr2line"), testrec.Tool(t, "llvm-symbolizer-14", "llvm-symbolizer")
-	for _, recording := range testrec.Names {
-		for _, dwarf := range []int{4, 5} {
-			t.Run(fmt.Sprintf("%s-%d", recording, dwarf), func(t *testing.T) {
-				dir, _ := objects(t, recording, dwarf)
-				wanted := wantedLines(t, recording, dir)
-				var work sync.WaitGroup
-				tokens := make(chan struct{}, 4)
-				for _, f := range some(wanted, 60) {
-					tokens <- struct{}{}
-					work.Add(1)
-					go func() {
-						defer work.Done()
-						defer func() { <-tokens }()
-						name, w := f.object, f.lines
-						var addrs []string
-						for _, l := range w {
-							addrs = append(addrs, fmt.Sprintf("%#x", l.addr))
-						}
-						with := func(args ...string) []string { return append(args, addrs...) }
-						compare(t, "GNU", name, w, false, testrec.Run(t, dir, gnu, with("-e", name)...))
-						compare(t, "elfutils", name, w, true, testrec.Run(t, dir, elfutils, with("-e", name)...))
-						compare(t, "LLVM", name, w, true, testrec.Run(t, dir, llvm, with("--obj="+name, "--functions=none", "--no-inlines")...))
-					}()
+	for _, in := range objectsInputs() {
+		t.Run(fmt.Sprintf("%s-%d", in.recording, in.dwarf), func(t *testing.T) {
+			dir, _ := objects(t, in.recording, in.dwarf)
+			for _, f := range some(wantedLines(t, in.recording, dir), 25) {
+				var addrs []string
+				for _, l := range f.lines {
+					addrs = append(addrs, fmt.Sprintf("%#x", l.addr))
 				}
-				work.Wait()
-			})
-		}
+				with := func(args ...string) []string { return append(args, addrs...) }
+				compare(t, "GNU", f.object, f.lines, false, testrec.Run(t, dir, gnu, with("-e", f.object)...))
+				compare(t, "elfutils", f.object, f.lines, true, testrec.Run(t, dir, elfutils, with("-e", f.object)...))
+				compare(t, "LLVM", f.object, f.lines, true, testrec.Run(t, dir, llvm, with("--obj="+f.object, "--functions=none", "--no-inlines")...))
+			}
+		})
 	}
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
+	"github.com/jitinject/jitinject/internal/unwind"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -227,11 +228,10 @@ func (r *result) produce(ctx context.Context) error {
 
 // write plans the objects, makes them, and writes the recording with their mappings.
 func (r *result) write(ctx context.Context) error {
-	planner, counter, err := r.plan(ctx)
+	planned, counter, err := r.plan(ctx)
 	if err != nil {
 		return err
 	}
-	planned := &planner.Plan
 	r.dirs.plan = planned
 	collect()
 	r.opts.Logf(2, "planned: %d objects, %d mappings", len(planned.Objects), len(planned.Mappings))
@@ -276,30 +276,32 @@ func collect() { runtime.GC() }
 
 // plan returns the plan of a run and a sample counter. The counter has every single function,
 // those in bundles included. It is nil if samples are not to be counted.
-func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error) {
+func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) {
 	r.opts.Progress.Begin(report.PhasePlan, 0)
-	planner, err := plan.Make(ctx, r.rec, r.dumps, r.opts)
+	histories := recording.NewFileHistories(r.rec)
+	functions, err := plan.Place(ctx, r.rec, histories, r.dumps, r.opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	large := func(d *model.Dump) bool { return !r.opts.Bundle && isLarge(d) }
 	if r.opts.Sampled || slices.ContainsFunc(r.dumps, large) {
-		if err := planner.DropUnreferenced(ctx, r.traces.EachCalled(), large, r.opts.Sampled); err != nil {
+		if err := functions.KeepReferenced(ctx, r.traces.EachCalled(), large, r.opts.Sampled); err != nil {
 			return nil, nil, err
 		}
 	}
 	var counter *count.Counter
 	if !r.opts.NoCount {
-		counter = count.Of(r.rec, &planner.Plan)
+		counter = count.Of(r.rec, &functions.Functions)
 	}
-	if planner.Bundling {
+	if functions.Shared {
 		collect()
-		if err := planner.Bundle(ctx, r.opts.Bundle); err != nil {
-			return nil, nil, err
-		}
 	}
-	r.sum.Dumps = planner.Lines
-	r.sum.Add(planner.Found)
+	planned, err := functions.Layout(ctx, r.opts.Bundle)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.sum.Dumps = functions.Lines
+	r.sum.Add(functions.Found)
 	for _, d := range r.dumps {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -308,10 +310,10 @@ func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error
 		var found report.Findings
 		s.Sources, found = r.dirs.sources.Place(d)
 		r.sum.Add(found)
-		s.Frames = planner.DeriveFrames(d, r.opts)
+		s.Frames = unwind.Derive(r.rec, histories, d, r.opts.CFI).String()
 	}
 	r.sum.Add(r.dirs.sources.Report(r.dumps))
-	return planner, counter, nil
+	return planned, counter, nil
 }
 
 // explain adds possible causes to the summary if functions or samples are missing. counter may be

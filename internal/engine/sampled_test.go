@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,55 +17,35 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// Of every recording there is, every perf prints the same with the objects of all
-// functions and with those that are touched. These are the same files; or, where stacks are
-// unwound and neighbours share objects, the same functions.
-func TestSampled_EveryRecordingShowsTheSame(t *testing.T) {
-	type input struct{ recording, file string }
-	inputs := []input{
-		{"node-zstd", "perf.data"}, {"node-threads", "perf.data.dir"}, {"node-pipe", "perf.pipe.data"}, {"node-pidns", "perf.data"},
-		{"node-noclock", "perf.data"}, {"toyjit-dwarf", "perf.data"},
-	}
-	for _, name := range testrec.Names {
-		inputs = append(inputs, input{name, "perf.data"})
-	}
-	for _, in := range inputs {
+// With --sampled, objects are those that the default has, or where stacks are unwound and neighbours
+// share objects, the same functions. What perf shows of them, the gate compares.
+func TestSampled_ObjectsOfDefault(t *testing.T) {
+	for _, in := range []struct{ recording, file string }{
+		{"node-fp", "perf.data"}, {"node-forks", "perf.data"}, {"node-threads", "perf.data.dir"}, {"node-pipe", "perf.pipe.data"},
+		{"node-noclock", "perf.data"}, {"erlang", "perf.data"}, {"php", "perf.data"}, {"lli-hot", "perf.data"}, {"toyjit", "perf.data"},
+		{"node-dwarf", "perf.data"}, {"php-dwarf", "perf.data"}, {"toyjit-dwarf", "perf.data"},
+	} {
 		t.Run(in.recording, func(t *testing.T) {
-			t.Parallel()
-			place := testrec.Place
-			switch in.recording {
-			case "node-zstd", "node-threads", "node-pipe", "node-pidns": // their dumps are found beside them
-				place = testrec.Unpack
-			}
-			dir := place(t, in.recording)
+			dir := testrec.Unpack(t, in.recording)
 			opts := engine.Options{
 				Input: filepath.Join(dir, in.file), Output: filepath.Join(dir, "all.data"), Objects: filepath.Join(dir, "objects"), DumpDirs: []string{dir},
-			}
-			if strings.Contains(in.recording, "dwarf") { // as perf 7 needs them
-				objects, err := os.MkdirTemp("/tmp", "jitted-")
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { os.RemoveAll(objects) })
-				opts.Objects = objects
 			}
 			all, err := engine.Run(t.Context(), opts)
 			if err != nil {
 				t.Fatal(err)
 			}
+			stacks := strings.Contains(in.recording, "dwarf")
 			opts.Output, opts.Sampled = filepath.Join(dir, "sampled.data"), true
+			if stacks {
+				opts.Objects = filepath.Join(dir, "sampled")
+			}
 			sampled, err := engine.Run(t.Context(), opts)
 			if err != nil || len(sampled.Notes) > 0 {
-				t.Fatalf("got %+v, %v; want no error, no notes", sampled, err)
+				t.Fatalf("got %s, %v; want no error, no notes", asJSON(sampled), err)
 			}
 			t.Logf("%d of %d objects", sampled.Objects, all.Objects)
-			stacks := strings.Contains(in.recording, "dwarf")
 			if stacks {
-				opts.Output, opts.Objects = filepath.Join(dir, "alone.data"), filepath.Join(dir, "sampled")
-				if _, err := engine.Run(t.Context(), opts); err != nil {
-					t.Fatal(err)
-				}
-				checkSubset(t, all.Dumps[0].Objects, filepath.Join(dir, "all.data"), opts.Objects, opts.Output)
+				checkSubset(t, filepath.Join(dir, "objects"), filepath.Join(dir, "all.data"), opts.Objects, opts.Output)
 			} else if sampled.Unchanged != sampled.Objects {
 				t.Errorf("of %d objects, %d are those that were there", sampled.Objects, sampled.Unchanged)
 			}
@@ -78,39 +57,9 @@ func TestSampled_EveryRecordingShowsTheSame(t *testing.T) {
 			if sampled.Objects == 0 || untouched == 0 || untouched >= functions {
 				t.Errorf("%d objects and %d functions left out, of %d", sampled.Objects, untouched, functions)
 			}
-			for _, perf := range testrec.Perfs(t) {
-				choices := [][]string{{"-F", "comm,pid,tid,time,event,ip,sym,symoff,dso"}}
-				if !strings.HasPrefix(in.recording, "node") { // which has many objects, or lines, for perf to read
-					choices = append(choices, nil)
-					if stacks {
-						choices = append(choices, []string{"-F", "comm,tid,time,ip,sym,symoff,dso,srcline"})
-					}
-				}
-				for _, fields := range choices {
-					script := func(file string) string {
-						out := testrec.Run(t, dir, perf, append([]string{"script", "-f", "--no-inline", "-i", file}, fields...)...)
-						if stacks {
-							out = offsetInBundle.ReplaceAllString(inBundle.ReplaceAllString(out, "… $1"), "…")
-						}
-						return out
-					}
-					want, got := script("all.data"), script("sampled.data")
-					if want != got || len(got) < 1000 {
-						a, b := firstDifference(want, got)
-						t.Errorf("%s script %v: %d bytes and %d:\n%s\n%s", perf, fields, len(want), len(got), a, b)
-					}
-				}
-			}
 		})
 	}
 }
-
-// offsetInBundle is what perf 6.12 and later print for a place without a line.
-var offsetInBundle = regexp.MustCompile(`jitted-[0-9]+-[0-9]{19}\.so\[[0-9a-f]+\]`)
-
-// inBundle is an entry of a callchain in a bundle: the address in the file, which depends
-// on what else is there, and the file's name, around the symbol.
-var inBundle = regexp.MustCompile(`[ \t]*[0-9a-f]+ (\S.*) \(\S*/jitted-[0-9]+-[0-9]{19}\.so\)`)
 
 // checkSubset wants the functions in the objects of one directory to be in those of
 // another one, with the same code, and not all of them.

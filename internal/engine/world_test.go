@@ -158,7 +158,7 @@ func (w *world) checkCount(sum *engine.Summary) {
 }
 
 // checkLayouts injects once more into bundles, and once more what is sampled: nothing
-// resolves to anything else.
+// resolves to anything else. perf is asked about the last one, which is both.
 func (w *world) checkLayouts() {
 	w.t.Helper()
 	dir := w.t.TempDir()
@@ -173,7 +173,10 @@ func (w *world) checkLayouts() {
 			w.t.Errorf("%s: problems: %v", layout.name, sum.Problems)
 		}
 		w.checkCount(sum)
-		w.resolve(opts.Output)
+		w.resolveByModel(opts.Output)
+		if layout.bundle && layout.sampled {
+			w.resolveByPerf(opts.Output)
+		}
 		if w.t.Failed() {
 			w.t.Fatalf("with layout %s", layout.name)
 		}
@@ -183,12 +186,22 @@ func (w *world) checkLayouts() {
 // resolve asks the model and every perf about all samples in a result.
 func (w *world) resolve(output string) {
 	w.t.Helper()
+	w.resolveByModel(output)
+	w.resolveByPerf(output)
+}
+
+func (w *world) resolveByModel(output string) {
+	w.t.Helper()
 	m := readMappings(w.t, output)
 	for _, s := range w.wants {
 		if got := m.symbol(w.t, s); got != s.sym {
 			w.t.Errorf("time %d: %#x is %q, want %q", s.time, s.ip, got, s.sym)
 		}
 	}
+}
+
+func (w *world) resolveByPerf(output string) {
+	w.t.Helper()
 	sort.SliceStable(w.wants, func(i, j int) bool { return w.wants[i].time < w.wants[j].time })
 	for version, perf := range testrec.Perfs(w.t) {
 		if w.newer && testrec.Command(w.t, w.dir, perf, "script", "-i", w.opts.Input).Run() != nil {
@@ -222,6 +235,36 @@ type mappings struct {
 	execs map[uint32]uint64
 
 	forgets bool // at an exec
+
+	objects map[string]*object // by path, of those that were asked for
+}
+
+// An object is what the model knows of a file.
+type object struct {
+	machine elf.Machine
+	note    []byte // with the build id at its end
+	symbols []elf.Symbol
+}
+
+func (m *mappings) object(t testing.TB, path string) *object {
+	t.Helper()
+	if o := m.objects[path]; o != nil {
+		return o
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	o := &object{machine: f.Machine}
+	if o.note, err = f.Section(".note.gnu.build-id").Data(); err == nil {
+		o.symbols, err = f.Symbols()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.objects[path] = o
+	return o
 }
 
 type mapping struct {
@@ -231,7 +274,7 @@ type mapping struct {
 
 func readMappings(t testing.TB, path string) *mappings {
 	t.Helper()
-	m := &mappings{forks: make(map[uint32]perfdata.Task), execs: make(map[uint32]uint64)}
+	m := &mappings{forks: make(map[uint32]perfdata.Task), execs: make(map[uint32]uint64), objects: make(map[string]*object)}
 	eachRecord(t, path, func(ls *perfdata.Layouts, rec perfdata.Record) {
 		switch rec.Type {
 		case perfdata.RecordMmap, perfdata.RecordMmap2:
@@ -329,21 +372,13 @@ func (m *mappings) symbol(t testing.TB, s want) string {
 		if !strings.Contains(string(mm.Filename), "/jitted-") {
 			return ""
 		}
-		f, err := elf.Open(string(mm.Filename))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if note, err := f.Section(".note.gnu.build-id").Data(); err != nil || !bytes.HasSuffix(note, mm.BuildID) || len(mm.BuildID) != 20 {
-			t.Errorf("%s: the note % x does not have the build id of its mapping, % x", mm.Filename, note, mm.BuildID)
-		}
-		syms, err := f.Symbols()
-		if err != nil {
-			t.Fatal(err)
+		o := m.object(t, string(mm.Filename))
+		if !bytes.HasSuffix(o.note, mm.BuildID) || len(mm.BuildID) != 20 {
+			t.Errorf("%s: the note % x does not have the build id of its mapping, % x", mm.Filename, o.note, mm.BuildID)
 		}
 		at := s.ip - mm.Addr + mm.PgOff
-		for _, sym := range syms {
-			if f.Machine == elf.EM_ARM {
+		for _, sym := range o.symbols {
+			if o.machine == elf.EM_ARM {
 				sym.Value &^= 1 // says that the code is T32
 			}
 			if at-sym.Value < sym.Size {

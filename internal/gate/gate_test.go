@@ -17,7 +17,7 @@ import (
 var modes = []struct {
 	name                 string
 	bundle, sampled, tmp bool
-}{{"default", false, false, false}, {"bundle", true, false, false}, {"sampled", false, true, false}, {"tmp", false, false, true}}
+}{{"default", false, false, false}, {"bundle", true, false, false}, {"sampled", false, true, false}, {"both", true, true, false}, {"tmp", false, false, true}}
 
 // shown is the number of losses of a kind that are listed.
 const shown = 10
@@ -28,19 +28,18 @@ func TestResult_NeverWorseThanPerf(t *testing.T) {
 	for _, name := range recordings() {
 		t.Run(name, func(t *testing.T) {
 			dir := testrec.Place(t, name)
-			results := make(map[string]string)
+			results := make(map[string]*inject.Summary)
 			for _, m := range modes {
-				results[m.name] = filepath.Join(dir, m.name+".data")
 				objects := filepath.Join(dir, "objects-"+m.name)
+				var err error
 				if m.tmp {
-					var err error
 					if objects, err = os.MkdirTemp("/tmp", "jitted-"); err != nil {
 						t.Fatal(err)
 					}
 					defer os.RemoveAll(objects)
 				}
-				_, err := inject.Run(t.Context(), inject.Options{
-					Input: filepath.Join(dir, "perf.data"), Output: results[m.name],
+				results[m.name], err = inject.Run(t.Context(), inject.Options{
+					Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, m.name+".data"),
 					Objects: objects, Bundle: m.bundle, Sampled: m.sampled,
 				})
 				if err != nil {
@@ -70,7 +69,7 @@ func short(version string) string {
 }
 
 // compare compares the results under one perf.
-func compare(t *testing.T, dir, name, version, perf string, results map[string]string) {
+func compare(t *testing.T, dir, name, version, perf string, results map[string]*inject.Summary) {
 	raw, err := judge.Script(t.Context(), perf, filepath.Join(dir, "perf.data"))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +78,7 @@ func compare(t *testing.T, dir, name, version, perf string, results map[string]s
 	t.Logf("perf inject: %v", judge.CountOf(theirs))
 	ours := make(map[string][]judge.Sample)
 	for _, m := range modes {
-		samples, err := judge.Script(t.Context(), perf, results[m.name])
+		samples, err := judge.Script(t.Context(), perf, results[m.name].Output)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,6 +91,9 @@ func compare(t *testing.T, dir, name, version, perf string, results map[string]s
 		t.Logf("%s: %v; excused: %v", m.name, count, excused(losses))
 		if len(samples) == 0 {
 			t.Errorf("%s: perf script shows no samples", m.name)
+		}
+		if named := results[m.name].Samples.Resolved; int64(count.Named) != named {
+			t.Errorf("%s: got %d samples in functions in the summary; want %d, as perf shows", m.name, named, count.Named)
 		}
 		report(t, m.name+" beside perf inject", judge.Real(losses))
 		report(t, m.name+" beside the recording itself", judge.Real(judge.Compare(raw, samples, append(slices.Clone(judge.Stated), judge.JittedPart)...)))

@@ -14,7 +14,7 @@ import (
 )
 
 // TestSummary_CountsAsPerfShows compares the summary's number of samples in functions with what each perf
-// shows, for every file of every recording.
+// shows, for every file of the recordings that TestResult_NeverWorseThanPerf does not have.
 func TestSummary_CountsAsPerfShows(t *testing.T) {
 	perfs := testrec.Perfs(t)
 	archives, err := filepath.Glob(testrec.Path("recordings", "*.tar.zst"))
@@ -28,6 +28,9 @@ func TestSummary_CountsAsPerfShows(t *testing.T) {
 	compared := 0
 	for _, archive := range archives {
 		name := strings.TrimSuffix(filepath.Base(archive), ".tar.zst")
+		if slices.Contains(testrec.Names, name) || slices.Contains(testrec.Stacks, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			dir := testrec.Unpack(t, name)
 			if _, err := os.Stat(filepath.Join(dir, "perf.data")); err == nil {

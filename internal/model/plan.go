@@ -17,15 +17,31 @@ const tightPrefix = "/tmp/jitted-"
 // paths.
 func IsTight(dir string) bool { return dir == "/tmp" || strings.HasPrefix(dir, tightPrefix) }
 
+// Functions are the functions of all dumps, and the places where processes have them. A layout
+// divides them among objects.
+type Functions struct {
+	List     []Function
+	Mappings []Mapping // in the order of their times; each is of one function
+}
+
+// A Function is a function of a dump that some process has. (There may be a million.)
+type Function struct {
+	Dump   *Dump
+	Number int    // of the dump's source
+	Index  uint64 // the number in the name that perf inject gives its object
+	Sent   uint64 // size of the unwind tables that its producer sent, in bytes
+	PID    uint32 // in the name of its object
+
+	// IsRepeated says that an earlier function of the process has the same index. It is false where
+	// functions share objects.
+	IsRepeated bool
+}
+
 // A Plan has the objects that a run makes, and their mappings. Later stages follow it and decide
 // nothing.
 type Plan struct {
 	Objects  []Object
 	Mappings []Mapping // in the order of their times
-
-	// Absent has the addresses of functions that were dropped from the plan. It is nil if
-	// they are not needed.
-	Absent map[*Dump][]addrs.Range
 }
 
 // An Object is the file for a function, or for several (Bundle).
@@ -37,8 +53,6 @@ type Object struct {
 	Index uint64
 
 	Bundle *Bundle // its functions if there may be several, or else nil
-
-	Sent uint64 // size of the unwind tables that its producer sent, in bytes
 
 	Placement *Placement // of its unwind tables; nil in recordings without copies of stacks
 
@@ -59,14 +73,6 @@ type Placement struct {
 	TablesAt uint64        // address of the tables, or 0 if none is free
 	Room     uint64        // bytes reserved at TablesAt
 	Tables   jitobj.Tables // set when the object is made
-}
-
-// Room returns the number of bytes reserved for the object's unwind tables.
-func (o *Object) Room() uint64 {
-	if o.Placement == nil {
-		return 0
-	}
-	return o.Placement.Room
 }
 
 // A Bundle is the content of an object of many functions: the functions, in the order of their
@@ -140,8 +146,8 @@ func (o *Object) AppendPath(b []byte) []byte {
 	return o.AppendName(b)
 }
 
-// A Mapping is a record to be inserted into the recording. From its time on, an object's code is
-// at an address of a process, or nothing is known about the range.
+// A Mapping says that from its time on, the code of a function or an object is at an address of a
+// process, or that nothing is known about the range. Each of those of a plan becomes a record.
 // Time is in nanoseconds of the recording's clock.
 type Mapping struct {
 	Time      uint64
@@ -155,13 +161,13 @@ type Mapping struct {
 	// there is none.
 	Copied addrs.Range
 
-	Object int32 // index in the plan
+	Object int32 // index in the plan's objects, or in the list of functions
 	Clear  bool  // clear the range; the object has left it
 	Home   bool  // it lies in a file that keeps its place, so its object is a skeleton of that
 }
 
-// Functions returns the number of functions in the objects of a plan.
-func (p *Plan) Functions() (n int) {
+// NumFunctions returns the number of functions in the objects of a plan.
+func (p *Plan) NumFunctions() (n int) {
 	for i := range p.Objects {
 		if b := p.Objects[i].Bundle; b != nil {
 			n += len(b.Members)

@@ -2,7 +2,6 @@ package objstore
 
 import (
 	"fmt"
-	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -38,20 +37,10 @@ func (t *SourceTree) Sync() error {
 	if t == nil || !t.used {
 		return nil
 	}
-	if err := syncRoot(t.root); err != nil {
+	if err := t.root.Sync(); err != nil {
 		return fmt.Errorf("%s: %w", quote.Printable(t.path), notOnDisk(err))
 	}
 	return nil
-}
-
-// syncRoot makes the file system of a directory durable.
-func syncRoot(root *sys.Root) error {
-	dir, err := root.OpenFile(".", os.O_RDONLY|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return sys.Syncfs(dir.Fd())
 }
 
 // notOnDisk says that written files may not be durable.

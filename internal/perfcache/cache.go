@@ -102,11 +102,4 @@ func (c *Cache) point(link, target string) error {
 }
 
 // Sync makes the files of the cache durable, by one syncfs of its file system.
-func (c *Cache) Sync() error {
-	dir, err := c.root.OpenFile(".", os.O_RDONLY|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return sys.Syncfs(dir.Fd())
-}
+func (c *Cache) Sync() error { return c.root.Sync() }

@@ -5,6 +5,12 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 )
 
+// blankRoom bounds the size of unwind tables without an entry, in bytes.
+const blankRoom = 64
+
+// maxBlankGap bounds the distance from code to its blank table, in bytes.
+const maxBlankGap = 1 << 20
+
 // behind reserves an address for a blank table after end. The address is free of functions and
 // other blank tables at all times. The result is 0 if it would be farther than maxBlankGap, or
 // may lie in a file. libunwind follows frame pointers where a table has no entry, and gives up
@@ -24,7 +30,7 @@ func (b *bundler) behind(d *model.Dump, end uint64) uint64 {
 		}
 		at = afterBlank(t.Hi)
 	}
-	if s := b.planner.gaps.dumps[d]; at-end > maxBlankGap || s != nil && s.executes.Hold(at+blankRoom) {
+	if s := b.gaps.dumps[d]; at-end > maxBlankGap || s != nil && s.executes.Hold(at+blankRoom) {
 		return 0
 	}
 	b.take(at, at+blankRoom)

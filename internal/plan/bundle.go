@@ -12,7 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// Another layout of the plan has one object for all functions of a run of memory. Its .text is
+// Another layout has one object for all functions of a run of memory. Its .text is
 // that memory as it was. One mapping covers it, from the time of its first function on. In
 // recordings with copies of stacks, there are regions as well (regions.go).
 //
@@ -26,8 +26,8 @@ import (
 // A placed is a placed function: a function at one address. It is small, because there may be a
 // million.
 type placed struct {
-	first      *model.Mapping // its first mapping in the old plan: place, process and time
-	object     int32          // index in the objects of the new plan; -1 if there is none
+	first      *model.Mapping // its first mapping: place, process and time
+	object     int32          // index in the objects of the plan; -1 if there is none
 	piece      int32          // index in the pieces of its object
 	region     int32          // index in the bundler's regions, or noRegion
 	seat       int32          // index in its region's list; set by newSeating
@@ -43,28 +43,31 @@ type placed struct {
 func (p *placed) lo() uint64 { return p.first.Addr }
 func (p *placed) hi() uint64 { return p.first.Addr + p.first.Len }
 
-// function returns the function's index in the objects of the old plan, which has one for each.
+// function returns the index in the list of functions.
 func (p *placed) function() int32 { return p.first.Object }
 
 // noRegion is the region of a placed function that is in none.
 const noRegion = -1
 
-// A bundler makes a plan with bundles from one with an object for each function.
+// A bundler makes a plan with bundles.
 type bundler struct {
-	whole    bool // --bundle: neighbouring regions share an object
-	regions  []*region
-	runs     []run
-	pieces   map[int32][]piece // of each object of runs
-	reserved map[*model.Dump]reserved
+	whole     bool // --bundle: neighbouring regions share an object
+	functions *Functions
+	in        *model.Functions // those to divide among objects
+	plan      *model.Plan
+	names     objectNames // of the functions that stay alone
+	gaps      *gaps       // nil unless stacks are copied
+	regions   []*region
+	runs      []run
+	pieces    map[int32][]piece // of each object of runs
+	reserved  map[*model.Dump]reserved
 	// in recordings with copies of stacks: the regions of each dump
 	apart           []dumpRegions
 	rec             *recording.Recording
-	planner         *Planner
-	old             *model.Plan
 	placedFunctions []placed
-	// of has the placed function of each mapping of the old plan, or -1.
+	// of has the placed function of each mapping, or -1.
 	of []int32
-	// objectOf has an object of the new plan for each object of the old one, or -1.
+	// objectOf has an object for each function, or -1.
 	objectOf []int32
 	// dumps has the placed functions of each dump, by address after layOut.
 	dumps map[*model.Dump][]int
@@ -72,7 +75,7 @@ type bundler struct {
 	ends map[*model.Dump][]uint64
 	// dumpsOf has, by process, the dumps with code in it.
 	dumpsOf map[uint32][]*model.Dump
-	// mappingsOf has the mappings of the old plan by process, for those with several dumps.
+	// mappingsOf has the mappings of functions by process, for those with several dumps.
 	// It is nil before the first call of overlapsOf.
 	mappingsOf map[uint32][]int
 	// pids has, by dump, the processes that have code of it.
@@ -124,10 +127,10 @@ func (r *run) unit(i int) unit {
 	return unit{r.members[i : i+1 : i+1], nil}
 }
 
-// A place is a function at an address. The function is an object of the old plan.
+// A place is a function at an address.
 type place struct {
-	function int32
-	home     bool // in a file that keeps its place
+	function int32 // index in the list of functions
+	home     bool  // in a file that keeps its place
 	addr     uint64
 }
 
@@ -151,16 +154,12 @@ const (
 // value takes the least time.
 const maxMembers = 512
 
-// Bundle replaces the plan by one with bundles. With whole, they are as few as possible. Without,
-// there is one for each image of a region, which recordings with copies of stacks have. Errors are ctx's or those of reading the recording.
-func (p *Planner) Bundle(ctx context.Context, whole bool) error {
-	old := p.Plan
-	if p.all != nil {
-		old, p.all = *p.all, nil
-	}
-	p.Plan = model.Plan{}
+// bundles is the layout with bundles. With whole, they are as few as possible. Without, there is one for
+// each image of a region, which recordings with copies of stacks have. Errors are ctx's or those of reading
+// the recording.
+func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error) {
 	b := &bundler{
-		whole: whole, rec: p.rec, planner: p, old: &old,
+		whole: whole, functions: f, in: &f.Functions, plan: new(model.Plan), names: make(objectNames), rec: f.rec,
 		dumps:    make(map[*model.Dump][]int),
 		lines:    make(map[*model.Dump]lineInspector),
 		pieces:   make(map[int32][]piece),
@@ -169,46 +168,51 @@ func (p *Planner) Bundle(ctx context.Context, whole bool) error {
 		dumpsOf:  make(map[uint32][]*model.Dump),
 		pids:     make(map[*model.Dump][]uint32),
 	}
+	if f.inRegions != nil {
+		b.in = f.inRegions
+	}
+	if f.rec.CopiesStacks() {
+		b.gaps = newGaps(f.rec, f.dumps)
+	}
 	b.finish()
-	p.isKept = nil
-	for _, d := range p.dumps {
-		b.layOut(d.Dump)
+	for _, d := range f.dumps {
+		b.layOut(d)
 	}
 	if err := b.placeCrowds(ctx, b.apart); err != nil {
-		return err
+		return nil, err
 	}
 	for i := range b.apart {
 		b.layOutRegions(&b.apart[i])
 	}
 	if err := b.findReferences(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	for i := range b.runs {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		b.divide(&b.runs[i])
 	}
-	p.Mappings = newBundleMapper(b).mapAll()
-	return nil
+	b.plan.Mappings = newBundleMapper(b).mapAll()
+	return b.plan, nil
 }
 
 // finish finds the placed functions.
 func (b *bundler) finish() {
-	b.placedFunctions = make([]placed, 0, len(b.old.Objects))
-	b.of = make([]int32, len(b.old.Mappings))
-	b.objectOf = slices.Repeat([]int32{-1}, len(b.old.Objects))
+	b.placedFunctions = make([]placed, 0, len(b.in.List))
+	b.of = make([]int32, len(b.in.Mappings))
+	b.objectOf = slices.Repeat([]int32{-1}, len(b.in.List))
 	// first is the first placed function of each object, or -1.
 	first := slices.Clone(b.objectOf)
 	others := make(map[place]int32)
 	hasCode := make(map[processDump]bool)
-	for i := range b.old.Mappings {
-		m := &b.old.Mappings[i]
+	for i := range b.in.Mappings {
+		m := &b.in.Mappings[i]
 		b.of[i] = -1
 		if m.Clear || m.Len == 0 || m.Addr+m.Len < m.Addr {
 			continue
 		}
-		if d := b.old.Objects[m.Object].Dump; !hasCode[processDump{m.PID, d}] {
+		if d := b.in.List[m.Object].Dump; !hasCode[processDump{m.PID, d}] {
 			hasCode[processDump{m.PID, d}] = true
 			b.dumpsOf[m.PID] = append(b.dumpsOf[m.PID], d)
 			b.pids[d] = append(b.pids[d], m.PID)
@@ -228,14 +232,14 @@ func (b *bundler) finish() {
 		} else {
 			others[place{m.Object, m.Home, m.Addr}] = r
 		}
-		d := b.old.Objects[m.Object].Dump
+		d := b.in.List[m.Object].Dump
 		if b.dumps[d] == nil {
-			b.dumps[d] = make([]int, 0, min(d.Source.NumFunctions(), len(b.old.Mappings)))
+			b.dumps[d] = make([]int, 0, min(d.Source.NumFunctions(), len(b.in.Mappings)))
 		}
 		b.dumps[d] = append(b.dumps[d], int(r))
 		b.placedFunctions = append(b.placedFunctions, placed{
-			first: m, noCode: !codebytes.HasCode(d, b.old.Objects[m.Object].Function), region: noRegion,
-			dropped: b.planner.isKept != nil && !b.planner.isKept[m.Object],
+			first: m, noCode: !codebytes.HasCode(d, b.in.List[m.Object].Number), region: noRegion,
+			dropped: b.in == b.functions.inRegions && !b.functions.isKept[m.Object],
 		})
 	}
 }
@@ -270,7 +274,7 @@ func (b *bundler) layOut(d *model.Dump) {
 		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), reserved})
 		return
 	}
-	absent := b.old.Absent[d]
+	absent := b.functions.absent[d]
 	slices.SortFunc(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
 	cleared := b.clearedOf(d)
 	for len(list) > 0 {
@@ -286,8 +290,8 @@ func (b *bundler) layOut(d *model.Dump) {
 
 // clearedOf returns the addresses that code of a dump leaves, in order and disjoint.
 func (b *bundler) clearedOf(d *model.Dump) (list []addrs.Range) {
-	for i := range b.old.Mappings {
-		if m := &b.old.Mappings[i]; m.Clear && b.old.Objects[m.Object].Dump == d {
+	for i := range b.in.Mappings {
+		if m := &b.in.Mappings[i]; m.Clear && b.in.List[m.Object].Dump == d {
 			list = append(list, addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
 		}
 	}
@@ -379,7 +383,7 @@ func (b *bundler) cluster(list []int) int {
 // addSingle adds the object of a function that stays alone: the one that it has without bundles, if
 // no stack goes through it. All addresses of the function share that.
 func (b *bundler) addSingle(d *model.Dump, number int) {
-	placed, p := &b.placedFunctions[number], b.planner
+	placed, p := &b.placedFunctions[number], b.plan
 	at := b.objectOf[placed.function()]
 	if b.rec.CopiesStacks() || at >= 0 && p.Objects[at].Bundle != nil {
 		b.addObject(d, []int{number})
@@ -387,8 +391,8 @@ func (b *bundler) addSingle(d *model.Dump, number int) {
 	}
 	if at < 0 {
 		at = int32(len(p.Objects))
-		o := b.old.Objects[placed.function()]
-		o.IsRepeated = p.names.isRepeated(&o, p.Objects)
+		o := objectOf(&b.in.List[placed.function()])
+		o.IsRepeated = b.names.isRepeated(o.PID, o.Index)
 		p.Objects = append(p.Objects, o)
 		b.objectOf[placed.function()] = at
 	}
@@ -413,10 +417,10 @@ func (b *bundler) addObject(d *model.Dump, members []int) {
 // addOne adds one object, from the first placed function to the last, without those that are dropped.
 // It reports whether any is left.
 func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) bool {
-	p := b.planner
+	p := b.plan
 	first, last := &b.placedFunctions[members[0]], &b.placedFunctions[members[len(members)-1]]
 	o := model.Object{
-		Dump: d, PID: b.old.Objects[first.function()].PID,
+		Dump: d, PID: b.in.List[first.function()].PID,
 		Bundle: &model.Bundle{Members: make([]model.Member, 0, len(members)), Region: jitobj.Region{NoCode: noCode}},
 	}
 	room := uint64(0)
@@ -427,7 +431,7 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) bool {
 	for _, r := range members {
 		m := &b.placedFunctions[r]
 		m.object = number
-		f := &b.old.Objects[m.function()]
+		f := &b.in.List[m.function()]
 		room += tableRoom(m.hi()-m.lo(), f.Sent)
 		if m.dropped {
 			continue
@@ -437,10 +441,10 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) bool {
 		if o.Bundle.Region.High = m.hi(); len(o.Bundle.Members) == 0 {
 			o.Bundle.Region.Low = m.lo()
 		}
-		o.Bundle.Members = append(o.Bundle.Members, model.Member{Function: int32(f.Function), Addr: m.lo(), Again: again})
+		o.Bundle.Members = append(o.Bundle.Members, model.Member{Function: int32(f.Number), Addr: m.lo(), Again: again})
 	}
 	if b.rec.CopiesStacks() {
-		at := &model.Placement{CodeAt: o.Bundle.Region.Base(), TablesAt: p.gaps.take(d, last.hi(), room, 0), Room: room}
+		at := &model.Placement{CodeAt: o.Bundle.Region.Base(), TablesAt: b.gaps.take(d, last.hi(), room, 0), Room: room}
 		if at.TablesAt != 0 && at.TablesAt+room-at.CodeAt > reach {
 			at.TablesAt = 0
 		}

@@ -51,7 +51,7 @@ func (b *bundler) inspector(d *model.Dump) lineInspector {
 // kindOf returns the kind of a unit. A region has lines if any of its functions does.
 func (b *bundler) kindOf(d *model.Dump, u unit) kind {
 	in := b.inspector(d)
-	function := func(r int) int { return b.old.Objects[b.placedFunctions[r].function()].Function }
+	function := func(r int) int { return b.in.List[b.placedFunctions[r].function()].Number }
 	referenced := b.blind || slices.ContainsFunc(u.members, func(r int) bool { return b.placedFunctions[r].referenced })
 	may := slices.ContainsFunc(u.members, func(r int) bool { return in.may(function(r)) })
 	switch {
@@ -84,10 +84,10 @@ func (b *bundler) kindOf(d *model.Dump, u unit) kind {
 // Mostly, making the object adds the same again, which is shown once.
 func (b *bundler) reportUnread(d *model.Dump, r source.FunctionReader, err error) {
 	if err != nil {
-		b.planner.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: err.Error(), Advice: d.AdviceDamage()})
+		b.functions.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: err.Error(), Advice: d.AdviceDamage()})
 	}
 	for _, p := range r.TakeProblems() {
-		b.planner.Found.Problem(report.Problem{File: d.Path, Offset: p.Offset, Text: p.Text, Advice: d.AdviceDamage()})
+		b.functions.Found.Problem(report.Problem{File: d.Path, Offset: p.Offset, Text: p.Text, Advice: d.AdviceDamage()})
 	}
 }
 

@@ -59,10 +59,10 @@ func newBundleMapper(b *bundler) *bundleMapper {
 
 // mapAll returns the mappings in the order of their times.
 func (b *bundleMapper) mapAll() []model.Mapping {
-	b.out = make([]model.Mapping, 0, len(b.planner.Objects))
+	b.out = make([]model.Mapping, 0, len(b.plan.Objects))
 	regions := newRegionMapper(b.bundler, b.add)
-	for i := range b.old.Mappings {
-		m := b.old.Mappings[i]
+	for i := range b.in.Mappings {
+		m := b.in.Mappings[i]
 		switch r := b.of[i]; {
 		// The function may be in a region at one address, and elsewhere at another.
 		case m.Clear:
@@ -85,7 +85,7 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 	if placed.object < 0 {
 		return
 	}
-	obj := &b.planner.Objects[placed.object]
+	obj := &b.plan.Objects[placed.object]
 	tree := &b.rec.ProcessTree
 	key := mappedPiece{mappedBundle{m.PID, max(tree.LastExec(m.PID, m.Time), tree.Born(m.PID, m.Time)), placed.object}, noPiece}
 	m.Object, m.Tables = placed.object, 0

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/samplerefs"
 )
@@ -75,12 +73,12 @@ func (b *bundler) findReferences(ctx context.Context) error {
 	}
 	maps := make(map[uint32]bool)
 	refs.carriers = recording.Carriers{Tree: &b.rec.ProcessTree, Has: func(pid uint32) bool { return maps[pid] }, PastExec: true}
-	for i := range b.old.Mappings {
+	for i := range b.in.Mappings {
 		r := b.of[i]
 		if r < 0 {
 			continue
 		}
-		m := &b.old.Mappings[i]
+		m := &b.in.Mappings[i]
 		maps[m.PID] = true
 		if b.placedFunctions[r].first.PID != m.PID {
 			keepEarliest(refs.loaded, placedIn{m.PID, int(r)}, m.Time)
@@ -96,7 +94,7 @@ func (b *bundler) findReferences(ctx context.Context) error {
 	var why samplerefs.Unknowable
 	if errors.As(err, &why) {
 		b.blind = true
-		b.planner.Found.Note(fmt.Sprintf("%s: what it touches before that is loaded cannot be told: %s; so each function of a bundle has a mapping of its own", quote.Printable(b.rec.In.Path), why))
+		b.functions.found(allAlone, b.rec.In.Path, why)
 		return nil
 	}
 	if err != nil {

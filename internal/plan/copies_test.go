@@ -23,11 +23,16 @@ func copiedFile(addrs ...uint64) *recording.Recording {
 	return rec
 }
 
+// fileCodeOf returns the functions in files of a recording.
+func fileCodeOf(rec *recording.Recording) *fileCode {
+	return newFileCode(rec, recording.NewFileHistories(rec))
+}
+
 // The loader's mapping is the home of code, for every copy and every address in the dump.
 func TestHomeOf_CopiesInBothOrders(t *testing.T) {
 	const low, high = 0x400000, 0x7f0000000000
 	for _, addrs := range [][]uint64{{low, high}, {high, low}, {low, high, high + 0x10000}, {high, low, low + 0x10000}} {
-		f := newFileCode(copiedFile(addrs...))
+		f := fileCodeOf(copiedFile(addrs...))
 		for i, addr := range addrs {
 			want := addrs[0] + 0x123
 			if got, ok := f.homeAddr(100, 1000, addr+0x123, 0x40); !ok || got != want {
@@ -64,14 +69,14 @@ func TestHomeOf_OtherMappings(t *testing.T) {
 	} {
 		rec := copiedFile(home, copied)
 		c.change(&rec.Processes[100].FileMaps[0])
-		if got, ok := newFileCode(rec).homeAddr(100, 1000, copied+0x100, 0x40); !ok || got != c.want {
+		if got, ok := fileCodeOf(rec).homeAddr(100, 1000, copied+0x100, 0x40); !ok || got != c.want {
 			t.Errorf("%s: the home is %#x, %v; want %#x", c.name, got, ok, c.want)
 		}
 	}
 	rec := copiedFile(home, copied)
 	p := rec.Processes[100]
 	p.FileMaps = append(p.FileMaps, recording.FileMap{Lo: copied, Hi: copied + 0x1000, Time: 50})
-	f := newFileCode(rec)
+	f := fileCodeOf(rec)
 	for time, want := range map[uint64]bool{40: true, 60: false} {
 		if _, ok := f.homeAddr(100, time, copied+0x100, 0x40); ok != want {
 			t.Errorf("at %d, code is in the file: %v, want %v", time, ok, want)
@@ -102,7 +107,7 @@ func TestSpread_CopiesInBothOrders(t *testing.T) {
 		for named := range starts {
 			rec := copiedFile(starts...)
 			rec.Attrs = []perfdata.Attr{stackAttr(t)}
-			f := newFileCode(rec)
+			f := fileCodeOf(rec)
 			m := model.Mapping{Time: 500, PID: 100, TID: 100, Addr: starts[named] + 0x80, Len: 0x40}
 			got := make(map[string]bool)
 			for _, s := range f.spread(nil, m) {

@@ -14,8 +14,8 @@ import (
 
 // stay appends mappings of the functions from index first on, after each file that has their code and
 // is mapped over them later. Without times in the dump, it is unknown which of the two is later.
-func (p *Planner) stay(d *Dump, first int) {
-	if !hasTimes(d.Dump) {
+func (p *placer) stay(d *model.Dump, first int) {
+	if !hasTimes(d) {
 		return
 	}
 	places := placesOf(p.Mappings[first:])
@@ -23,7 +23,7 @@ func (p *Planner) stay(d *Dump, first int) {
 		m := p.Mappings[i]
 		p.files.files(m.PID, m.Time).After(m.Addr, m.Addr+m.Len, m.Time, func(f *recording.FileMap) bool {
 			if !isReplaced(p.Mappings[first:end], places, i-first, f.Time) {
-				p.stayOver(d.Dump, m, f)
+				p.stayOver(d, m, f)
 			}
 			return !p.files.overflows()
 		})
@@ -60,7 +60,7 @@ func hasTimes(d *model.Dump) bool {
 }
 
 // stayOver appends a mapping of m's function over a file, if that has its code.
-func (p *Planner) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap) {
+func (p *placer) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap) {
 	if f.Name == "" || f.Name[0] == '[' || !codebytes.BringsCode(d) {
 		return
 	}
@@ -74,17 +74,17 @@ func (p *Planner) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap)
 		case state == recording.FileRecorded && hi-lo == m.Len:
 			m.Home = true
 		default: // perf may have the file
-			if p.covered.Compare(d, p.Objects[m.Object].Function, &m, f) {
+			if p.covered.Compare(d, p.List[m.Object].Number, &m, f) {
 				p.files.unnamed[f.Name]++
 			}
 			return
 		}
 	}
 	p.files.copied++
-	if !p.covered.Compare(d, p.Objects[m.Object].Function, &m, f) {
+	if !p.covered.Compare(d, p.List[m.Object].Number, &m, f) {
 		return
 	}
-	if p.Bundling && (m.Addr < f.Lo || m.Addr+m.Len > f.Hi) {
+	if p.Shared && (m.Addr < f.Lo || m.Addr+m.Len > f.Hi) {
 		return // a bundle has whole functions
 	}
 	m.Time = f.Time + 1 // after the record of the file, which takes effect first

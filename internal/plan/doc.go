@@ -1,16 +1,21 @@
 // Package plan decides which objects a run makes, and where their mappings lie. It writes
 // nothing. Later stages follow the plan and decide nothing.
 //
-//	plan.go         one object for each function
-//	tables.go       the addresses of unwind tables
+// [Place] finds the functions of all dumps, and where each process has them. [Functions.Layout] divides
+// them among objects: one for each function, or bundles.
+//
+//	functions.go    the functions, and the layout with one object for each
 //	spread.go       functions that lie in files, and in copies of these
-//	skeletons.go    objects that take the place of a file
 //	covered.go      files that are mapped over functions
-//	referenced.go   with --sampled: what the recording refers to
-//	bundle.go       with --bundle: one object for each run of memory
+//	repeats.go      code that is loaded again at the same place
+//	referenced.go   with --sampled: functions that the recording refers to
+//	bundle.go       the layout with one object for each run of memory
 //	bundlerefs.go   what bundles must not cover: gaps and functions that samples refer to
 //	bundlekinds.go  what bundles must not mix: functions with lines and without
+//	skeletons.go    objects that take the place of a file
+//	gaps.go         the addresses of unwind tables
 //	regions.go      in recordings with copies of stacks: neighbours share an object
+//	words.go        the sentences about what planning found
 //
 // # Regions
 //
@@ -20,6 +25,5 @@
 // overlap, and a later image nests in the one before.
 //
 // regionmap.go maps each function from the image in force at its time. crowded.go bounds the
-// images of addresses that are reused very often. repeats.go finds code that is loaded again at
-// the same place.
+// images of addresses that are reused very often.
 package plan

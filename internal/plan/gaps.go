@@ -2,19 +2,29 @@ package plan
 
 import (
 	"github.com/jitinject/jitinject/internal/addrs"
-	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
+// Unwind tables get addresses that are free in all processes of a dump.
+//
+// libunwind (perf up to 6.12) reads the tables of an object from the memory of the process. It
+// does so through the mappings of the recording, at the address in the object's headers, counted
+// from the object's first mapping. Jitted functions lie close together, with no space for tables
+// between them. But an object may be mapped in several pieces. So its tables get free addresses,
+// and a mapping of their own. libdw (perf 7) finds them in the file.
+
+// tableRoom returns how many bytes are reserved for the tables of a function of size bytes, for
+// which its producer sent some. That is more than they need.
+func tableRoom(size, sent uint64) uint64 { return (1<<10 + 4*size + 2*sent + 7) &^ 7 }
+
 // gaps are the addresses reserved for tables, and those that are free. Each group of dumps has its
 // own: the processes of a group may share memory.
 type gaps struct {
-	rec   *recording.Recording
 	dumps map[*model.Dump]*dumpSpace
 	// sharing has the dumps that a process may have memory of.
 	sharing map[*recording.Process][]*dumpSpace
-	files   map[*recording.Process]*fileSpace
+	files   map[*recording.Process]*addrs.Set // of files and data
 
 	// steps counts the ranges and rooms that were looked at, for a number of searches.
 	steps, searches int
@@ -31,13 +41,6 @@ type dumpSpace struct {
 	// the processes of all of these. They are nil until they are needed.
 	kin          []*dumpSpace
 	kinProcesses []*recording.Process
-}
-
-// A fileSpace has the addresses of files and data in a process. Other memory lacks it: runtimes
-// reserve gigabytes around their code.
-type fileSpace struct {
-	addrs.Set
-	maps, others int // how many mappings of the process are in it
 }
 
 // A room is a range of addresses that is free in the processes of a dump.
@@ -70,8 +73,42 @@ const (
 	firstSteps = 1 << 22
 )
 
-func newGaps(rec *recording.Recording) *gaps {
-	return &gaps{rec: rec, dumps: make(map[*model.Dump]*dumpSpace), sharing: make(map[*recording.Process][]*dumpSpace), files: make(map[*recording.Process]*fileSpace)}
+// newGaps returns the gaps between the code of dumps and all mappings of their processes.
+func newGaps(rec *recording.Recording, dumps []*model.Dump) *gaps {
+	g := &gaps{dumps: make(map[*model.Dump]*dumpSpace), sharing: make(map[*recording.Process][]*dumpSpace), files: make(map[*recording.Process]*addrs.Set)}
+	for _, d := range dumps {
+		if len(d.Source.Scanned().Events) == 0 {
+			continue
+		}
+		s := &dumpSpace{processes: rec.Related(d.Markers)}
+		g.dumps[d] = s
+		s.executes = recording.FilesOf(s.processes)
+		for _, p := range s.processes {
+			g.sharing[p] = append(g.sharing[p], s)
+			if g.files[p] == nil {
+				g.files[p] = filesOf(p)
+			}
+		}
+		for _, e := range d.Source.Scanned().Events {
+			s.code.Add(e.Addr, e.Addr+e.Size)
+		}
+	}
+	return g
+}
+
+// filesOf returns the addresses of files and data in a process. Other memory does not count: runtimes reserve
+// gigabytes around their code.
+func filesOf(p *recording.Process) *addrs.Set {
+	f := new(addrs.Set)
+	for i := range p.FileMaps {
+		if m := &p.FileMaps[i]; m.Name != "" {
+			f.Add(m.Lo, m.Hi)
+		}
+	}
+	for i := range p.Others {
+		f.Add(p.Others[i].Lo, p.Others[i].Hi)
+	}
+	return f
 }
 
 // tired reports whether searching has taken too long.
@@ -139,7 +176,7 @@ func (g *gaps) next(s *dumpSpace, reserved bool, addr uint64) (lowest addrs.Rang
 	}
 	for _, p := range s.kinProcesses {
 		if reserved {
-			add(&g.files[p].Set)
+			add(g.files[p])
 		} else {
 			add(&p.Used)
 		}
@@ -162,7 +199,6 @@ func (g *gaps) findKin(s *dumpSpace) {
 			}
 		}
 	}
-	s.kinProcesses = nil
 	processes := make(map[*recording.Process]bool)
 	for _, other := range s.kin {
 		for _, p := range other.processes {
@@ -200,49 +236,4 @@ func (g *gaps) find(s *dumpSpace, reserved bool, addr, size, gap uint64) (uint64
 		return at, top > at && top-addr < reach
 	}
 	return 0, false
-}
-
-// scan adds the addresses of new code of a dump, and of all mappings of its processes, to those
-// in use.
-func (g *gaps) scan(d *model.Dump, events []jitcode.Event) {
-	s := g.dumps[d]
-	if s == nil {
-		s = new(dumpSpace)
-		g.dumps[d] = s
-	}
-	for _, other := range g.dumps {
-		other.kin = nil
-	}
-	known := make(map[*recording.Process]bool, len(s.processes))
-	for _, p := range s.processes {
-		known[p] = true
-	}
-	s.processes = g.rec.Related(d.Markers)
-	s.executes = recording.FilesOf(s.processes)
-	for _, p := range s.processes {
-		if !known[p] {
-			g.sharing[p] = append(g.sharing[p], s)
-		}
-		g.scanFiles(p)
-	}
-	for i := range events {
-		s.code.Add(events[i].Addr, events[i].Addr+events[i].Size)
-	}
-}
-
-// scanFiles adds new mappings of files and data of a process.
-func (g *gaps) scanFiles(p *recording.Process) {
-	f := g.files[p]
-	if f == nil {
-		f = new(fileSpace)
-		g.files[p] = f
-	}
-	for ; f.maps < len(p.FileMaps); f.maps++ {
-		if m := &p.FileMaps[f.maps]; m.Name != "" {
-			f.Add(m.Lo, m.Hi)
-		}
-	}
-	for ; f.others < len(p.Others); f.others++ {
-		f.Add(p.Others[f.others].Lo, p.Others[f.others].Hi)
-	}
 }

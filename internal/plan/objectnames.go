@@ -1,53 +1,30 @@
 package plan
 
-import (
-	"github.com/jitinject/jitinject/internal/model"
-)
+import "slices"
 
-// objectNames finds the indexes that objects of a process share, so that they get different names. perf
-// report takes objects of one name for one object, in any directory. Indexes mostly come in ascending
-// order. Until one does not, only the highest is kept.
-type objectNames struct {
-	of   map[uint32]*indexes
-	last *indexes // the indexes of process pid; nil before the first call
-	pid  uint32
-}
+// objectNames finds the indexes that functions of a process share, so that their objects get different
+// names. perf report takes objects of one name for one object, in any directory.
+type objectNames map[uint32]*indexes
 
-// indexes are those of a process's functions that have an object.
+// indexes are those of a process's functions. They mostly come in ascending order.
 type indexes struct {
-	// max is the highest index so far.
-	max  uint64
-	seen map[uint64]bool // nil while indexes are in ascending order
+	ascending []uint64        // each was higher than all before
+	others    map[uint64]bool // none is above the last of ascending
 }
 
-// isRepeated reports whether an earlier object has o's process and index. objects must have all objects
-// of earlier calls.
-func (n *objectNames) isRepeated(o *model.Object, objects []model.Object) bool {
-	if n.last == nil || n.pid != o.PID {
-		if n.of == nil {
-			n.of = make(map[uint32]*indexes)
-		}
-		n.pid, n.last = o.PID, n.of[o.PID]
-		if n.last == nil {
-			n.last = &indexes{max: o.Index}
-			n.of[o.PID] = n.last
-			return false
-		}
+// isRepeated reports whether a function of a process has an index that an earlier one has.
+func (n objectNames) isRepeated(pid uint32, index uint64) bool {
+	x := n[pid]
+	if x == nil {
+		x = &indexes{others: make(map[uint64]bool)}
+		n[pid] = x
 	}
-	x := n.last
-	if x.seen == nil {
-		if o.Index > x.max {
-			x.max = o.Index
-			return false
-		}
-		x.seen = make(map[uint64]bool)
-		for i := range objects {
-			if objects[i].PID == o.PID && objects[i].Bundle == nil {
-				x.seen[objects[i].Index] = true
-			}
-		}
+	if len(x.ascending) == 0 || index > x.ascending[len(x.ascending)-1] {
+		x.ascending = append(x.ascending, index)
+		return false
 	}
-	repeated := x.seen[o.Index]
-	x.seen[o.Index] = true
+	_, repeated := slices.BinarySearch(x.ascending, index)
+	repeated = repeated || x.others[index]
+	x.others[index] = true
 	return repeated
 }

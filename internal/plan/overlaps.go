@@ -53,16 +53,16 @@ func (b *bundler) overlapsOf(pid uint32) *overlaps {
 	}
 	if b.mappingsOf == nil {
 		b.mappingsOf = make(map[uint32][]int)
-		for i := range b.old.Mappings {
-			if m := &b.old.Mappings[i]; len(b.dumpsOf[m.PID]) > 1 {
+		for i := range b.in.Mappings {
+			if m := &b.in.Mappings[i]; len(b.dumpsOf[m.PID]) > 1 {
 				b.mappingsOf[m.PID] = append(b.mappingsOf[m.PID], i)
 			}
 		}
 	}
 	lists := make(map[*model.Dump][]timed)
 	for _, i := range b.mappingsOf[pid] {
-		m := &b.old.Mappings[i]
-		d := b.old.Objects[m.Object].Dump
+		m := &b.in.Mappings[i]
+		d := b.in.List[m.Object].Dump
 		lists[d] = append(lists[d], timed{addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len}, m.Time})
 	}
 	o.dumps = make(map[*model.Dump]*history)

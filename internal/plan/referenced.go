@@ -5,111 +5,96 @@ import (
 	"context"
 	"debug/elf"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/model"
-	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/samplerefs"
 )
 
 // With Options.Sampled, only referenced functions are made, and the targets of their branches
-// (targets.go). First everything is planned, then unreferenced functions are
-// dropped. So the remaining ones are identical, byte by byte. Regions are planned with all functions,
-// too, and lose them when their objects are made (addOne): so the modules of libdw, and the places of
-// unwind tables, are those of a plan without Options.Sampled.
+// (targets.go). All functions are placed first, then unreferenced ones are dropped. So the remaining ones
+// are identical, byte by byte. Regions are planned with all functions, too, and lose them when their objects
+// are made (addOne): so the modules of libdw, and the places of unwind tables, are those of a plan without
+// Options.Sampled.
 //
 // perf looks an address up among the mappings of a process, its own or inherited from an ancestor,
 // at a time. A mapping is kept if any address in it is referenced, at any time, in its process or a
 // descendant. So all mappings of an address that perf may look up are kept, and perf gets the same
 // result.
 
-// DropUnreferenced drops the functions from the plan that the recording does not refer to: with
-// sampled those of all dumps, otherwise only those of large ones. If the references are unknown, it
-// keeps everything and adds a note with the reason. called calls its function for the references of a
-// call trace. Errors are ctx's or those of reading the recording.
-func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each, large func(*model.Dump) bool, sampled bool) error {
-	if len(p.Mappings) == 0 {
+// KeepReferenced drops the functions that the recording does not refer to: with sampled those of all dumps,
+// otherwise only those of large ones. If the references are unknown, it keeps everything and adds a note with
+// the reason. called calls its function for the references of a call trace. Errors are ctx's or those of
+// reading the recording.
+func (f *Functions) KeepReferenced(ctx context.Context, called calls.Each, large func(*model.Dump) bool, sampled bool) error {
+	if len(f.Mappings) == 0 {
 		return nil
 	}
-	t := newReferenced(p.rec, &p.Plan)
-	err := samplerefs.Each(ctx, p.rec, t.bounds, t.reference)
+	ref := newReferenced(f.rec, &f.Functions)
+	err := samplerefs.Each(ctx, f.rec, ref.bounds, ref.reference)
 	var why samplerefs.Unknowable
 	if errors.As(err, &why) {
-		p.Found.Note(fmt.Sprintf("%s: which functions it touches cannot be told: %s; all of them are there", quote.Printable(p.rec.In.Path), why))
+		f.found(allKept, f.rec.In.Path, why)
 		return nil
 	}
 	if err != nil {
-		return recording.Error(p.rec.In.Path, err)
+		return recording.Error(f.rec.In.Path, err)
 	}
-	jitted := func(pid uint32) bool { return t.spaces.Get(pid) != nil }
-	if err := called(ctx, jitted, t.reference); err != nil {
+	jitted := func(pid uint32) bool { return ref.spaces.Get(pid) != nil }
+	if err := called(ctx, jitted, ref.reference); err != nil {
 		return err
 	}
-	if err := referenceTargets(ctx, &p.Plan, t, &p.Found); err != nil {
+	if err := f.referenceTargets(ctx, ref); err != nil {
 		return err
 	}
-	t.finish()
-	kept, _ := p.keep(t, large)
-	p.Plan = *kept
+	ref.finish()
+	f.Functions, _ = f.keep(ref, large)
 	if sampled {
-		all := p.Plan
-		kept, isKept := p.keep(t, func(*model.Dump) bool { return true })
-		p.Plan = *kept
-		if p.rec.CopiesStacks() {
-			p.all, p.isKept = &all, isKept
+		all := f.Functions
+		if f.Shared && !f.rec.CopiesStacks() {
+			f.absent = make(map[*model.Dump][]addrs.Range)
+		}
+		f.Functions, f.isKept = f.keep(ref, func(*model.Dump) bool { return true })
+		if f.rec.CopiesStacks() {
+			f.inRegions = &all
 		}
 	}
 	return nil
 }
 
-// keep returns the plan without the mappings of some dumps that are not referenced, and without the
-// objects that lose all mappings. isKept has the objects of p that stay.
-func (p *Planner) keep(t *referenced, of func(*model.Dump) bool) (kept *model.Plan, isKept []bool) {
-	kept, isKept = &model.Plan{Absent: p.Absent}, make([]bool, len(p.Objects))
-	stays := func(m *model.Mapping) bool {
-		o := &p.Objects[m.Object]
-		return !of(o.Dump) || t.isReferenced(m, o.Room())
-	}
+// keep returns the functions without the mappings of some dumps that are not referenced, and without the
+// functions that lose all mappings. isKept has those of f that stay.
+func (f *Functions) keep(ref *referenced, of func(*model.Dump) bool) (kept model.Functions, isKept []bool) {
+	isKept = make([]bool, len(f.List))
+	stays := func(m *model.Mapping) bool { return !of(f.List[m.Object].Dump) || ref.isReferenced(m) }
 	left := 0
-	for i := range p.Mappings {
-		if m := &p.Mappings[i]; stays(m) {
+	for i := range f.Mappings {
+		if m := &f.Mappings[i]; stays(m) {
 			left++
 			isKept[m.Object] = true
 		}
 	}
-	functions := make([][]bool, len(p.Lines)) // by dump and function: it has an object
-	moved := make([]int32, len(p.Objects))    // by object: its new index
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		n := o.Dump.Number
-		if functions[n] == nil {
-			functions[n] = make([]bool, o.Dump.Source.NumFunctions())
-		}
-		if isKept[i] {
-			moved[i] = int32(len(kept.Objects))
-			kept.Objects = append(kept.Objects, *o)
-			functions[n][o.Function] = true
-		}
-	}
-	for i := range p.Objects { // a function may have several
-		if o := &p.Objects[i]; !functions[o.Dump.Number][o.Function] {
-			functions[o.Dump.Number][o.Function] = true
-			p.Lines[o.Dump.Number].Unreferenced++
+	moved := make([]int32, len(f.List)) // by function: its new index
+	for i := range f.List {
+		if of := &f.List[i]; isKept[i] {
+			moved[i] = int32(len(kept.List))
+			kept.List = append(kept.List, *of)
+		} else {
+			f.Lines[of.Dump.Number].Unreferenced++
 		}
 	}
 	kept.Mappings = make([]model.Mapping, 0, left)
-	for i := range p.Mappings {
-		m := p.Mappings[i]
-		if d := p.Objects[m.Object].Dump; stays(&m) {
+	for i := range f.Mappings {
+		m := f.Mappings[i]
+		if d := f.List[m.Object].Dump; stays(&m) {
 			m.Object = moved[m.Object]
 			kept.Mappings = append(kept.Mappings, m)
-		} else if p.Absent != nil && !m.Clear {
-			p.Absent[d] = append(p.Absent[d], addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
+		} else if f.absent != nil && !m.Clear {
+			f.absent[d] = append(f.absent[d], addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
 		}
 	}
 	return kept, isKept
@@ -139,12 +124,12 @@ type pieces struct {
 	finished []addrs.Range // all referenced ranges, in order; set by finish
 }
 
-func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
+func newReferenced(rec *recording.Recording, p *model.Functions) *referenced {
 	ref := &referenced{rec: rec, code: make(map[uint32]*pieces)}
 	ref.spaces = recording.Descent[*addressSpace]{Tree: &rec.ProcessTree, Own: func(pid uint32) bool { return ref.code[pid] != nil }, Of: ref.addressSpaceOf}
 	var last *model.Dump
-	for i := range p.Objects {
-		d := p.Objects[i].Dump
+	for i := range p.List {
+		d := p.List[i].Dump
 		if d == last {
 			continue
 		}
@@ -177,10 +162,8 @@ func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
 				ref.code[pid] = of
 			}
 		}
-		r, n := ref.ranges(m, p.Objects[m.Object].Room())
-		for _, r := range r[:n] {
-			of.starts = append(of.starts, r.Lo, r.Hi)
-		}
+		r := ref.addresses(m)
+		of.starts = append(of.starts, r.Lo, r.Hi)
 	}
 	for _, of := range ref.code {
 		slices.Sort(of.starts)
@@ -190,20 +173,11 @@ func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
 	return ref
 }
 
-// ranges returns the addresses of a mapping and, if it has one, of its mapping of unwind tables.
-// The first address after code counts as part of it: the last instruction may be a call that
-// never returns.
-func (ref *referenced) ranges(m *model.Mapping, room uint64) (r [2]addrs.Range, n int) {
-	from := func(lo, n uint64) addrs.Range {
-		lo &^= ref.ignore
-		return addrs.Range{Lo: lo, Hi: lo + min(n, math.MaxUint64-lo)}
-	}
-	r[0] = from(m.Addr, m.Len+1)
-	if m.Tables == 0 {
-		return r, 1
-	}
-	r[1] = from(m.Tables, room)
-	return r, 2
+// addresses returns the addresses of a mapping. The first address after code counts as part of it: the last
+// instruction may be a call that never returns.
+func (ref *referenced) addresses(m *model.Mapping) addrs.Range {
+	lo := m.Addr &^ ref.ignore
+	return addrs.Range{Lo: lo, Hi: lo + min(m.Len+1, math.MaxUint64-lo)}
 }
 
 // find returns the index of the piece that contains an address, or -1 if the address is before
@@ -257,14 +231,8 @@ func (p *pieces) finish() {
 }
 
 // isReferenced reports whether any address of a mapping is referenced.
-func (ref *referenced) isReferenced(m *model.Mapping, room uint64) bool {
-	of := ref.code[m.PID]
-	ranges, n := ref.ranges(m, room)
-	for _, r := range ranges[:n] {
-		i, _ := slices.BinarySearchFunc(of.finished, r.Lo, func(s addrs.Range, lo uint64) int { return cmp.Compare(s.Lo, lo) })
-		if i < len(of.finished) && of.finished[i].Lo < r.Hi {
-			return true
-		}
-	}
-	return false
+func (ref *referenced) isReferenced(m *model.Mapping) bool {
+	of, r := ref.code[m.PID].finished, ref.addresses(m)
+	i, _ := slices.BinarySearchFunc(of, r.Lo, func(s addrs.Range, lo uint64) int { return cmp.Compare(s.Lo, lo) })
+	return i < len(of) && of[i].Lo < r.Hi
 }

@@ -103,7 +103,7 @@ func (mapper *regionMapper) part(m model.Mapping, region *region, number, placed
 		return
 	}
 	m.Object = int32(region.images[number].objects[i])
-	o := &mapper.planner.Objects[m.Object]
+	o := &mapper.plan.Objects[m.Object]
 	m.Addr, m.Len, m.Off, m.Tables = lo, hi-lo, lo-o.Bundle.Region.Base(), 0
 	g := &mapper.rec.ProcessTree
 	if key := (mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), m.Object}); !mapper.tabled[key] {

@@ -295,7 +295,7 @@ func (b *bundler) addRegion(r *region) {
 func (b *bundler) addImage(r *region, number int) {
 	m := &r.images[number]
 	m.objects = make([]int, len(m.placedFunctions))
-	objects := b.planner.Objects
+	objects := b.plan.Objects
 	for from := 0; from < len(m.placedFunctions); {
 		noCode := b.placedFunctions[m.placedFunctions[from]].noCode
 		to := from + 1
@@ -308,7 +308,7 @@ func (b *bundler) addImage(r *region, number int) {
 		}
 		from = to
 	}
-	if objects = b.planner.Objects[len(objects):]; len(objects) == 0 {
+	if objects = b.plan.Objects[len(objects):]; len(objects) == 0 {
 		return
 	}
 	reachOf(&objects[0], b.low(r, number))

@@ -16,7 +16,7 @@ import (
 
 // findRepeats returns the functions of a dump that are loaded where an equal one is. It returns
 // nil for dumps in which code moves. When ctx is cancelled, it returns some of them.
-func (d *Dump) findRepeats(ctx context.Context, files *fileCode) map[int]bool {
+func (d *placedDump) findRepeats(ctx context.Context, files *fileCode) map[int]bool {
 	comparer, ok := d.Source.(source.Comparer)
 	if !ok {
 		return nil

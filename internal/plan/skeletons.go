@@ -39,7 +39,7 @@ func (b *bundler) addSkeletons(d *model.Dump, list []int) []int {
 		m := b.placedFunctions[i].first
 		in, ok := (*recording.FileMap)(nil), false
 		if m.Home {
-			in, ok = b.planner.files.files(m.PID, m.Time).InForce(m.Addr, m.Addr+m.Len, m.Time)
+			in, ok = b.functions.files.files(m.PID, m.Time).InForce(m.Addr, m.Addr+m.Len, m.Time)
 		}
 		if !ok {
 			others = append(others, i)
@@ -68,12 +68,12 @@ func (b *bundler) addSkeletons(d *model.Dump, list []int) []int {
 // one that was loaded first, because the file has one content. It returns the others, and those that
 // nothing refers to.
 func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dropped []int) {
-	p, number := b.planner, int32(len(b.planner.Objects))
+	p, number := b.plan, int32(len(b.plan.Objects))
 	first := &b.placedFunctions[list[0]]
-	o := model.Object{Dump: d, PID: b.old.Objects[first.function()].PID, Bundle: &model.Bundle{Skeleton: s}}
+	o := model.Object{Dump: d, PID: b.in.List[first.function()].PID, Bundle: &model.Bundle{Skeleton: s}}
 	end := uint64(0)
 	var pieces []piece
-	code, symbols := b.reservedOf(d).code, p.files.symbolsOf(s.Map)
+	code, symbols := b.reservedOf(d).code, b.functions.files.symbolsOf(s.Map)
 	for _, i := range list {
 		placed := &b.placedFunctions[i]
 		if placed.dropped || placed.lo() < end {
@@ -89,7 +89,7 @@ func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dro
 		pieces[placed.piece].hi = end
 		again := b.objectOf[placed.function()] >= 0
 		b.objectOf[placed.function()] = number
-		o.Bundle.Members = append(o.Bundle.Members, model.Member{Function: int32(b.old.Objects[placed.function()].Function), Addr: placed.lo(), Again: again})
+		o.Bundle.Members = append(o.Bundle.Members, model.Member{Function: int32(b.in.List[placed.function()].Number), Addr: placed.lo(), Again: again})
 	}
 	if len(pieces) == 0 {
 		return dropped

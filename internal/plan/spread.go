@@ -1,15 +1,12 @@
 package plan
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
-	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
-	"github.com/jitinject/jitinject/internal/report"
 )
 
 // A fileCode finds the functions of dumps that lie in files of a recording.
@@ -32,8 +29,8 @@ type program struct {
 	since uint64
 }
 
-func newFileCode(rec *recording.Recording) *fileCode {
-	return &fileCode{rec: rec, histories: recording.NewFileHistories(rec), of: make(map[program]*recording.ProgramMaps), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
+func newFileCode(rec *recording.Recording, histories *recording.FileHistories) *fileCode {
+	return &fileCode{rec: rec, histories: histories, of: make(map[program]*recording.ProgramMaps), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
 }
 
 // files returns the mappings of the program that a process runs at a time.
@@ -141,15 +138,16 @@ func (f *fileCode) symbolsOf(m *recording.FileMap) *recording.FileSymbols {
 	return s
 }
 
-// report adds what is missing of functions in files.
-func (f *fileCode) report(found *report.Findings) {
+// addFiles adds what is missing of functions in files.
+func (p *placer) addFiles() {
+	f := p.files
 	if f.overflows() {
-		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", maxCopied), Advice: "record a shorter time"})
+		p.found(manyCopies, "", maxCopied)
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.unnamed)) {
-		found.Problem(report.Problem{File: name, Offset: -1, Text: fmt.Sprintf("%d of the functions lie in this file, and perf needs the file itself to unwind stacks there, so they have a name only if it has symbols for them", f.unnamed[name]), Advice: "inject where the file is as it was recorded"})
+		p.found(fileUnnamed, name, f.unnamed[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.absent)) {
-		found.Note(fmt.Sprintf("%s: this file is not here, and %d of the functions lie in it; on a machine that has it, perf 7 would lose stacks that go through the file: inject there again", quote.Printable(name), f.absent[name]))
+		p.found(fileAbsent, name, f.absent[name])
 	}
 }

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/model"
-	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -19,38 +17,38 @@ import (
 
 // referenceTargets marks the targets of direct branches in referenced functions as referenced. It
 // skips functions with damaged code: making their objects fails later, with a message. But code
-// that cannot be read now may be readable then, so found gets that.
-func referenceTargets(ctx context.Context, p *model.Plan, t *referenced, found *report.Findings) error {
-	t.finish()
+// that cannot be read now may be readable then, so that is a finding.
+func (f *Functions) referenceTargets(ctx context.Context, ref *referenced) error {
+	ref.finish()
 	var from []int // indexes of referenced mappings, grouped by object
-	for i := range p.Mappings {
-		if m := &p.Mappings[i]; !m.Clear && t.isReferenced(m, p.Objects[m.Object].Room()) {
+	for i := range f.Mappings {
+		if m := &f.Mappings[i]; !m.Clear && ref.isReferenced(m) {
 			from = append(from, i)
 		}
 	}
-	slices.SortStableFunc(from, func(i, j int) int { return cmp.Compare(p.Mappings[i].Object, p.Mappings[j].Object) })
-	forkedChildren := t.forkedChildren()
+	slices.SortStableFunc(from, func(i, j int) int { return cmp.Compare(f.Mappings[i].Object, f.Mappings[j].Object) })
+	forkedChildren := ref.forkedChildren()
 	readers := make(map[*model.Dump]source.FunctionReader)
 	var targets []int64 // targets of last's branches, from the start of its code
 	last := int32(-1)
 	for _, i := range from {
-		m := &p.Mappings[i]
+		m := &f.Mappings[i]
 		if m.Object != last {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			last = m.Object
-			o := &p.Objects[last]
-			r := readers[o.Dump]
+			of := &f.List[last]
+			r := readers[of.Dump]
 			if r == nil {
-				r = o.Dump.Source.Functions()
-				readers[o.Dump] = r
+				r = of.Dump.Source.Functions()
+				readers[of.Dump] = r
 			}
 			targets = targets[:0]
-			if err := r.Targets(o.Function, func(to int64) { targets = append(targets, to) }); err != nil {
+			if err := r.Targets(of.Number, func(to int64) { targets = append(targets, to) }); err != nil {
 				var failed *fs.PathError
 				if errors.As(err, &failed) {
-					found.Problem(report.Problem{File: o.Dump.Path, Offset: -1, Text: fmt.Sprintf("the branches in its functions could not be read, so functions that they go to may have no objects: %v", failed.Err), Advice: "inject again"})
+					f.found(branchesUnread, of.Dump.Path, failed.Err)
 				}
 				continue
 			}
@@ -59,7 +57,7 @@ func referenceTargets(ctx context.Context, p *model.Plan, t *referenced, found *
 		}
 		start := m.Addr - m.Off
 		for _, to := range targets {
-			t.referenceTarget(m.PID, forkedChildren[m.PID], start+uint64(to))
+			ref.referenceTarget(m.PID, forkedChildren[m.PID], start+uint64(to))
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package safefile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -119,9 +120,10 @@ func OpenExistingRoot(path string) (*sys.Root, error) {
 	return rootOf(fd, path)
 }
 
-// rootOf returns the open directory fd for names that do not lead out of it.
-func rootOf(fd int, path string) (*sys.Root, error) {
-	return sys.OpenRootAs(fmt.Sprintf("/proc/self/fd/%d", fd), path)
+// rootOf returns the open directory fd for names that do not lead out of it. name is for messages; "" for none.
+func rootOf(fd int, name string) (*sys.Root, error) {
+	path := fmt.Sprintf("/proc/self/fd/%d", fd)
+	return sys.OpenRoot(path, cmp.Or(name, path))
 }
 
 // isProc reports whether a directory is in /proc.

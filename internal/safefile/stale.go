@@ -2,9 +2,7 @@ package safefile
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -87,12 +85,17 @@ func unlessOther(dir int, name string, err error) error {
 // isRecordingBegun reports whether a directory contains only files that a run writes into its
 // output directory.
 func isRecordingBegun(fd int) bool {
-	root, err := sys.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", fd))
+	root, err := rootOf(fd, "")
 	if err != nil {
 		return false
 	}
 	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), ".")
+	dir, err := root.OpenFile(".", os.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
 	if err != nil {
 		return false
 	}
@@ -117,7 +120,7 @@ func isRecordingBegun(fd int) bool {
 // removeDir removes a partial directory, without following links.
 func removeDir(dir int, temp string) error {
 	return again(func() error {
-		root, err := sys.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir))
+		root, err := rootOf(dir, "")
 		if err != nil {
 			return err
 		}

@@ -109,7 +109,12 @@ type FunctionReader interface {
 // A Tracer is a Dump of a JIT compiler that may run code in an interpreter frame. The jitdump
 // format implements it.
 type Tracer interface {
-	HasTraces() bool
+	// Interpreter returns the function of the program that has that frame, by its symbol, or "" if no
+	// code of the dump runs in one.
+	Interpreter() string
+
+	// InterpreterFrame returns the frame of a function. ehFrame is the .eh_frame section of its program,
+	// loaded at addr, and pc the function's first address.
 	InterpreterFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error)
 }
 

@@ -61,7 +61,7 @@ func openDump(t testing.TB, path string, copies []source.Copy, host func(source.
 		t.Fatal(err)
 	}
 	around := source.Surroundings{Copies: copies}
-	if tracer, ok := src.(source.Tracer); ok && tracer.HasTraces() && host != nil {
+	if tracer, ok := src.(source.Tracer); ok && tracer.Interpreter() != "" && host != nil {
 		around.Interpreter = host(tracer)
 	}
 	src.DeriveFrames(around)
@@ -180,7 +180,7 @@ func hostOf(t *testing.T, program string, tracer source.Tracer) *jitcode.FrameRo
 		t.Fatal(err)
 	}
 	for _, y := range symbols {
-		if y.Name == "execute_ex" {
+		if y.Name == tracer.Interpreter() {
 			row, err := tracer.InterpreterFrame(data, s.Addr, y.Value)
 			if err != nil {
 				t.Fatal(err)
@@ -188,6 +188,6 @@ func hostOf(t *testing.T, program string, tracer source.Tracer) *jitcode.FrameRo
 			return row
 		}
 	}
-	t.Fatalf("%s has no execute_ex", program)
+	t.Fatalf("%s has no %s", program, tracer.Interpreter())
 	return nil
 }

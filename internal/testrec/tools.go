@@ -36,9 +36,12 @@ func Missing(t testing.TB, format string, args ...any) {
 }
 
 // Tool returns the path of the first of the given programs that is installed. Where none
-// is, the test is skipped as Missing says.
+// is, the test is skipped as Missing says. With -short, no test starts a program that is not ours.
 func Tool(t testing.TB, names ...string) string {
 	t.Helper()
+	if testing.Short() {
+		Skip(t, "-short starts no %s", names[0])
+	}
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -49,10 +52,14 @@ func Tool(t testing.TB, names ...string) string {
 }
 
 // Perfs returns the perfs to try things with: the installed one, and those that
-// JITINJECT_PERFS names, separated by colons. The keys are their versions.
+// JITINJECT_PERFS names, separated by colons. The keys are their versions. With -short there are
+// none: tests that ask perf last go on with what they know by themselves.
 func Perfs(t testing.TB) map[string]string {
 	t.Helper()
 	perfs := make(map[string]string)
+	if testing.Short() {
+		return perfs
+	}
 	paths := []string{Tool(t, "perf")}
 	for _, path := range append(paths, strings.Split(os.Getenv("JITINJECT_PERFS"), ":")...) {
 		if path == "" {

@@ -195,20 +195,16 @@ func writePage(t *testing.T, table []row, before string) {
 	fmt.Fprintf(&b, `# Results of jitinject record
 
 Written by `+"`make record`"+`, with perf %s, the last rows
-at a load of %s before and %s after. The program is in [internal/trials/testdata](../internal/trials/testdata/README.md): it spends
-its time in one function.
+at a load of %s before and %s after. [The program](../internal/trials/testdata/README.md) spends its time in one function.
 
-* **resolved**: the samples in code of JIT compilers that have a name. Samples of java that are missing
-  are in code that ran before its record was in the dump.
-* **whole stacks**: of the stacks with such code, those that reach the bottom of the stack. For
-  Erlang that is normal_exit, the bottom of its process, and for Mono and lli runtime_invoke
-  and main, where compiled code begins: their own code has no frame pointers.
+* **resolved**: the samples in code of JIT compilers that have a name. Those of java that are missing
+  ran before their record was in the dump.
+* **whole stacks**: of the stacks with such code, those that reach the bottom. For Erlang that is
+  normal_exit, for Mono and lli runtime_invoke and main, where compiled code begins.
 * **exit code**: of a program that ends with 7, alone and recorded.
-* **processor**: extra time of the processor for the program and its runtime under `+"`jitinject record`"+`,
-  compared with `+"`perf record`"+` and the runtime's own flags for a dump. perf's and jitinject's own time
-  is not part of it. The median of %d interleaved pairs, in brackets the quartiles.
-* **elapsed**: the same of the time on the clock. It depends on the load: rows of earlier runs may
-  have been measured at another one, and wide quartiles show that.
+* **processor**, **elapsed**: extra time under `+"`jitinject record`"+`, compared with `+"`perf record`"+` and the
+  runtime's own flags for a dump, without perf's and jitinject's own time. The median of %d interleaved
+  pairs, in brackets the quartiles.
 
 | command | resolved | whole stacks | exit code | processor | elapsed |
 |---|---|---|---|---|---|

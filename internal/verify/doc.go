@@ -7,12 +7,13 @@
 // --explain` prints these. Logs of V8 and Mono, traces of XRay and captures of OpenJ9's metadata are
 // not checked: only a runtime writes them, and their readers report damage.
 //
-// internal/formats lists the formats of side files, with their checks, and makes the Verifier.
+// internal/formats/checks lists the formats with their checks, and makes the Verifier.
 //
 // The checks read with the codecs, with debug/elf and debug/dwarf, and by themselves. They share no
-// code with the engine or with what writes dumps, objects or mappings: they are a second opinion.
-// Only which format a side file has is the registry's answer. Recordings and dumps are walked from
-// front to back: what is kept of them are mappings and functions, and nothing for each record or
+// code with what writes objects or mappings: they are a second opinion on results. What an injection
+// reports anyway is not found a second time: what is wrong between a recording and its side files (package
+// printed shows that first), and quirks of dumps that the engine proves and fixes. Recordings and dumps are
+// walked from front to back: what is kept of them are mappings and functions, and nothing for each record or
 // sample. No input makes a check panic.
 //
 // # Severity

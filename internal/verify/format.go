@@ -1,36 +1,19 @@
 package verify
 
-import (
-	"context"
-	"io"
-)
+import "context"
 
-// A Format is a format of files that can be checked. Functions that a format has no use for
-// are nil.
+// A Format is a format of files that can be checked.
 type Format struct {
 	Kind  string // of its files, as Result has it
 	Name  string // with its article
 	Rules []Rule
 
-	// Check checks a file. The error says that it could not be read, or is ctx's. Check is nil if files of
-	// the format are not checked.
+	// Check checks a file. The error says that it could not be read, or is ctx's.
 	Check func(ctx context.Context, r *Reporter, path string, opts *Options) error
 
-	// Identify reports whether a file has the format. Of side files, the registry sets it.
-	Identify func(src io.ReaderAt, path string) bool
-
-	// Weak says that Identify looks at a few bytes which other files may have, too.
-	Weak bool
-
-	// Recognizes reports whether a file is to be checked as one of the format where no Identify knows
-	// it, because it is damaged, or several do.
-	Recognizes func(src io.ReaderAt, path string) bool
-
-	// Holds reports whether a directory has files of the format that are used together.
-	Holds func(dir string) bool
-
-	// Readers are the programs that show files of the format, if Check is nil.
-	Readers string
+	// HasName reports whether a file is to be checked as one of the format if its content does not show
+	// one, because it is damaged. It may be nil.
+	HasName func(path string) bool
 }
 
 // A Rule is something that has to hold of a file.

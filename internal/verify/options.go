@@ -18,16 +18,12 @@ type Options struct {
 	// diagnostics of rules that are Counted are left to it. It may be nil.
 	Counted func(path string) bool
 
-	// Recording is the path of the recording that side files belong to. They are held
-	// against what it says of their processes.
+	// Recording is the path of the recording that side files belong to, or "".
 	Recording string
 
-	// Recordings are paths of recordings that side files may belong to, if Recording is
-	// empty. A file is held against each that knows its process.
+	// Recordings are paths of recordings that side files may belong to, if Recording is "". A file
+	// is compared with each that has its process.
 	Recordings []string
-
-	// Logs are paths of side files that recordings may belong to, and which they do not name.
-	Logs []string
 
 	// Producer adds notes about what jitdumps lack that profilers could show.
 	Producer bool
@@ -35,4 +31,12 @@ type Options struct {
 	// Now is CLOCK_MONOTONIC of this machine in nanoseconds, for files that were
 	// written on it, or 0.
 	Now uint64
+}
+
+// Beside returns the recordings that side files are compared with.
+func (o *Options) Beside() []string {
+	if o.Recording != "" {
+		return []string{o.Recording}
+	}
+	return o.Recordings
 }

@@ -22,18 +22,15 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range sources {
-		if strings.HasSuffix(name, "_test.go") {
+		if strings.HasSuffix(name, "_test.go") || filepath.Base(name) == "rules.go" {
 			continue
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`\.Violation\((.*?),`).FindAllSubmatch(text, -1) {
-			name := strings.Trim(string(m[1]), `"`)
-			if name != "rule string" && name != "e" && name != "nil" {
-				used[name] = true
-			}
+		for _, m := range regexp.MustCompile(`"((?:dump|producer|perfmap|recording|object|core)/[a-z0-9-]+)"`).FindAllSubmatch(text, -1) {
+			used[string(m[1])] = true
 		}
 	}
 	seen := make(map[string]bool)
@@ -45,7 +42,7 @@ func TestTable(t *testing.T) {
 		if !used[r.Name] {
 			t.Errorf("%s is in the table and nowhere else", r.Name)
 		}
-		if !regexp.MustCompile(`^(dump|producer|mono|xray|j9|v8log|perfmap|recording|object|core)/[a-z0-9-]+$`).MatchString(r.Name) {
+		if !regexp.MustCompile(`^(dump|producer|perfmap|recording|object|core)/[a-z0-9-]+$`).MatchString(r.Name) {
 			t.Errorf("%s is no name for a rule", r.Name)
 		}
 		for _, text := range []string{r.Statement, r.Cause, r.Advice} {

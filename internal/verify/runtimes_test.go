@@ -120,9 +120,6 @@ func TestRuntimes(t *testing.T) {
 	}
 	found := make(map[[2]string]bool)
 	for k := range counts {
-		if aboutRecording[k.rule] != "" {
-			continue
-		}
 		found[[2]string{k.runtime, k.rule}] = true
 		if _, ok := explained[[2]string{k.runtime, k.rule}]; !ok {
 			t.Errorf("%s: %s is broken %d times, and nobody says why", k.recording, k.rule, counts[k])
@@ -136,14 +133,6 @@ func TestRuntimes(t *testing.T) {
 			t.Errorf("%s does not break %s any more", k.runtime, k.rule)
 		}
 	}
-}
-
-// aboutRecording are complaints that depend on how a recording was made, and not on the
-// runtime.
-var aboutRecording = map[string]string{
-	"recording/not-injected": "They are the output of perf record.",
-	"recording/no-clock":     "Made without `-k mono` on purpose.",
-	"dump/recording-clock":   "The same, as seen from the dump.",
 }
 
 // TestResults: what jitinject makes gets no complaint.

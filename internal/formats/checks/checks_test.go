@@ -1,12 +1,10 @@
 package checks_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -43,36 +41,6 @@ func TestVerifier_Unchecked(t *testing.T) {
 		var unchecked *verify.UncheckedError
 		if _, err := v.File(context.Background(), path, verify.Options{}); !errors.As(err, &unchecked) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v; want an UncheckedError with %q", path, err, want)
-		}
-	}
-}
-
-// A core among the files to check explains a recording that names no dump, if it has code of its process.
-func TestBeside_CoreWithRegisteredCode(t *testing.T) {
-	dir := t.TempDir()
-	const data = "../../runtime/gdbjit/testdata/lli."
-	core, recording := filepath.Join(dir, "lli.core"), filepath.Join(dir, "perf.data")
-	dump := testrec.Gunzip(t, data+"data.gz")
-	for at := bytes.Index(dump, []byte("/jit-24067.dump")); at >= 0; at = bytes.Index(dump, []byte("/jit-24067.dump")) {
-		copy(dump[at:], "/not-") // the marker is the mapping of another file then
-	}
-	for path, b := range map[string][]byte{core: testrec.Gunzip(t, data+"core.gz"), recording: dump} {
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	v := checks.Verifier()
-	for _, beside := range []bool{false, true} {
-		files := []string{recording}
-		if beside {
-			files = append(files, core)
-		}
-		var opts verify.Options
-		var rules []string
-		opts.Emit = func(d verify.Diagnostic) { rules = append(rules, d.Rule) }
-		_, opts.Logs, _ = checks.Beside(v, files)
-		if _, err := v.File(context.Background(), recording, opts); err != nil || slices.Contains(rules, "recording/no-jit") == beside {
-			t.Errorf("core beside it %v: got rules %q, %v; want recording/no-jit only without the core", beside, rules, err)
 		}
 	}
 }

@@ -13,10 +13,15 @@ var phpStub = []byte("JIT$$")
 // isTraced reports whether a function is one of PHP's JIT.
 func isTraced(name []byte) bool { return bytes.HasPrefix(name, phpStub) }
 
-// HasTraces reports whether code of the dump runs in an interpreter frame. PHP is such a case. Its
-// interpreter, execute_ex, jumps to the functions of the JIT. They have no prologue, end in jumps,
-// and expect the interpreter's registers.
-func (l *listing) HasTraces() bool { return l.traces }
+// Interpreter returns the function that has the frame of the dump's code, or "". PHP's interpreter,
+// execute_ex, jumps to the functions of the JIT. They have no prologue, end in jumps, and expect the
+// interpreter's registers.
+func (l *listing) Interpreter() string {
+	if !l.traces {
+		return ""
+	}
+	return "execute_ex"
+}
 
 // InterpreterFrame returns the frame of the interpreter that runs the dump's traces. ehFrame is the
 // .eh_frame section of its program, loaded at addr. The interpreter begins at pc.

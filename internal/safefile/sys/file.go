@@ -79,10 +79,6 @@ func OpenFile(path string, flags int, mode fs.FileMode) (*File, error) {
 	return Of(f), nil
 }
 
-// OS returns the os.File with the same descriptor, for calls that are not about files, such as
-// those on terminals.
-func (f *File) OS() *os.File { return f.f }
-
 // Name returns the name that the file was opened with.
 func (f *File) Name() string { return f.f.Name() }
 

@@ -1,13 +1,9 @@
 package sys
 
 import (
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
 )
 
 // A Root is a directory. Names do not lead out of it, not even through links.
@@ -16,23 +12,14 @@ type Root struct {
 	path string
 }
 
-// OpenRoot opens a directory. The caller closes it.
-func OpenRoot(path string) (*Root, error) {
-	root := &Root{path: path}
+// OpenRoot opens a directory, which messages and Calls name as name. The caller closes it.
+func OpenRoot(path, name string) (*Root, error) {
+	root := &Root{path: name}
 	err := onPath("open", "openat", path, func() (err error) { root.r, err = os.OpenRoot(path); return err })
 	if err != nil {
 		return nil, err
 	}
 	return root, nil
-}
-
-// OpenRootAs opens a directory, which messages and Calls name as name.
-func OpenRootAs(path, name string) (*Root, error) {
-	root, err := OpenRoot(path)
-	if err == nil {
-		root.path = name
-	}
-	return root, err
 }
 
 // do makes a call on a name.
@@ -42,9 +29,6 @@ func (r *Root) do(op, name, file string, make func() error) error {
 
 // Close closes the directory.
 func (r *Root) Close() error { return r.r.Close() }
-
-// FS returns the files of the directory.
-func (r *Root) FS() fs.FS { return rootFS{r} }
 
 // OpenFile opens a file with flags of open(2).
 func (r *Root) OpenFile(name string, flags int, mode fs.FileMode) (*File, error) {
@@ -97,66 +81,20 @@ func (r *Root) Remove(name string) error {
 	return r.do("unlinkat", "unlinkat", name, func() error { return r.r.Remove(name) })
 }
 
-// in opens the directory of a name, and makes a call on its descriptor and the last part of the
-// name. Go 1.24's os.Root lacks the calls that need it.
-func (r *Root) in(name string, do func(dir int, base string) error) error {
-	dir, base := filepath.Split(filepath.Clean(name))
-	if base == "" || base == "." || base == ".." {
-		return unix.EINVAL
-	}
-	parent, err := r.r.OpenFile(filepath.Clean(dir), os.O_RDONLY|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return err
-	}
-	defer parent.Close()
-	return do(int(parent.Fd()), base)
-}
-
 // RemoveAll removes a name and all that is below it. It does not follow links.
 func (r *Root) RemoveAll(name string) error {
-	return r.do("unlinkat", "unlinkat", name, func() error {
-		return r.in(name, func(dir int, base string) error {
-			err := os.RemoveAll(fmt.Sprintf("/proc/self/fd/%d/%s", dir, base))
-			if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-				return &fs.PathError{Op: pe.Op, Path: name, Err: pe.Err}
-			}
-			return err
-		})
-	})
+	return r.do("unlinkat", "unlinkat", name, func() error { return r.r.RemoveAll(filepath.Clean(name)) })
 }
 
 // Symlink makes a link.
 func (r *Root) Symlink(target, name string) error {
 	c := Call{Name: "symlinkat", Path: filepath.Join(r.path, name), To: target, FD: -1}
-	_, err := call(c, func() (int, error) {
-		return 0, r.in(name, func(dir int, base string) error { return unix.Symlinkat(target, dir, base) })
-	})
+	_, err := call(c, func() (int, error) { return 0, r.r.Symlink(target, name) })
 	return named("symlinkat", name, err)
 }
 
 // Readlink returns the target of a link.
 func (r *Root) Readlink(name string) (target string, err error) {
-	err = r.do("readlinkat", "readlinkat", name, func() error {
-		return r.in(name, func(dir int, base string) error {
-			buf := make([]byte, unix.PathMax) // the kernel's links are shorter
-			n, err := unix.Readlinkat(dir, base, buf)
-			if err == nil {
-				target = string(buf[:n])
-			}
-			return err
-		})
-	})
+	err = r.do("readlinkat", "readlinkat", name, func() error { target, err = r.r.Readlink(name); return err })
 	return target, err
-}
-
-// A rootFS is a Root as an fs.FS.
-type rootFS struct{ r *Root }
-
-// Open opens a file of the directory for reading.
-func (r rootFS) Open(name string) (fs.File, error) {
-	f, err := r.r.OpenFile(name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
 }

@@ -23,7 +23,7 @@ func in(t *testing.T) (root *Root, dir, outside string) {
 			t.Fatal(err)
 		}
 	}
-	root, err := OpenRoot(dir)
+	root, err := OpenRoot(dir, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

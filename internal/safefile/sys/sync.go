@@ -1,6 +1,10 @@
 package sys
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // Written data is in the kernel's memory. A power cut loses it, and names that were made or
 // changed, unless one of these calls has returned.
@@ -20,4 +24,14 @@ func Syncfs(fd int) error {
 // Sync makes the file durable.
 func (f *File) Sync() error {
 	return named("sync", f.Name(), Fsync(f.Fd()))
+}
+
+// Sync makes the file system of the directory durable.
+func (r *Root) Sync() error {
+	dir, err := r.OpenFile(".", os.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return Syncfs(dir.Fd())
 }

@@ -24,7 +24,6 @@ func (c *checker) load(raw *jitdump.Raw, l *jitdump.Load) {
 	c.extra(raw, len(l.Extra), len(raw.Body)-len(l.Code))
 	f := jitted.Function{Addr: l.CodeAddr, Size: l.CodeSize, Index: l.CodeIndex, Time: raw.Timestamp, Offset: raw.Offset, End: raw.Offset + raw.Size(), PID: l.PID}
 	f.Gone = !c.address(raw, f.Addr, f.Size)
-	c.salt.add(raw, l)
 	if f.WithoutCode = l.LacksCode(); f.WithoutCode {
 		c.Violation("dump/code-missing", raw.Offset, "%s has code_size %d, and the record ends with the name", verify.Quoted(l.Name), l.CodeSize)
 	}
@@ -42,7 +41,7 @@ func (c *checker) load(raw *jitdump.Raw, l *jitdump.Load) {
 	}
 	c.loads++
 	c.loadedAt[l.CodeAddr] = raw.Offset
-	c.linesOf(raw, l)
+	c.linesOf(raw, l, c.fixed(raw, l))
 	c.unwindOf(raw, l)
 	c.treeOf(raw, l)
 	c.j9Of(l)

@@ -1,4 +1,4 @@
-// Package checkdump checks jitdumps, alone and beside recordings. A dump is walked record by record,
-// after a first pass over the line tables of all functions, which shows quirks of its producer.
-// A record may hold metadata of OpenJ9, so checkj9 checks that.
+// Package checkdump checks jitdumps, alone and beside results. A dump is walked record by record. Faults that
+// show only over all functions, or if code is disassembled, are found by the engine's reader of dumps: it fixes
+// them, and each fix is a rule that is broken.
 package checkdump

@@ -28,9 +28,10 @@ type checker struct {
 	reader  *jitdump.Reader
 	header  *jitdump.Header
 	machine elf.Machine
-	quirks  quirks
-	ticks   bool   // times are counts of the processor
-	changed uint64 // when the file was written last, in this machine's CLOCK_MONOTONIC; 0 if that is not known
+	engine  *engineReader // nil for a dump that the engine refuses
+	skew    uint64        // what the producer adds to the address of each line
+	ticks   bool          // times are counts of the processor
+	changed uint64        // when the file was written last, in this machine's CLOCK_MONOTONIC; 0 if that is not known
 
 	functions []jitted.Function  // an entry for each place of a function
 	loads     int                // number of functions
@@ -43,7 +44,6 @@ type checker struct {
 	j9        []*pendingJ9
 	j9Loads   int // that have been
 	tiers     [256]bool
-	salt      saltCheck
 
 	records   int
 	first     uint64 // time of the first record that has one
@@ -72,31 +72,20 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verif
 	if c.changed, err = verify.WrittenAt(f, opts.Now); err != nil {
 		return err
 	}
-	recordings := []string{opts.Recording}
-	if opts.Recording == "" {
-		recordings = nil
-		if reader, err := jitdump.NewReader(f); err == nil && len(opts.Recordings) > 0 {
-			pid := reader.Header().PID
-			if recordings, err = recordingsOf(ctx, pid, filepath.Base(path), opts.Recordings); err != nil {
-				return err
-			}
-			if len(recordings) == 0 {
-				c.Result.Holds = "not checked"
-				c.Violation("dump/other-process", -1, "of process %d, which is in none of the recordings: not checked", pid)
-				return nil
-			}
-		}
+	results, checked, err := c.results(ctx, path, opts)
+	if err != nil || !checked {
+		return err
 	}
 	if err := c.check(ctx, filepath.Base(path)); err != nil || c.header == nil {
 		return err
 	}
-	for _, recording := range recordings {
-		if err := c.besideRecording(ctx, path, recording); err != nil {
+	for _, r := range results {
+		if err := c.injectedCode(ctx, &r); err != nil {
 			return err
 		}
 	}
 	if opts.Producer {
-		return checkproducer.Check(ctx, r, c.src, c.quirks.skew)
+		return checkproducer.Check(ctx, r, c.src, c.skew)
 	}
 	return nil
 }
@@ -115,11 +104,8 @@ func (c *checker) check(ctx context.Context, base string) (err error) {
 	if err != nil || !ok {
 		return err
 	}
-	if c.quirks, err = findQuirks(ctx, c.src, c.machine); err != nil {
+	if err := c.openEngine(ctx); err != nil {
 		return err
-	}
-	if c.quirks.contradict != "" {
-		c.Violation("dump/lines-contradict", -1, "%s", c.quirks.contradict)
 	}
 	if c.reader, err = jitdump.NewReader(c.src); err != nil {
 		return verify.PlainError(err)
@@ -319,9 +305,6 @@ func (c *checker) orphans() {
 func (c *checker) end() {
 	if !c.cut { // else their load may be missing
 		c.orphans()
-	}
-	if c.salt.found() {
-		c.Violation("dump/code-salted", c.functions[0].Offset, "the last %d bytes of the code of all %s are a number", codeSalt, verify.Counted(c.salt.loads, "function"))
 	}
 	if c.loads == 0 {
 		c.Violation("dump/no-load", fileHeaderSize, "there is no JIT_CODE_LOAD in the file")

@@ -1,7 +1,6 @@
 package checkdump
 
 import (
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ import (
 // in it.
 var Format = verify.Format{
 	Kind: "jitdump", Name: "a jitdump", Rules: slices.Concat(rules, checkproducer.Rules), Check: checkFile,
-	Recognizes: func(_ io.ReaderAt, path string) bool {
+	HasName: func(path string) bool {
 		base := filepath.Base(path)
 		return strings.HasPrefix(base, "jit-") && strings.HasSuffix(base, ".dump")
 	},

@@ -15,14 +15,10 @@ import (
 // A dump beside the recording that it was injected into: what the mappings show has to
 // be the dump's code.
 
-// injectedCode compares the functions of the dump with what mappings show where they
-// are. Functions without a mapping were left out on purpose (--sampled).
-func (c *checker) injectedCode(ctx context.Context, recording string, pid uint32, monotonic bool) error {
-	shown, err := recorded.ObjectMappings(ctx, recording, pid)
-	if err != nil {
-		return err
-	}
-	missing, err := recorded.NotMapped(ctx, c.functions, c.first, recording, pid, shown, monotonic)
+// injectedCode compares the functions of the dump with the mappings of objects in a result. Functions
+// without a mapping were left out on purpose (--sampled), unless samples are in them.
+func (c *checker) injectedCode(ctx context.Context, r *result) error {
+	missing, err := r.NotMapped(ctx, r.pid, c.functions, c.first, r.Monotonic && !c.ticks)
 	if err != nil {
 		return err
 	}
@@ -30,6 +26,7 @@ func (c *checker) injectedCode(ctx context.Context, recording string, pid uint32
 		f := &c.functions[m.Function]
 		c.Violation("dump/not-mapped", f.Offset, "%s in the code at %#x, which is not mapped then", verify.Are(m.Samples, "sample"), f.Addr)
 	}
+	shown := r.Objects[r.pid]
 	slices.SortFunc(shown, func(a, b recorded.ObjectMapping) int { return cmp.Compare(a.Addr, b.Addr) })
 	ends := make([]uint64, len(shown)) // the highest end up to each
 	high := uint64(0)
@@ -71,7 +68,7 @@ func (c *checker) injectedCode(ctx context.Context, recording string, pid uint32
 				continue // said where the recording is checked
 			}
 			same := len(code)
-			if c.salt.found() && same >= codeSalt { // what is behind is in no program
+			if c.engine != nil && c.engine.counts["salted-code"] > 0 && same >= codeSalt { // what is behind is in no program
 				same -= codeSalt
 			}
 			if other = j; bytes.Equal(code[:same], there[:same]) {
@@ -85,6 +82,9 @@ func (c *checker) injectedCode(ctx context.Context, recording string, pid uint32
 	}
 	return nil
 }
+
+// codeSalt is how many bytes at the end of each function's code CPython 3.15 replaces by a number.
+const codeSalt = 8
 
 // An openObject is the file that was read last.
 type openObject struct {

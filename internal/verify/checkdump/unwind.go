@@ -60,7 +60,6 @@ func (c *checker) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 		if table, serr := ehframe.Read(place, swapped); serr == nil && u.headerSize > 0 && callframe.IsHeader(other) {
 			c.Violation("dump/unwind-order", u.offset, "the tables of %s begin with .eh_frame_hdr", verify.Quoted(l.Name))
 			c.shared(u, table, l)
-			c.compareFrames(u, table, l)
 			return
 		} else if u.headerSize > 0 && callframe.IsHeader(other) && !callframe.IsHeader(header) {
 			err = serr
@@ -81,7 +80,6 @@ func (c *checker) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 			return
 		}
 	}
-	c.compareFrames(u, table, l)
 	if low, high, ok := uncovered(table, l); ok {
 		c.Violation("dump/unwind-cover", u.offset, "no FDE of %s is about its code from +%#x to +%#x, of %#x", verify.Quoted(l.Name), low, high, l.CodeSize)
 	}

@@ -2,32 +2,27 @@ package checkgdbjit
 
 import (
 	"context"
-	"debug/elf"
 	"io"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
+	"github.com/jitinject/jitinject/internal/runtime/gdbjit/registered"
 	"github.com/jitinject/jitinject/internal/verify"
 )
 
 // Format is how core dumps are checked.
-var Format = verify.Format{Kind: elfcore.FormatName, Name: "a core dump", Rules: rules, Check: checkFile, Identify: isCore}
+var Format = verify.Format{Kind: elfcore.FormatName, Name: "a core dump", Rules: rules, Check: checkFile}
 
-// isCore reports whether a file is an ELF file of the type of core dumps.
-func isCore(src io.ReaderAt, _ string) bool {
-	var b [elf.EI_NIDENT + 2]byte
-	if n, _ := src.ReadAt(b[:], 0); n < len(b) || string(b[:4]) != elf.ELFMAG {
-		return false
-	}
-	low, high := b[elf.EI_NIDENT], b[elf.EI_NIDENT+1]
-	if elf.Data(b[elf.EI_DATA]) == elf.ELFDATA2MSB {
-		low, high = high, low
-	}
-	return low == byte(elf.ET_CORE) && high == 0
+// A checker checks a core dump.
+type checker struct {
+	*verify.Reporter
+	ctx       context.Context
+	process   *registered.Process
+	functions []function
 }
 
 // checkFile checks a core dump.
 func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.Options) error {
-	f, _, err := verify.OpenSized(path)
+	f, err := verify.Open(path)
 	if err != nil {
 		return err
 	}
@@ -36,31 +31,39 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 	return c.check(f)
 }
 
-// check checks a core dump.
-func (c *checker) check(src io.ReaderAt) (err error) {
+// check checks a core dump. The error is ctx's.
+func (c *checker) check(src io.ReaderAt) error {
 	c.Result.Holds = "nothing that can be read"
-	if c.core, err = elfcore.Open(src); err != nil {
+	core, err := elfcore.Open(src)
+	if err != nil {
 		c.Violation("core/headers", 0, "%v", err)
 		return nil
 	}
-	for _, err := range c.core.Problems {
+	for _, err := range core.Problems {
 		c.Violation("core/headers", -1, "%v", err)
 	}
-	descriptors, err := c.descriptors()
+	c.process = registered.OfCore(core)
+	places := registered.Find(c.process)
+	list, err := registered.Read(c.process, places)
 	if err != nil {
 		return err
 	}
-	c.named = make(map[[2]uint64]uint64)
-	for _, addr := range descriptors {
-		c.list(addr)
+	for _, err := range list.Problems {
+		c.listProblem(err)
+	}
+	if list.Repeated > 0 {
+		c.Violation("core/overlap", -1, "of the list, %s with an object that another entry has", verify.Counted(list.Repeated, "entry"))
+	}
+	for i := range list.Objects {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
+		c.object(&list.Objects[i])
 	}
 	c.overlaps()
-	c.Result.Holds = verify.Counted(len(c.core.Threads()), "thread") + ", " + verify.Counted(len(c.core.Files()), "mapped file")
-	if len(descriptors) > 0 {
-		c.Result.Holds += ", " + verify.Counted(c.objects, "object") + " registered for debuggers with " + verify.Counted(len(c.functions), "function")
+	c.Result.Holds = verify.Counted(len(core.Threads()), "thread") + ", " + verify.Counted(len(core.Files()), "mapped file")
+	if len(places) > 0 {
+		c.Result.Holds += ", " + verify.Counted(len(list.Objects), "object") + " registered for debuggers with " + verify.Counted(len(c.functions), "function")
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ var rules = []verify.Rule{
 		Cause:     "The program makes code for another machine, such as a GPU.",
 		Advice:    "Nothing: the process does not run that code."},
 	{Name: "core/object", Severity: verify.Error,
-		Statement: "The sections and symbols of objects can be read.",
+		Statement: "The sections, symbols and DWARF of objects can be read.",
 		Cause:     "The compiler wrote an ELF object that is damaged.",
 		Advice:    "Report it to the authors of the program."},
 	{Name: "core/no-functions", Severity: verify.Warning,

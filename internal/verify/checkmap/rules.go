@@ -53,18 +53,6 @@ var rules = []verify.Rule{
 		Advice:    "Nothing: one of them counts."},
 
 	// A map beside its recording.
-	{Name: "perfmap/other-process", Severity: verify.Note, ForUsers: true,
-		Statement: "A map that is checked beside recordings is of a process in one of them.",
-		Cause:     "It is left from another run.",
-		Advice:    "Nothing, if it is another run's. Else name the recording with --recording; or check the map without any."},
-	{Name: "perfmap/recording-process", Severity: verify.Error, Counted: true, ForUsers: true,
-		Statement: "The recording has a process with executable memory where functions of the map are.",
-		Cause:     "It is the map of another process or run; or perf recorded without mappings.",
-		Advice:    "Give both files of one run; start the program with perf record."},
-	{Name: "perfmap/not-executable", Severity: verify.Note, Repaired: true,
-		Statement: "Functions are in executable memory of the process, or in one of its files.",
-		Cause:     "V8 lists bytecode as well, which is data. Else the memory was made executable after the recording ended.",
-		Advice:    "Nothing: no sample can be there."},
 	{Name: "perfmap/not-mapped", Severity: verify.Error, ForUsers: true,
 		Statement: "In a recording that was injected, code of the map that samples are in is mapped.",
 		Cause:     "It was injected without the map, or with --sampled by another one; or a mapping is missing. perf shows bare addresses.",

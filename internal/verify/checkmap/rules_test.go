@@ -66,9 +66,6 @@ var breaches = []verifytest.Breach{
 	alone("perfmap/overlap", goodMap+"7f1200000000 40 another\n"),
 	alone("perfmap/twice", goodMap+"7f1200000200 1 one\n"),
 
-	beside("perfmap/other-process", "perf-4712.map", strings.ReplaceAll(goodMap, "7f12", "7f13"), nil),
-	beside("perfmap/recording-process", "perf-4711.map", strings.ReplaceAll(goodMap, "7f12", "7f13"), nil),
-	beside("perfmap/not-executable", "perf-4711.map", goodMap+"7f1300000000 40 bytecode\n", nil),
 	beside("perfmap/not-mapped", "perf-4711.map", goodMap, func(r *testrec.Recording) {
 		r.Mmap2(4711, 1001, 0x7f1200000040, 0x100, 0x80, "/app/jitted-4711-1.so")
 	}),

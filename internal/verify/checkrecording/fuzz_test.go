@@ -40,7 +40,7 @@ func FuzzRecording(f *testing.F) {
 			return
 		}
 		if rec, err := recorded.Read(bytes.NewReader(in), int64(len(in))); err == nil {
-			_ = checkOpen(context.Background(), verifytest.Reporter(t, rules, checkobject.Format.Rules), rec, "", nil, nil, nil)
+			_ = checkOpen(context.Background(), verifytest.Reporter(t, rules, checkobject.Format.Rules), rec)
 		}
 	})
 }

@@ -1,7 +1,7 @@
 package checkrecording
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,14 +21,11 @@ type checker struct {
 	rounds  rounds
 	memory  []memoryEvent
 	objects map[string]*mappedObject // by path
-	markers []string
-	table   []byte // of build ids, as records of a pipe tell them
-	events  []byte // EVENT_DESC, as a record of a pipe tells it
+	marker  string                   // the first dump that is named
+	table   []byte                   // of build ids, as records of a pipe tell them
 	records int
-	mapped  int // of objects
-	clocked bool
+	mapped  int  // of objects
 	stacks  bool // samples have copies of them
-	lost    bool // records behind a fault
 	samples samples
 }
 
@@ -50,7 +47,7 @@ type jitMapping struct {
 }
 
 // checkFile checks a perf.data, in whatever form, and the objects it refers to.
-func checkFile(ctx context.Context, r *verify.Reporter, path string, logs []string, belongs recorded.BelongsFunc, calls []string) error {
+func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.Options) error {
 	rec, err := recorded.Open(path)
 	if err != nil {
 		if errors.Is(err, perfdata.ErrNotPerfData) || errors.Is(err, perfdata.ErrNoData) || fileError(err) {
@@ -61,11 +58,11 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, logs []stri
 		return nil
 	}
 	defer rec.Close()
-	return checkOpen(ctx, r, rec, path, logs, belongs, calls)
+	return checkOpen(ctx, r, rec)
 }
 
-// checkOpen checks a recording that is open. Logs and traces may belong to it.
-func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File, path string, logs []string, belongs recorded.BelongsFunc, calls []string) error {
+// checkOpen checks a recording that is open.
+func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File) error {
 	c := &checker{Reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
 	c.rounds.off = rec.IsDir // each of its files has an order of its own
 	if rec.Seekable != nil {
@@ -83,7 +80,11 @@ func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File, path
 	if c.mapped > 0 {
 		c.Result.Samples, c.Result.Shown = c.samples.total, c.shown()
 	}
-	return c.verdict(ctx, path, logs, belongs, calls)
+	if len(c.objects) > 0 && c.marker != "" {
+		c.Violation("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", verify.Quoted(c.marker), len(c.objects))
+	}
+	c.Result.Holds = verify.Counted(c.records, "record") + ", " + verify.Counted(c.mapped, "mapping") + " of " + verify.Counted(len(c.objects), "object")
+	return nil
 }
 
 // fileError reports whether an error is of the operating system.
@@ -94,13 +95,9 @@ func fileError(err error) bool {
 
 // attrs checks the events.
 func (c *checker) attrs() {
-	c.clocked = len(c.rec.Attrs) > 0
 	seen := make(map[uint64]int)
 	for i := range c.rec.Attrs {
 		a := &c.rec.Attrs[i]
-		if id, ok := a.ClockID(); !ok || id != perfdata.ClockMonotonic {
-			c.clocked = false
-		}
 		for _, id := range a.IDs {
 			if first, twice := seen[id]; twice && first != i {
 				c.Violation("recording/ids", -1, "events %d and %d have the id %d", first, i, id)
@@ -127,7 +124,6 @@ func (c *checker) walk(ctx context.Context) error {
 				return verify.PlainError(err)
 			}
 			c.Violation("recording/record", verify.FaultAt(err, -1), "%v", err)
-			c.lost = true
 			break
 		}
 		for at, rec := range block.Records() {
@@ -172,11 +168,6 @@ func (c *checker) record(rec perfdata.Record, at int64) error {
 			return err
 		}
 		c.attrs()
-		return nil
-	case perfdata.RecordHeaderFeature:
-		if id, content, ok := perfdata.HeaderFeature(c.rec.Order, rec); ok && id == perfdata.FeatureEventDesc {
-			c.events = bytes.Clone(content)
-		}
 		return nil
 	case perfdata.RecordHeaderBuildID:
 		c.table = perfdata.AppendBuildIDRecord(c.table, c.rec.Order, rec)
@@ -250,7 +241,7 @@ func (c *checker) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at in
 		c.mapped++
 		e.object, e.pgoff = o, m.PgOff
 	case jitted.IsMarker(name):
-		c.markers = append(c.markers, name)
+		c.marker = cmp.Or(c.marker, name)
 		return
 	case len(name) > 0 && name[0] == '/' && !recorded.IsAnonymous(name):
 		e.file, e.pgoff = name, m.PgOff
@@ -258,26 +249,4 @@ func (c *checker) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at in
 	if c.stacks {
 		c.memory = append(c.memory, e)
 	}
-}
-
-// verdict says what the recording is, if that needs to be said.
-func (c *checker) verdict(ctx context.Context, path string, logs []string, belongs recorded.BelongsFunc, calls []string) error {
-	injected := len(c.objects) > 0
-	switch {
-	case injected && len(c.markers) > 0:
-		c.Violation("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", verify.Quoted(c.markers[0]), len(c.objects))
-	case len(c.markers) > 0:
-		c.Violation("recording/not-injected", -1, "it is not injected yet: jitinject -i %s adds the functions of %s", c.File, verify.Quoted(c.markers[0]))
-	case !injected && !c.lost && !c.hasCalls(calls):
-		if found, err := hasLog(ctx, path, logs, belongs); err != nil {
-			return err
-		} else if !found {
-			c.Violation("recording/no-jit", -1, "it names no dump, and no object of jitted functions")
-		}
-	}
-	if len(c.markers) > 0 && !injected && !c.clocked {
-		c.Violation("recording/no-clock", -1, "its times are not of CLOCK_MONOTONIC")
-	}
-	c.Result.Holds = verify.Counted(c.records, "record") + ", " + verify.Counted(c.mapped, "mapping") + " of " + verify.Counted(len(c.objects), "object")
-	return nil
 }

@@ -77,7 +77,7 @@ var recordingBreaches = []breach{
 		attrs := le.Uint64(b[24:])
 		le.PutUint64(b[attrs+128:], attrs+8) // the ids
 		return b
-	}, "recording/sample-id", "recording/no-jit"),
+	}, "recording/sample-id"),
 	bent("recording/ids", func(t *testing.T, b []byte) []byte { return pipe(t, b, 2) }),
 	bent("recording/record", func(t *testing.T, b []byte) []byte {
 		p := pipe(t, b, 1)
@@ -112,16 +112,10 @@ var recordingBreaches = []breach{
 		w.Round()
 		w.MapObject(50)
 	}),
-	recorded("recording/no-clock", func(w *verifytest.World) {
-		w.ClockID = -1
-		w.Marker(dumpPID, 100, "/x/jit-4711.dump")
-	}, "recording/not-injected"),
-	recorded("recording/not-injected", func(w *verifytest.World) { w.Marker(dumpPID, 100, "/x/jit-4711.dump") }),
 	recorded("recording/marker-left", func(w *verifytest.World) {
 		w.MapObject(200)
 		w.Marker(dumpPID, 100, "/x/jit-4711.dump")
 	}),
-	recorded("recording/no-jit", func(w *verifytest.World) { w.Sample(dumpPID, 100, 1) }),
 	{Rule: "recording/object-mode", Make: func(t *testing.T, dir string) (string, verify.Options) {
 		w := verifytest.NewWorld(t, dir, nil)
 		w.MapObject(200)

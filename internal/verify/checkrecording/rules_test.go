@@ -29,7 +29,7 @@ func verified(t *testing.T, path string, opts verify.Options) (rules []string, a
 
 // TestBreaches: for every rule there is a file that breaks it and no other.
 func TestBreaches(t *testing.T) {
-	verifytest.CheckBreaches(t, checks.Verifier(), checkrecording.Format(nil, nil).Rules, recordingBreaches)
+	verifytest.CheckBreaches(t, checks.Verifier(), checkrecording.Format.Rules, recordingBreaches)
 }
 
 // TestGood: where nothing is wrong, nothing is said.

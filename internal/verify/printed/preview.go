@@ -31,6 +31,14 @@ func (all Previews) Of(path string) *Preview {
 	return nil
 }
 
+// Recordings returns the paths of the recordings.
+func (all Previews) Recordings() (paths []string) {
+	for i := range all {
+		paths = append(paths, all[i].Recording)
+	}
+	return paths
+}
+
 // Covers reports whether a file is a recording whose preview is printed, or a side file that one has read.
 func (all Previews) Covers(path string) bool {
 	for i := range all {
@@ -59,7 +67,15 @@ func (p *Preview) ToDo() bool {
 	idle := func(r engine.Reason) bool {
 		return r.Kind == engine.ReasonInjected || r.Kind == engine.ReasonNoSamples || r.Kind == engine.ReasonNoJittedCode
 	}
-	return p.Err != nil || !p.isResult() && (!p.Summary.Complete() || slices.ContainsFunc(p.Summary.Reasons, func(r engine.Reason) bool { return !idle(r) }))
+	return p.Err != nil || !p.isResult() && (!p.Summary.Complete() || isLate(p.Summary.Samples) || slices.ContainsFunc(p.Summary.Reasons, func(r engine.Reason) bool { return !idle(r) }))
+}
+
+// manyEarly is how many samples before their code are no chance, if they are most.
+const manyEarly = 10
+
+// isLate reports whether dumps describe most code later than it runs: their times are wrong.
+func isLate(s *engine.SampleSummary) bool {
+	return s != nil && s.Early >= manyEarly && s.Early > s.Resolved
 }
 
 // Preview prints how many samples a recording will show, what costs the others, and what to do.
@@ -84,24 +100,24 @@ func (o *Output) Preview(p *Preview) {
 		}
 		fmt.Fprintf(o.W, "    %s\n", problem)
 	}
+	if s.Samples != nil && s.Samples.Early > 0 {
+		fmt.Fprintf(o.W, "    %s in code that a dump describes only later\n", words.Count(s.Samples.Early, "sample"))
+	}
 	for _, r := range s.Reasons {
 		fmt.Fprintf(o.W, "    %s\n", r.Text)
 		if r.Advice != "" {
 			fmt.Fprintf(o.W, "        %s\n", r.Advice)
 		}
 	}
-	if len(s.Dumps) > 0 || len(s.Traces) > 0 {
+	if len(s.Dumps) > 0 {
 		fmt.Fprintf(o.W, "    to see them: %s\n", p.Again)
 	}
 }
 
 // shownText says how many samples in jitted code a result will show in functions.
 func shownText(s *engine.Summary) string {
-	switch {
-	case s.Samples == nil:
+	if s.Samples == nil {
 		return fmt.Sprintf("%s; its samples cannot be counted", words.Count(int64(s.Functions()), "jitted function"))
-	case len(s.Traces) > 0 && s.Samples.InJIT == 0:
-		return "calls of " + words.Count(int64(len(s.Traces)), "log")
 	}
 	all := s.Samples.InJIT + s.Samples.WithoutDump
 	text := fmt.Sprintf("%s of %s in jitted code", words.Number(s.Samples.Resolved), words.Count(all, "sample"))

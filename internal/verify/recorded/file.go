@@ -37,13 +37,17 @@ func Open(path string) (*File, error) {
 		f.Close()
 		return nil, err
 	}
-	rec := &File{Close: f.Close, Size: st.Size(), Src: f}
-	if st.IsDir() {
-		err = rec.openDir(path)
-	} else {
-		err = rec.open()
+	if !st.IsDir() {
+		rec, err := Read(f, st.Size())
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		rec.Close = f.Close
+		return rec, nil
 	}
-	if err != nil {
+	rec := &File{Close: f.Close, Size: st.Size(), Src: f}
+	if err := rec.openDir(path); err != nil {
 		rec.Close()
 		return nil, err
 	}

@@ -9,90 +9,66 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// lastExec returns when a process began to run the program that it ran at a time, or 0.
-func lastExec(ctx context.Context, recording string, pid uint32, first uint64) (exec uint64, err error) {
-	_, err = Walk(ctx, recording, func(rec *File, r perfdata.Record) {
-		if r.Type != perfdata.RecordComm {
-			return
-		}
-		if e, err := rec.Comm(r); err == nil && e.Exec && e.PID == pid {
-			if t, ok := rec.Time(r); ok && t <= first {
-				exec = max(exec, t)
-			}
-		}
-	})
-	return exec, err
+// A Missing is a function whose code is not mapped when samples are in it.
+type Missing struct {
+	Function int32
+	Samples  int
 }
 
 // always is a time at which everything is there that ever was.
 const always = ^uint64(0)
 
-// NotMapped compares where code is, the first of which was told of at a time, with where it
-// is mapped. It returns the functions that samples are in and no mapping is then, in their
-// order, with the number of such samples. Times are compared only if they are of one clock.
-func NotMapped(ctx context.Context, functions []jitted.Function, first uint64, recording string, pid uint32, shown []ObjectMapping, monotonic bool) (list []LateLoad, err error) {
+// NotMapped compares functions of a process, the first of which was described at a time, with the mappings of
+// objects. It returns the functions that have samples while no mapping shows them, in their order. Times are
+// compared only if the functions have times of the recording's clock, that is, if timed is true.
+func (c *Contents) NotMapped(ctx context.Context, pid uint32, functions []jitted.Function, first uint64, timed bool) (list []Missing, err error) {
 	places := make([]Range, 0, len(functions))
 	for i := range functions {
 		if f := &functions[i]; f.Size > 0 && f.Addr+f.Size > f.Addr {
 			places = append(places, Range{f.Addr, f.Addr + f.Size, f.Time, int32(i)})
 		}
 	}
-	code := sortRanges(places)
-	exec, err := lastExec(ctx, recording, pid, first)
-	if err != nil {
-		return nil, err
-	}
-	mapped := make([]Range, 0, len(shown))
-	for i := range shown {
-		s := &shown[i]
-		if s.Addr+s.Len <= s.Addr || monotonic && s.time < exec {
-			continue // a new program has none of what was mapped
+	exec := uint64(0) // when the process began to run the program of the first function
+	for _, t := range c.execs[pid] {
+		if t <= first {
+			exec = max(exec, t)
 		}
-		mapped = append(mapped, Range{s.Addr, s.Addr + s.Len, s.time, int32(i)})
 	}
-	objects := sortRanges(mapped)
-	var files []Range
+	var mapped []Range
+	for _, m := range c.Objects[pid] {
+		if !timed || m.time >= exec { // a new program has none of what was mapped
+			mapped = append(mapped, Range{Addr: m.Addr, End: m.Addr + m.Len, time: m.time})
+		}
+	}
+	code, objects, files := sortRanges(places), sortRanges(mapped), sortRanges(c.files[pid])
 	missing := make(map[int32]int) // samples, by function
-	samples := func(yield func(s *perfdata.SampleHead)) error {
-		_, err := Walk(ctx, recording, func(rec *File, r perfdata.Record) {
-			switch r.Type {
-			case perfdata.RecordMmap, perfdata.RecordMmap2:
-				if m, err := rec.Mmap(r); err == nil && yield == nil && m.PID == pid && len(m.Filename) > 0 && m.Filename[0] == '/' && m.Addr+m.Len > m.Addr &&
-					!jitted.IsObject(string(m.Filename)) && !IsAnonymous(string(m.Filename)) {
-					files = append(files, Range{m.Addr, m.Addr + m.Len, 0, 0})
-				}
-			case perfdata.RecordSample:
-				if s, ok := rec.TimedSample(r); ok && yield != nil && s.PID == pid {
-					yield(&s)
-				}
-			}
-		})
-		return err
-	}
-	if err := samples(nil); err != nil {
-		return nil, err
-	}
-	ofFiles := sortRanges(files)
-	err = samples(func(s *perfdata.SampleHead) {
+	_, err = Walk(ctx, c.path, func(rec *File, r perfdata.Record) {
+		if r.Type != perfdata.RecordSample {
+			return
+		}
+		s, ok := rec.TimedSample(r)
+		if !ok || s.PID != pid {
+			return
+		}
 		time := s.Time
-		if !monotonic {
+		if !timed {
 			time = always
 		}
-		f, _ := code.at(s.IP, s.IP+1, time)
+		f, _ := code.at(s.IP, time)
 		if f == nil {
 			return
 		}
-		if o, sure := objects.at(s.IP, s.IP+1, time); o != nil || !sure {
+		if o, sure := objects.at(s.IP, time); o != nil || !sure {
 			return
 		}
-		if o, sure := ofFiles.at(s.IP, s.IP+1, always); o != nil || !sure {
+		if o, sure := files.at(s.IP, always); o != nil || !sure {
 			return // it is left to the file
 		}
 		missing[f.what]++
 	})
 	for i, n := range missing {
-		list = append(list, LateLoad{Function: i, Samples: n})
+		list = append(list, Missing{Function: i, Samples: n})
 	}
-	slices.SortFunc(list, func(a, b LateLoad) int { return cmp.Compare(a.Function, b.Function) })
+	slices.SortFunc(list, func(a, b Missing) int { return cmp.Compare(a.Function, b.Function) })
 	return list, err
 }

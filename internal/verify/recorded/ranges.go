@@ -33,10 +33,14 @@ func sortRanges(list []Range) ranges {
 	return m
 }
 
-// at returns what is somewhere in addr to end at a time, or nil. sure is false if there
-// is too much to look at.
-func (m *ranges) at(addr, end, time uint64) (r *Range, sure bool) {
-	n, _ := slices.BinarySearchFunc(m.list, end, func(r Range, end uint64) int { return cmp.Compare(r.Addr, end) })
+// at returns what is at an address at a time, or nil. sure is false if there is too much to look at.
+func (m *ranges) at(addr, time uint64) (r *Range, sure bool) {
+	n, _ := slices.BinarySearchFunc(m.list, addr, func(r Range, addr uint64) int {
+		if r.Addr <= addr {
+			return -1
+		}
+		return 1
+	})
 	for i := n - 1; i >= 0 && m.ends[i] > addr; i-- {
 		if n-i > MaxUnder {
 			return nil, false

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/format/gdbjit"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A Memory is the memory of a process.
@@ -35,6 +36,17 @@ type Process struct {
 	Live bool
 
 	executable []span // adjacent segments are one; nil before the first use
+}
+
+// OfCore returns the process of a core dump. The mapped files are those of this machine.
+func OfCore(c *elfcore.Core) *Process {
+	return &Process{Memory: c, Class: c.Class, Order: c.Order, Machine: c.Machine, Open: func(name string) File {
+		f, err := sys.Open(name)
+		if err != nil {
+			return nil
+		}
+		return f
+	}}
 }
 
 // A File is an open file.

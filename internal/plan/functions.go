@@ -1,0 +1,262 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/attribution"
+	"github.com/jitinject/jitinject/internal/codebytes"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+)
+
+// Functions are the functions of all dumps, and where processes have them: what a layout divides
+// among objects.
+type Functions struct {
+	model.Functions
+	Lines []report.DumpSummary // the dumps by number, with what planning knows
+	Found report.Findings
+
+	// Shared says that functions share objects: a mapping then has all of a function, and nothing
+	// else.
+	Shared bool
+
+	rec    *recording.Recording
+	dumps  []*model.Dump
+	files  *fileCode
+	absent map[*model.Dump][]addrs.Range // addresses of functions that KeepReferenced has dropped
+
+	// inRegions has the functions that regions are made of, if these are more than those that stay
+	// (isKept). It is nil otherwise.
+	inRegions *model.Functions
+	isKept    []bool
+}
+
+// A placer finds the functions of dumps.
+type placer struct {
+	*Functions
+	names   objectNames
+	covered *codebytes.Covered
+	// overlay also names functions of Mono that lie in files. Otherwise the files name them.
+	overlay bool
+}
+
+// A placedDump is a dump and what is known of its functions.
+type placedDump struct {
+	*model.Dump
+	line        *report.DumpSummary
+	attribution *attribution.Attribution
+	numbers     []int32 // index in the list of functions, by number in the dump; -1 for those without object
+	// repeats has the functions that are loaded where an equal one is; see findRepeats.
+	repeats    map[int]bool
+	places     *places // nil unless code moves
+	neighbours neighbours
+}
+
+// Place returns the functions of dumps, which it numbers. histories are those of rec. The error is
+// ctx's.
+func Place(ctx context.Context, rec *recording.Recording, histories *recording.FileHistories, dumps []*model.Dump, opts *config.Options) (*Functions, error) {
+	p := &placer{
+		Functions: &Functions{Lines: make([]report.DumpSummary, len(dumps)), Shared: opts.Bundle || rec.CopiesStacks(), rec: rec, dumps: dumps, files: newFileCode(rec, histories)},
+		names:     make(objectNames), covered: codebytes.NewCovered(rec), overlay: opts.Precompiled,
+	}
+	placed := make([]*placedDump, len(dumps))
+	for n, d := range dumps {
+		d.Number = n
+		p.Lines[n] = report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Fixes: []report.Fix{}}
+		placed[n] = &placedDump{Dump: d, line: &p.Lines[n], attribution: attribution.New(rec, d)}
+		placed[n].repeats = placed[n].findRepeats(ctx, p.files)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p.place(placed[n])
+	}
+	p.addFiles()
+	p.covered.Report(&p.Found)
+	for _, d := range placed {
+		p.addDump(d)
+	}
+	if !slices.IsSortedFunc(p.Mappings, byTimeOfMapping) {
+		slices.SortStableFunc(p.Mappings, byTimeOfMapping)
+	}
+	return p.Functions, nil
+}
+
+// Layout divides the functions among objects. If they share some, and with whole, the objects are as few
+// as possible. Errors are ctx's or those of reading the recording.
+func (f *Functions) Layout(ctx context.Context, whole bool) (*model.Plan, error) {
+	if f.Shared {
+		return f.bundles(ctx, whole)
+	}
+	return f.single(), nil
+}
+
+// single is the layout with one object for each function.
+func (f *Functions) single() *model.Plan {
+	p := &model.Plan{Objects: make([]model.Object, len(f.List)), Mappings: f.Mappings}
+	for i := range f.List {
+		p.Objects[i] = objectOf(&f.List[i])
+		p.Objects[i].IsRepeated = f.List[i].IsRepeated
+	}
+	return p
+}
+
+// objectOf returns the object of a single function.
+func objectOf(f *model.Function) model.Object {
+	return model.Object{Dump: f.Dump, Function: f.Number, PID: f.PID, Index: f.Index}
+}
+
+// byTimeOfMapping compares mappings by their times.
+func byTimeOfMapping(a, b model.Mapping) int { return cmp.Compare(a.Time, b.Time) }
+
+// place adds the functions of a dump, and their mappings in the order of their times.
+func (p *placer) place(d *placedDump) {
+	events := d.Source.Scanned().Events
+	loads := 0
+	for i := range events {
+		if events[i].Kind == jitcode.Load {
+			loads++
+		}
+	}
+	p.List = slices.Grow(p.List, loads)
+	d.numbers = make([]int32, 0, loads)
+	for i := range events {
+		if e := &events[i]; e.Kind == jitcode.Load {
+			d.numbers = append(d.numbers, p.load(d, e))
+		}
+	}
+	d.neighbours = newNeighbours(events)
+	if loads < len(events) {
+		d.places = newPlaces(&p.rec.ProcessTree)
+	}
+	p.Mappings = slices.Grow(p.Mappings, len(events)+len(events)-loads) // code that moves leaves a place
+	p.mapEvents(d, events)
+}
+
+// load adds the function that an event loads. It returns its index in the list, or -1 if it gets no
+// object.
+func (p *placer) load(d *placedDump, e *jitcode.Event) int32 {
+	if d.Unmapped[e.Function] {
+		return -1
+	}
+	d.line.Functions++
+	if e.Size == 0 {
+		d.line.Empty++
+		return -1
+	}
+	pid, _, ok := d.attribution.Of(e)
+	switch {
+	case !ok || d.LeftOut[e.Function]:
+		return -1
+	case d.repeats[e.Function]:
+		d.line.Repeated++
+		return -1
+	case !p.overlay && d.Source.Traits().Images && p.files.holds(pid, d.Clock(e.Time), e.Addr, e.Size):
+		d.line.InImages++
+		return -1
+	}
+	f := model.Function{Dump: d.Dump, Number: e.Function, PID: pid, Index: e.Index, Sent: e.Tables}
+	if !p.Shared { // otherwise, few need a name of their own
+		f.IsRepeated = p.names.isRepeated(f.PID, f.Index)
+	}
+	p.List = append(p.List, f)
+	return int32(len(p.List) - 1)
+}
+
+// mapEvents adds the mappings of events. If code of the dump moves, it also records in d.places
+// where each function is.
+func (p *placer) mapEvents(d *placedDump, events []jitcode.Event) {
+	for _, i := range byTime(events) {
+		e := &events[i]
+		if d.numbers[e.Function] < 0 {
+			continue
+		}
+		moved := 0
+		if e.Kind == jitcode.Move {
+			moved = 1
+		}
+		d.attribution.Share(e, func(pid, tid uint32) {
+			d.line.Moved += moved
+			moved = 0 // forked children share it
+			m := model.Mapping{Time: d.Clock(e.Time), PID: pid, TID: tid, Addr: e.Addr, Len: e.Size, Object: d.numbers[e.Function]}
+			if d.places != nil {
+				o := d.places.Of(pid, m.Time)
+				// without times, the function is at both addresses all the time
+				if e.Kind == jitcode.Move && hasTimes(d.Dump) {
+					p.leave(m, o.Owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
+				}
+				o.Place(e.Addr, e.Addr+e.Size, e.Function)
+			}
+			before := len(p.Mappings)
+			p.Mappings = p.files.spread(p.Mappings, m)
+			p.stay(d.Dump, before)
+			if !p.Shared && e.Tables > 0 { // bundles find places for tables
+				for i := before; i < len(p.Mappings); i++ {
+					p.Mappings[i].Len = d.neighbours.withTables(e)
+				}
+			}
+		})
+	}
+}
+
+// byTime returns the indexes of events in the order of their times. Threads may write a record a
+// little later than one of a later event.
+func byTime(events []jitcode.Event) []int {
+	order := make([]int, len(events))
+	for i := range order {
+		order[i] = i
+	}
+	earlier := func(a, b int) int { return cmp.Compare(events[a].Time, events[b].Time) }
+	if !slices.IsSortedFunc(order, earlier) {
+		slices.SortStableFunc(order, earlier)
+	}
+	return order
+}
+
+// neighbours are the addresses at which code of a dump begins, in ascending order. They are nil
+// unless functions have unwind tables in memory.
+type neighbours []uint64
+
+func newNeighbours(events []jitcode.Event) neighbours {
+	if !slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Tables > 0 }) {
+		return nil
+	}
+	n := make(neighbours, len(events))
+	for i := range events {
+		n[i] = events[i].Addr
+	}
+	slices.Sort(n)
+	return n
+}
+
+// withTables returns the length of a mapping, in bytes, that covers a function's code and the
+// unwind tables after it. libunwind looks for them there. The mapping ends before the next
+// function: CPython's trampolines claim tables but lie closer together.
+func (n neighbours) withTables(e *jitcode.Event) uint64 {
+	want := (e.Size+7)&^7 + e.Tables
+	i, _ := slices.BinarySearch(n, e.Addr+e.Size)
+	if i < len(n) && n[i]-e.Addr < want {
+		want = n[i] - e.Addr
+	}
+	return want
+}
+
+// leave adds mappings that clear the parts where m's function was, except for addresses where it
+// will be again.
+func (p *placer) leave(m model.Mapping, parts []addrs.Tenancy) {
+	m.Clear = true
+	lo, hi := m.Addr, m.Addr+m.Len
+	for _, t := range parts {
+		for _, part := range [][2]uint64{{t.Lo, min(t.Hi, lo)}, {max(t.Lo, hi), t.Hi}} {
+			if part[0] < part[1] {
+				m.Addr, m.Len = part[0], part[1]-part[0]
+				p.Mappings = append(p.Mappings, m)
+			}
+		}
+	}
+}

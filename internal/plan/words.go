@@ -1,0 +1,42 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
+)
+
+// A finding is what planning found out for the user. This file has the sentences about all findings.
+type finding int
+
+const (
+	manyCopies     finding = iota // functions in files are at too many addresses; at how many they have names
+	fileUnnamed                   // functions lie in a file and stay without names; their number
+	fileAbsent                    // a file with functions is not here; their number
+	branchesUnread                // in functions of a dump; the error
+	allKept                       // samples refer to anything, so no function is dropped; the reason
+	allAlone                      // likewise, so each function of a bundle has a mapping of its own; the reason
+)
+
+// sentences has the text for each finding, and advice. Findings without advice are notes: nothing is missing
+// because of them.
+var sentences = [...]struct{ text, advice string }{
+	manyCopies:     {"files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", "record a shorter time"},
+	fileUnnamed:    {"%d of the functions lie in this file, and perf needs the file itself to unwind stacks there, so they have a name only if it has symbols for them", "inject where the file is as it was recorded"},
+	fileAbsent:     {"this file is not here, and %d of the functions lie in it; on a machine that has it, perf 7 would lose stacks that go through the file: inject there again", ""},
+	branchesUnread: {"the branches in its functions could not be read, so functions that they go to may have no objects: %v", "inject again"},
+	allKept:        {"which functions it touches cannot be told: %v; all of them are there", ""},
+	allAlone:       {"what it touches before that is loaded cannot be told: %v; so each function of a bundle has a mapping of its own", ""},
+}
+
+// found adds a finding about a file, or about the run if that is "". arg is its argument.
+func (f *Functions) found(what finding, file string, arg any) {
+	s := sentences[what]
+	text := fmt.Sprintf(s.text, arg)
+	if s.advice == "" {
+		f.Found.Note(quote.Printable(file) + ": " + text)
+	} else {
+		f.Found.Problem(report.Problem{File: file, Offset: -1, Text: text, Advice: s.advice})
+	}
+}
