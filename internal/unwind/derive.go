@@ -53,12 +53,12 @@ func Derive(rec *recording.Recording, histories *recording.FileHistories, d *mod
 // String returns the obstacle in words, or "". Without code, perf follows frame pointers, which .NET and V8
 // always keep.
 func (o Obstacle) String() string {
-	const noCode = " has no code to derive unwind tables from: perf finds callers where its functions keep frame pointers; if stacks end in them, name a core dump with "
+	const callers = ": perf finds callers where its functions keep frame pointers; if stacks end in them, name a core dump with "
 	switch o.Kind {
 	case NoCode:
-		return "its log" + noCode + report.Mentioned("CodeFrom", "")
+		return "its log has no code to derive unwind tables from" + callers + report.Mentioned("CodeFrom", "")
 	case NoCodeLive:
-		return "it" + noCode + report.Mentioned("CodeFrom", "") + " or, while the process runs, the process with " + report.Mentioned("Live", "PID")
+		return "it has no code to derive unwind tables from" + callers + report.Mentioned("CodeFrom", "") + " or, while the process runs, the process with " + report.Mentioned("Live", "PID")
 	case UnknownFrame:
 		return fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %v", o.Interpreter, o.Why)
 	}
