@@ -84,6 +84,16 @@ func TestResolve_MapsOfOthers(t *testing.T) {
 	}
 }
 
+// Maps of processes that share code by forks are not told apart by their functions.
+func TestResolve_MapsOfForkedProcesses(t *testing.T) {
+	for _, name := range []string{"forked-workers", "forked-sibling"} {
+		sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join("testdata", name, "perf.data"), Output: filepath.Join(t.TempDir(), "out.data"), Force: true})
+		if err != nil || len(sum.Dumps) > 0 {
+			t.Errorf("%s: got %+v, %v; want no map used", name, sum, err)
+		}
+	}
+}
+
 func write(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
