@@ -119,13 +119,18 @@ func (h *FileHistories) Program(pid uint32, time uint64) *ProgramMaps {
 // InForce returns the mapping that covers [lo, hi) at a time: the latest one that overlaps the
 // range. The result is false if that one is of memory, or lacks a part of the range.
 func (p *ProgramMaps) InForce(lo, hi, time uint64) (*FileMap, bool) {
+	m := p.latest(addrs.Range{Lo: lo, Hi: hi}, time)
+	return m, m != nil && m.Lo <= lo && hi <= m.Hi && m.Name != ""
+}
+
+// latest returns the latest mapping up to a time that overlaps a range, or nil.
+func (p *ProgramMaps) latest(r addrs.Range, time uint64) *FileMap {
 	for _, l := range p.layers {
-		if i := l.line.Last(addrs.Range{Lo: lo, Hi: hi}, l.from, min(l.to, l.upTo(time))); i >= 0 {
-			m := &l.maps[i]
-			return m, m.Lo <= lo && hi <= m.Hi && m.Name != ""
+		if i := l.line.Last(r, l.from, min(l.to, l.upTo(time))); i >= 0 {
+			return &l.maps[i]
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // After calls f for the mappings that the program's process makes over a part of [lo, hi) after a time,

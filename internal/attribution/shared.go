@@ -1,0 +1,92 @@
+package attribution
+
+import (
+	"math"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// maxShared bounds how often functions are given to processes other than their own, and maxAsked how often
+// that is considered. Each function may be in each process.
+const (
+	maxShared = 1 << 22
+	maxAsked  = 1 << 24
+)
+
+// A Sharing gives functions to the processes that share memory. All dumps of a recording have one.
+type Sharing struct {
+	memory        *recording.SharedMemory
+	shared, asked int
+}
+
+// NewSharing returns the sharing of a recording.
+func NewSharing(memory *recording.SharedMemory) *Sharing { return &Sharing{memory: memory} }
+
+// Overflows reports whether functions were not given to all processes that have them.
+func (s *Sharing) Overflows() bool { return s.shared > maxShared || s.asked > maxAsked }
+
+// Most is the bound at which that begins.
+func (s *Sharing) Most() int { return maxShared }
+
+// sharedFile returns what shared memory an event lies in. pid is its process. A dump whose times are unknown has
+// the code of children before they are born: then it is the memory of the dump's process.
+func (a *Attribution) sharedFile(pid uint32, e *jitcode.Event) (f recording.SharedFile, ok bool) {
+	time := a.d.Clock(e.Time)
+	if _, born := a.tree.Fork(pid, time); !born && len(a.tree.ForksOf(pid)) > 0 {
+		pid = a.d.PID
+	}
+	return a.sharing.memory.At(pid, e.Addr, time)
+}
+
+// present are the programs that share a file at the time of an event. Events come in the order of their
+// times, or nearly so; those that end are not looked at again.
+type present struct {
+	*recording.Sharers
+	next  int // index in List of the first program that is not there yet
+	there []*recording.Sharer
+}
+
+// at returns the programs that share the file at a time.
+func (p *present) at(time uint64) []*recording.Sharer {
+	for ; p.next < len(p.List) && p.List[p.next].Since <= time; p.next++ {
+		p.there = append(p.there, &p.List[p.next])
+	}
+	n := 0
+	for _, sharer := range p.there {
+		if time < sharer.Until {
+			p.there[n] = sharer
+			n++
+		}
+	}
+	p.there = p.there[:n]
+	return p.there
+}
+
+// shareMemory calls f for the processes other than pid that have the code of an event in the shared
+// memory file: from the event on, or from when they map it. Children that are forked later inherit it
+// from those.
+func (a *Attribution) shareMemory(file recording.SharedFile, pid uint32, e *jitcode.Event, f func(pid, tid uint32, time uint64)) {
+	s, time := a.sharing, a.d.Clock(e.Time)
+	p := a.present[file]
+	if p == nil {
+		p = &present{Sharers: s.memory.SharersOf(file)}
+		a.present[file] = p
+	}
+	for _, sharer := range p.at(time) {
+		if s.asked++; s.Overflows() {
+			return
+		}
+		if sharer.PID != pid && p.Has(sharer, e.Addr, time) {
+			s.shared++
+			f(sharer.PID, sharer.PID, time)
+		}
+	}
+	p.Later(e.Addr, time, func(pid uint32, at uint64, got bool) bool {
+		if s.asked++; got && at < math.MaxUint64 {
+			s.shared++
+			f(pid, pid, at+1) // after the record of the mapping, which takes effect first
+		}
+		return !s.Overflows()
+	})
+}

@@ -1,0 +1,233 @@
+package recording
+
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+)
+
+// Processes may run code in memory that they share (MAP_SHARED). PHP's server maps such memory before it
+// forks its workers: what one of them compiles, all of them run. The kernel keeps shared memory in a file,
+// whose device and inode are in the mappings (MMAP2) of all processes.
+
+// A SharedFile is a file, or shared memory, mapped at certain addresses. Code at an address is in all
+// processes that map the same one over it.
+type SharedFile struct {
+	major, minor uint32
+	inode        uint64
+	start        uint64 // the address of its first byte, if all of it were mapped
+}
+
+// shared returns what a mapping shares with other processes. It returns false for private mappings, and
+// if the recording does not say which file is mapped. The generation of the inode does not count:
+// perf record does not know it of mappings from before the recording.
+func (m *FileMap) shared() (f SharedFile, ok bool) {
+	return SharedFile{m.File.Major, m.File.Minor, m.File.Inode, m.Lo - m.Off}, m.Shared && m.File.Inode != 0
+}
+
+// isShared reports whether the flags of a mapping say that writes to it reach the file. (MAP_SHARED_VALIDATE
+// does not occur: the kernel derives the flags from the memory's state.)
+func isShared(flags uint32) bool { return flags&unix.MAP_TYPE == unix.MAP_SHARED }
+
+// SharedMemory finds the processes that share executable memory. Its tables are as large as the
+// recording's shared mappings and the forks of their processes. It takes no other calls at the same time.
+type SharedMemory struct {
+	rec       *Recording
+	histories *FileHistories
+	programs  map[programKey]*ProgramMaps
+	mapped    map[SharedFile][]sharedMap
+	sharers   map[SharedFile]*Sharers
+}
+
+// A programKey is a process from its fork, or an exec, on.
+type programKey struct {
+	pid   uint32
+	since uint64
+}
+
+// A sharedMap is a mapping by a process itself.
+type sharedMap struct {
+	pid uint32
+	*FileMap
+}
+
+// NewSharedMemory returns the shared memory of the recording of histories.
+func NewSharedMemory(histories *FileHistories) *SharedMemory {
+	s := &SharedMemory{rec: histories.rec, histories: histories, programs: make(map[programKey]*ProgramMaps), mapped: make(map[SharedFile][]sharedMap), sharers: make(map[SharedFile]*Sharers)}
+	for pid, p := range s.rec.Processes {
+		for i := range p.FileMaps {
+			if f, ok := p.FileMaps[i].shared(); ok {
+				s.mapped[f] = append(s.mapped[f], sharedMap{pid, &p.FileMaps[i]})
+			}
+		}
+	}
+	return s
+}
+
+// At returns what a process shares at an address at a time. ok is false if it shares nothing there.
+func (s *SharedMemory) At(pid uint32, addr, time uint64) (f SharedFile, ok bool) {
+	if len(s.mapped) == 0 {
+		return f, false
+	}
+	return s.program(pid, time).sharedAt(addr, time)
+}
+
+// program returns the mappings of the program that a process runs at a time.
+func (s *SharedMemory) program(pid uint32, time uint64) *ProgramMaps {
+	key := s.keyOf(pid, time)
+	maps := s.programs[key]
+	if maps == nil {
+		maps = s.histories.Program(pid, time)
+		s.programs[key] = maps
+	}
+	return maps
+}
+
+func (s *SharedMemory) keyOf(pid uint32, time uint64) programKey {
+	return programKey{pid, max(s.rec.ProcessTree.LastExec(pid, time), s.rec.ProcessTree.Born(pid, time))}
+}
+
+// sharedAt returns what the latest mapping over an address up to a time shares.
+func (p *ProgramMaps) sharedAt(addr, time uint64) (f SharedFile, ok bool) {
+	m := p.latest(addrs.Range{Lo: addr, Hi: addr + 1}, time)
+	if m == nil {
+		return f, false
+	}
+	return m.shared()
+}
+
+// Sharers are the programs that share a file, for as long as they may have it mapped.
+type Sharers struct {
+	memory *SharedMemory
+	file   SharedFile
+	// List has the programs in the order of the times from which they have a part of the file: mapped by
+	// themselves, or inherited by a fork.
+	List []Sharer
+
+	// pieces are what the programs map themselves, in the order of the times. Of what a program maps
+	// again, its earliest mapping is there: memory that is made writable and executable in turns
+	// is mapped each time, for the recording.
+	pieces []sharedPiece
+	places addrs.Timeline // of pieces
+}
+
+// A Sharer is a program that shares a file. Until is when it ends; times are in nanoseconds. A process ends
+// with its first thread.
+type Sharer struct {
+	PID          uint32
+	Since, Until uint64
+}
+
+type sharedPiece struct {
+	pid  uint32
+	time uint64
+}
+
+// SharersOf returns the programs that share a file. The result belongs to s.
+func (s *SharedMemory) SharersOf(f SharedFile) *Sharers {
+	sharers := s.sharers[f]
+	if sharers == nil {
+		sharers = s.newSharers(f)
+		s.sharers[f] = sharers
+	}
+	return sharers
+}
+
+func (s *SharedMemory) newSharers(f SharedFile) *Sharers {
+	of := &Sharers{memory: s, file: f}
+	maps := s.mapped[f]
+	slices.SortStableFunc(maps, func(a, b sharedMap) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.pid, b.pid)) })
+	known, mapped := make(map[programKey]bool), make(map[programKey]*addrs.Owners)
+	for i := range maps {
+		m := &maps[i]
+		key := s.keyOf(m.pid, m.Time)
+		if mapped[key] == nil {
+			mapped[key] = new(addrs.Owners)
+		}
+		of.addPieces(m, mapped[key])
+		// Those that it is the first to give a part of the file: the program, and its children since.
+		line := []Sharer{{PID: m.pid, Since: m.Time}}
+		for len(line) > 0 {
+			sharer := line[0]
+			line = line[1:]
+			if key := s.keyOf(sharer.PID, sharer.Since); known[key] {
+				continue
+			} else {
+				known[key] = true
+			}
+			sharer.Until = s.end(sharer.PID, sharer.Since)
+			of.List = append(of.List, sharer)
+			forks := s.rec.ProcessTree.ForksBy(sharer.PID)
+			for _, b := range forks[upToBefore(forks, sharer.Since):] {
+				if b.Time >= sharer.Until {
+					break
+				}
+				if b.Clones {
+					line = append(line, Sharer{PID: b.PID, Since: b.Time})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(of.List, func(a, b Sharer) int { return cmp.Compare(a.Since, b.Since) })
+	return of
+}
+
+// upToBefore returns how many forks were before a time.
+func upToBefore(forks []fork, time uint64) int {
+	n, _ := slices.BinarySearchFunc(forks, time, func(b fork, time uint64) int { return cmp.Compare(b.Time, time) })
+	return n
+}
+
+// end returns when the program that a process runs at a time ends.
+func (s *SharedMemory) end(pid uint32, time uint64) uint64 {
+	end := s.rec.ProcessTree.LifeEnd(pid, time)
+	if p := s.rec.Processes[pid]; p != nil && p.Exited > time {
+		end = min(end, p.Exited)
+	}
+	return end
+}
+
+// addPieces adds the parts of a mapping that its program has not mapped before. mapped has what it has.
+func (of *Sharers) addPieces(m *sharedMap, mapped *addrs.Owners) {
+	lo := m.Lo
+	add := func(hi uint64) {
+		if lo < hi {
+			of.pieces = append(of.pieces, sharedPiece{m.pid, m.Time})
+			of.places.Add(addrs.Range{Lo: lo, Hi: hi})
+		}
+	}
+	for _, t := range mapped.Within(m.Lo, m.Hi) {
+		add(t.Lo)
+		lo = t.Hi
+	}
+	add(m.Hi)
+	mapped.Place(m.Lo, m.Hi, 0)
+}
+
+// Has reports whether a sharer has the file at an address, at a time of its life.
+func (of *Sharers) Has(sharer *Sharer, addr, time uint64) bool {
+	f, ok := of.memory.program(sharer.PID, time).sharedAt(addr, time)
+	return ok && f == of.file
+}
+
+// Later calls f for the processes that map the file over an address after a time, with the time of that,
+// until f returns false. got is false for one that had it there before.
+func (of *Sharers) Later(addr, time uint64, f func(pid uint32, at uint64, got bool) bool) {
+	from, _ := slices.BinarySearchFunc(of.pieces, time, func(p sharedPiece, time uint64) int {
+		if p.time <= time {
+			return -1
+		}
+		return 1
+	})
+	here := addrs.Range{Lo: addr, Hi: addr + 1}
+	for i := of.places.First(here, from, len(of.pieces)); i >= 0; i = of.places.First(here, i+1, len(of.pieces)) {
+		p := &of.pieces[i]
+		had, ok := of.memory.program(p.pid, p.time).sharedAt(addr, p.time-1)
+		if !f(p.pid, p.time, !ok || had != of.file) {
+			return
+		}
+	}
+}
