@@ -83,9 +83,7 @@ func (a *Attribution) Resolve(e *jitcode.Event) (pid, tid uint32, ok bool) {
 	if child, ok := a.onlyChild[e.PID]; ok {
 		return child, child, true
 	}
-	// Whoever wrote code into memory that the dump's process shares, that process has it.
-	_, ok = a.sharedFile(a.d.PID, e)
-	return a.d.PID, a.d.PID, ok
+	return a.inSharedMemory(e)
 }
 
 // direct returns the process and thread if the event's pid alone determines them.

@@ -39,6 +39,18 @@ func (a *Attribution) sharedFile(pid uint32, e *jitcode.Event) (f recording.Shar
 	return a.sharing.memory.At(pid, e.Addr, time)
 }
 
+// inSharedMemory returns the process of an event of a process that is not of the dump's family, if the event
+// lies in memory that it shares with the dump's process. A number that the recording does not know, or
+// that is of another pid namespace, is taken for one of those who share it: they all have the code.
+func (a *Attribution) inSharedMemory(e *jitcode.Event) (pid, tid uint32, ok bool) {
+	file, ok := a.sharedFile(a.d.PID, e)
+	if !ok || a.d.Source.PID() != a.d.PID || a.rec.Processes[e.PID] == nil {
+		return a.d.PID, a.d.PID, ok
+	}
+	own, ok := a.sharedFile(e.PID, e)
+	return e.PID, e.TID, ok && own == file
+}
+
 // present are the programs that share a file at the time of an event. Events come in the order of their
 // times, or nearly so; those that end are not looked at again.
 type present struct {
