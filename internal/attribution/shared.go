@@ -7,24 +7,21 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// maxShared bounds how often functions are given to processes other than their own, and maxAsked how often
-// that is considered. Each function may be in each process.
-const (
-	maxShared = 1 << 22
-	maxAsked  = 1 << 24
-)
+// maxShared bounds how often functions are given to processes other than their own: each function may be in
+// each process.
+const maxShared = 1 << 22
 
 // A Sharing gives functions to the processes that share memory. All dumps of a recording have one.
 type Sharing struct {
-	memory        *recording.SharedMemory
-	shared, asked int
+	memory *recording.SharedMemory
+	shared int
 }
 
 // NewSharing returns the sharing of a recording.
 func NewSharing(memory *recording.SharedMemory) *Sharing { return &Sharing{memory: memory} }
 
 // Overflows reports whether functions were not given to all processes that have them.
-func (s *Sharing) Overflows() bool { return s.shared > maxShared || s.asked > maxAsked }
+func (s *Sharing) Overflows() bool { return s.shared > maxShared || s.memory.Exhausted() }
 
 // Most is the bound at which that begins.
 func (s *Sharing) Most() int { return maxShared }
@@ -39,7 +36,7 @@ func (a *Attribution) sharedFile(pid uint32, e *jitcode.Event) (f recording.Shar
 	return a.sharing.memory.At(pid, e.Addr, time)
 }
 
-// inSharedMemory returns the process of an event of a process that is not of the dump's family, if the event
+// inSharedMemory returns the process of an event of a process that is not related to the dump's, if the event
 // lies in memory that it shares with the dump's process. A number that the recording does not know, or
 // that is of another pid namespace, is taken for one of those who share it: they all have the code.
 func (a *Attribution) inSharedMemory(e *jitcode.Event) (pid, tid uint32, ok bool) {
@@ -86,7 +83,7 @@ func (a *Attribution) shareMemory(file recording.SharedFile, pid uint32, e *jitc
 		a.present[file] = p
 	}
 	for _, sharer := range p.at(time) {
-		if s.asked++; s.Overflows() {
+		if s.Overflows() {
 			return
 		}
 		if sharer.PID != pid && p.Has(sharer, e.Addr, time) {
@@ -95,7 +92,7 @@ func (a *Attribution) shareMemory(file recording.SharedFile, pid uint32, e *jitc
 		}
 	}
 	p.Later(e.Addr, time, func(pid uint32, at uint64, got bool) bool {
-		if s.asked++; got && at < math.MaxUint64 {
+		if got && at < math.MaxUint64 {
 			s.shared++
 			f(pid, pid, at+1) // after the record of the mapping, which takes effect first
 		}

@@ -32,15 +32,26 @@ func (m *FileMap) shared() (f SharedFile, ok bool) {
 // does not occur: the kernel derives the flags from the memory's state.)
 func isShared(flags uint32) bool { return flags&unix.MAP_TYPE == unix.MAP_SHARED }
 
-// SharedMemory finds the processes that share executable memory. Its tables are as large as the
-// recording's shared mappings and the forks of their processes. It takes no other calls at the same time.
+// SharedMemory finds the processes that share executable memory. It takes no two calls at once.
 type SharedMemory struct {
 	rec       *Recording
 	histories *FileHistories
-	programs  map[programKey]*ProgramMaps
 	mapped    map[SharedFile][]sharedMap
 	sharers   map[SharedFile]*Sharers
+
+	steps  int // number of mappings and processes that were looked at
+	listed int // number of sharers of all files
 }
+
+// A recording may have thousands of processes with thousands of shared files each. maxSharedSteps bounds the
+// steps of all searches, and maxSharers the lists of all files.
+const (
+	maxSharedSteps = 1 << 26
+	maxSharers     = 1 << 22
+)
+
+// Exhausted reports whether searching has taken too long: some sharers may be missing.
+func (s *SharedMemory) Exhausted() bool { return s.steps > maxSharedSteps || s.listed > maxSharers }
 
 // A programKey is a process from its fork, or an exec, on.
 type programKey struct {
@@ -56,7 +67,7 @@ type sharedMap struct {
 
 // NewSharedMemory returns the shared memory of the recording of histories.
 func NewSharedMemory(histories *FileHistories) *SharedMemory {
-	s := &SharedMemory{rec: histories.rec, histories: histories, programs: make(map[programKey]*ProgramMaps), mapped: make(map[SharedFile][]sharedMap), sharers: make(map[SharedFile]*Sharers)}
+	s := &SharedMemory{rec: histories.rec, histories: histories, mapped: make(map[SharedFile][]sharedMap), sharers: make(map[SharedFile]*Sharers)}
 	for pid, p := range s.rec.Processes {
 		for i := range p.FileMaps {
 			if f, ok := p.FileMaps[i].shared(); ok {
@@ -72,31 +83,23 @@ func (s *SharedMemory) At(pid uint32, addr, time uint64) (f SharedFile, ok bool)
 	if len(s.mapped) == 0 {
 		return f, false
 	}
-	return s.program(pid, time).sharedAt(addr, time)
+	return s.at(pid, time, addr, time)
 }
 
-// program returns the mappings of the program that a process runs at a time.
-func (s *SharedMemory) program(pid uint32, time uint64) *ProgramMaps {
-	key := s.keyOf(pid, time)
-	maps := s.programs[key]
-	if maps == nil {
-		maps = s.histories.Program(pid, time)
-		s.programs[key] = maps
+// at returns what the latest mapping over an address up to a time shares, of the program that a process runs
+// at the time program.
+func (s *SharedMemory) at(pid uint32, program, addr, time uint64) (f SharedFile, ok bool) {
+	for l := range s.histories.layers(pid, program) {
+		s.steps++
+		if m := l.latest(addrs.Range{Lo: addr, Hi: addr + 1}, time); m != nil {
+			return m.shared()
+		}
 	}
-	return maps
+	return f, false
 }
 
 func (s *SharedMemory) keyOf(pid uint32, time uint64) programKey {
 	return programKey{pid, max(s.rec.ProcessTree.LastExec(pid, time), s.rec.ProcessTree.Born(pid, time))}
-}
-
-// sharedAt returns what the latest mapping over an address up to a time shares.
-func (p *ProgramMaps) sharedAt(addr, time uint64) (f SharedFile, ok bool) {
-	m := p.latest(addrs.Range{Lo: addr, Hi: addr + 1}, time)
-	if m == nil {
-		return f, false
-	}
-	return m.shared()
 }
 
 // Sharers are the programs that share a file, for as long as they may have it mapped.
@@ -142,37 +145,46 @@ func (s *SharedMemory) newSharers(f SharedFile) *Sharers {
 	slices.SortStableFunc(maps, func(a, b sharedMap) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.pid, b.pid)) })
 	known, mapped := make(map[programKey]bool), make(map[programKey]*addrs.Owners)
 	for i := range maps {
+		s.steps++
 		m := &maps[i]
 		key := s.keyOf(m.pid, m.Time)
 		if mapped[key] == nil {
 			mapped[key] = new(addrs.Owners)
 		}
 		of.addPieces(m, mapped[key])
-		// Those that it is the first to give a part of the file: the program, and its children since.
-		line := []Sharer{{PID: m.pid, Since: m.Time}}
-		for len(line) > 0 {
-			sharer := line[0]
-			line = line[1:]
-			if key := s.keyOf(sharer.PID, sharer.Since); known[key] {
-				continue
-			} else {
-				known[key] = true
-			}
-			sharer.Until = s.end(sharer.PID, sharer.Since)
-			of.List = append(of.List, sharer)
-			forks := s.rec.ProcessTree.ForksBy(sharer.PID)
-			for _, b := range forks[upToBefore(forks, sharer.Since):] {
-				if b.Time >= sharer.Until {
-					break
-				}
-				if b.Clones {
-					line = append(line, Sharer{PID: b.PID, Since: b.Time})
-				}
-			}
-		}
+		of.addRelated(m, known)
 	}
 	slices.SortStableFunc(of.List, func(a, b Sharer) int { return cmp.Compare(a.Since, b.Since) })
 	return of
+}
+
+// addRelated adds those programs that a mapping is the first to give a part of the file: its own program, and
+// the children that this has since. known has all programs that are in the list.
+func (of *Sharers) addRelated(m *sharedMap, known map[programKey]bool) {
+	s := of.memory
+	waiting := []Sharer{{PID: m.pid, Since: m.Time}}
+	for len(waiting) > 0 && !s.Exhausted() {
+		sharer := waiting[0]
+		waiting = waiting[1:]
+		s.steps++
+		key := s.keyOf(sharer.PID, sharer.Since)
+		if known[key] {
+			continue
+		}
+		known[key] = true
+		sharer.Until = s.end(sharer.PID, sharer.Since)
+		of.List = append(of.List, sharer)
+		s.listed++
+		forks := s.rec.ProcessTree.ForksBy(sharer.PID)
+		for _, b := range forks[upToBefore(forks, sharer.Since):] {
+			if b.Time >= sharer.Until {
+				break
+			}
+			if b.Clones {
+				waiting = append(waiting, Sharer{PID: b.PID, Since: b.Time})
+			}
+		}
+	}
 }
 
 // upToBefore returns how many forks were before a time.
@@ -209,7 +221,7 @@ func (of *Sharers) addPieces(m *sharedMap, mapped *addrs.Owners) {
 
 // Has reports whether a sharer has the file at an address, at a time of its life.
 func (of *Sharers) Has(sharer *Sharer, addr, time uint64) bool {
-	f, ok := of.memory.program(sharer.PID, time).sharedAt(addr, time)
+	f, ok := of.memory.at(sharer.PID, time, addr, time)
 	return ok && f == of.file
 }
 
@@ -225,7 +237,7 @@ func (of *Sharers) Later(addr, time uint64, f func(pid uint32, at uint64, got bo
 	here := addrs.Range{Lo: addr, Hi: addr + 1}
 	for i := of.places.First(here, from, len(of.pieces)); i >= 0; i = of.places.First(here, i+1, len(of.pieces)) {
 		p := &of.pieces[i]
-		had, ok := of.memory.program(p.pid, p.time).sharedAt(addr, p.time-1)
+		had, ok := of.memory.at(p.pid, p.time, addr, p.time-1)
 		if !f(p.pid, p.time, !ok || had != of.file) {
 			return
 		}
