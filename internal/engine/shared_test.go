@@ -174,6 +174,25 @@ func TestShared_NumbersOfContainers(t *testing.T) {
 	w.check()
 }
 
+// Only one worker is recorded (perf record -p). It has what the others compile.
+func TestShared_OneWorkerRecorded(t *testing.T) {
+	w := newWorld(t)
+	w.Comm(102, 0, "prog", false)
+	w.SharedMmap2(102, 0, sharedBuffer, sharedLength, 0, sharedInode)
+	w.Marker(102, 0, w.path("jit-100.dump"))
+	for _, c := range []struct {
+		addr uint64
+		name string
+	}{{0x10008, "servers"}, {0x10108, "others"}, {0x10208, "its"}} {
+		w.expect(102, 5000, c.addr, c.name+"+0x8")
+	}
+	w.dump("jit-100.dump", x86(100),
+		load(500, 100, 1, 0x10000, "servers", code(64, 1)),
+		load(2000, 101, 1, 0x10100, "others", code(64, 2)),
+		load(3000, 102, 1, 0x10200, "its", code(64, 3)))
+	w.check()
+}
+
 // Real workers: of a program whose first one compiles two functions, and of PHP's server, where any one
 // may. perf shows a name for each sample in the memory that they share, in each process.
 func TestShared_RealWorkers(t *testing.T) {
