@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"math"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -52,23 +53,16 @@ func (a *Attribution) inSharedMemory(e *jitcode.Event) (pid, tid uint32, ok bool
 // times, or nearly so; those that end are not looked at again.
 type present struct {
 	*recording.Sharers
-	next  int // index in List of the first program that is not there yet
-	there []*recording.Sharer
+	next  int // number of sharers that were or are there
+	there []recording.Sharer
 }
 
 // at returns the programs that share the file at a time.
-func (p *present) at(time uint64) []*recording.Sharer {
-	for ; p.next < len(p.List) && p.List[p.next].Since <= time; p.next++ {
-		p.there = append(p.there, &p.List[p.next])
-	}
-	n := 0
-	for _, sharer := range p.there {
-		if time < sharer.Until {
-			p.there[n] = sharer
-			n++
-		}
-	}
-	p.there = p.there[:n]
+func (p *present) at(time uint64) []recording.Sharer {
+	since := p.UpTo(time) // of which some have ended
+	p.there = append(p.there, since[p.next:]...)
+	p.next = len(since)
+	p.there = slices.DeleteFunc(p.there, func(sharer recording.Sharer) bool { return sharer.Until <= time })
 	return p.there
 }
 
@@ -82,7 +76,9 @@ func (a *Attribution) shareMemory(file recording.SharedFile, pid uint32, e *jitc
 		p = &present{Sharers: s.memory.SharersOf(file)}
 		a.present[file] = p
 	}
-	for _, sharer := range p.at(time) {
+	there := p.at(time)
+	for i := range there {
+		sharer := &there[i]
 		if s.Overflows() {
 			return
 		}

@@ -106,9 +106,12 @@ func (s *SharedMemory) keyOf(pid uint32, time uint64) programKey {
 type Sharers struct {
 	memory *SharedMemory
 	file   SharedFile
-	// List has the programs in the order of the times from which they have a part of the file: mapped by
-	// themselves, or inherited by a fork.
-	List []Sharer
+
+	maps     []sharedMap // of the file, in the order of their times
+	nextMap  int         // index of the first one after those that the list considers
+	nextFork int         // likewise, of the recording's forks
+	list     []Sharer    // in the order of Since
+	known    map[programKey]bool
 
 	// pieces are what the programs map themselves, in the order of the times. Of what a program maps
 	// again, its earliest mapping is there: memory that is made writable and executable in turns
@@ -117,8 +120,8 @@ type Sharers struct {
 	places addrs.Timeline // of pieces
 }
 
-// A Sharer is a program that shares a file. Until is when it ends; times are in nanoseconds. A process ends
-// with its first thread.
+// A Sharer is a program that has a part of a file since a time: it mapped it, or inherited it by a fork.
+// Until is when the program ends; times are in nanoseconds. A process ends with its first thread.
 type Sharer struct {
 	PID          uint32
 	Since, Until uint64
@@ -140,50 +143,54 @@ func (s *SharedMemory) SharersOf(f SharedFile) *Sharers {
 }
 
 func (s *SharedMemory) newSharers(f SharedFile) *Sharers {
-	of := &Sharers{memory: s, file: f}
-	maps := s.mapped[f]
-	slices.SortStableFunc(maps, func(a, b sharedMap) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.pid, b.pid)) })
-	known, mapped := make(map[programKey]bool), make(map[programKey]*addrs.Owners)
-	for i := range maps {
+	of := &Sharers{memory: s, file: f, maps: s.mapped[f], known: make(map[programKey]bool)}
+	slices.SortStableFunc(of.maps, func(a, b sharedMap) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.pid, b.pid)) })
+	of.nextFork = upToBefore(s.rec.ProcessTree.Forks(), of.maps[0].Time)
+	mapped := make(map[programKey]*addrs.Owners)
+	for i := range of.maps {
 		s.steps++
-		m := &maps[i]
+		m := &of.maps[i]
 		key := s.keyOf(m.pid, m.Time)
 		if mapped[key] == nil {
 			mapped[key] = new(addrs.Owners)
 		}
 		of.addPieces(m, mapped[key])
-		of.addRelated(m, known)
 	}
-	slices.SortStableFunc(of.List, func(a, b Sharer) int { return cmp.Compare(a.Since, b.Since) })
 	return of
 }
 
-// addRelated adds those programs that a mapping is the first to give a part of the file: its own program, and
-// the children that this has since. known has all programs that are in the list.
-func (of *Sharers) addRelated(m *sharedMap, known map[programKey]bool) {
+// UpTo returns the programs that have a part of the file since some time up to the given one, in the order of
+// these times. The list only grows.
+func (of *Sharers) UpTo(time uint64) []Sharer {
+	s, forks := of.memory, of.memory.rec.ProcessTree.Forks()
+	for !s.Exhausted() {
+		isMap := of.nextMap < len(of.maps) && of.maps[of.nextMap].Time <= time
+		isFork := of.nextFork < len(forks) && forks[of.nextFork].Time <= time
+		switch {
+		case isMap && !(isFork && forks[of.nextFork].Time < of.maps[of.nextMap].Time):
+			of.add(of.maps[of.nextMap].pid, of.maps[of.nextMap].Time)
+			of.nextMap++
+		case isFork:
+			if b := &forks[of.nextFork]; b.Clones && of.known[s.keyOf(b.Parent, b.Time)] {
+				of.add(b.PID, b.Time)
+			}
+			of.nextFork++
+			s.steps++
+		default:
+			return of.list
+		}
+	}
+	return of.list
+}
+
+// add adds the program that a process runs at a time, unless it is there.
+func (of *Sharers) add(pid uint32, time uint64) {
 	s := of.memory
-	waiting := []Sharer{{PID: m.pid, Since: m.Time}}
-	for len(waiting) > 0 && !s.Exhausted() {
-		sharer := waiting[0]
-		waiting = waiting[1:]
-		s.steps++
-		key := s.keyOf(sharer.PID, sharer.Since)
-		if known[key] {
-			continue
-		}
-		known[key] = true
-		sharer.Until = s.end(sharer.PID, sharer.Since)
-		of.List = append(of.List, sharer)
+	s.steps++
+	if key := s.keyOf(pid, time); !of.known[key] {
+		of.known[key] = true
+		of.list = append(of.list, Sharer{pid, time, s.end(pid, time)})
 		s.listed++
-		forks := s.rec.ProcessTree.ForksBy(sharer.PID)
-		for _, b := range forks[upToBefore(forks, sharer.Since):] {
-			if b.Time >= sharer.Until {
-				break
-			}
-			if b.Clones {
-				waiting = append(waiting, Sharer{PID: b.PID, Since: b.Time})
-			}
-		}
 	}
 }
 
