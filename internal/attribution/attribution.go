@@ -9,10 +9,10 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// An Attribution says to which process of the recording each event of a dump belongs. A dump
+// An Attribution says to which processes of the recording each event of a dump belongs. A dump
 // belongs to the process that mapped it, under any pid of its own pid namespace. A forked child
 // of that process may write into the same dump, with its own pid. Events of all other processes
-// are ignored: a dump cannot name code of an unrelated process.
+// are ignored: a dump cannot name code of an unrelated process, unless they share its memory.
 type Attribution struct {
 	rec            *recording.Recording
 	d              *model.Dump
@@ -28,11 +28,14 @@ type Attribution struct {
 	descendants recording.Ancestry // of those
 
 	first []*jitcode.Event // the first event of each process
+
+	sharing *Sharing
+	present map[recording.SharedFile]*present
 }
 
-// New returns the attribution of a dump that has been scanned.
-func New(rec *recording.Recording, d *model.Dump) *Attribution {
-	a := &Attribution{rec: rec, d: d, tree: &rec.ProcessTree, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int), mapping: make(map[uint32]bool)}
+// New returns the attribution of a dump that has been scanned. sharing is that of rec.
+func New(rec *recording.Recording, d *model.Dump, sharing *Sharing) *Attribution {
+	a := &Attribution{rec: rec, d: d, tree: &rec.ProcessTree, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int), mapping: make(map[uint32]bool), sharing: sharing, present: make(map[recording.SharedFile]*present)}
 	a.descendants = recording.Ancestry{Tree: a.tree, Has: func(pid uint32, _ uint64) bool { return a.mapping[pid] }}
 	for _, m := range d.Markers {
 		a.mapping[m.PID] = true
@@ -77,8 +80,10 @@ func (a *Attribution) Resolve(e *jitcode.Event) (pid, tid uint32, ok bool) {
 	if a.allAlien { // a quirk of the producer
 		return a.d.PID, a.d.PID, true
 	}
-	child, ok := a.onlyChild[e.PID]
-	return child, child, ok
+	if child, ok := a.onlyChild[e.PID]; ok {
+		return child, child, true
+	}
+	return a.inSharedMemory(e)
 }
 
 // direct returns the process and thread if the event's pid alone determines them.

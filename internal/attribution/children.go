@@ -56,16 +56,23 @@ func (a *Attribution) findForkedChildren() {
 	a.forkedChildren = forkedChildren
 }
 
-// Share calls f for every process that has the code of an event: the event's own process with its
-// thread, and the forked children of that process. It does nothing for an event that cannot be
-// attributed.
-func (a *Attribution) Share(e *jitcode.Event, f func(pid, tid uint32)) {
+// Share calls f for every process that has the code of an event, with the time from which it has it, in
+// nanoseconds: the event's own process with its thread, and those that share the memory, or the forked
+// children of that process. Events should come in the order of their times. It does nothing for an event
+// that cannot be attributed.
+//
+// perf itself gives a child that is forked during the recording what its parent had.
+func (a *Attribution) Share(e *jitcode.Event, f func(pid, tid uint32, time uint64)) {
 	pid, tid, ok := a.Of(e)
 	if !ok {
 		return
 	}
-	f(pid, tid)
 	time := a.d.Clock(e.Time)
+	f(pid, tid, time)
+	if file, ok := a.sharedFile(pid, e); ok {
+		a.shareMemory(file, pid, e, f)
+		return
+	}
 	if time >= a.until {
 		return
 	}
@@ -74,7 +81,7 @@ func (a *Attribution) Share(e *jitcode.Event, f func(pid, tid uint32)) {
 			continue
 		}
 		if pid == a.d.PID || a.tree.Descends(child.pid, 0, pid) {
-			f(child.pid, child.pid)
+			f(child.pid, child.pid, time)
 		}
 	}
 }

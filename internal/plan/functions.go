@@ -65,11 +65,12 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 		Functions: &Functions{Lines: make([]report.DumpSummary, len(dumps)), Shared: opts.Bundle || rec.CopiesStacks(), rec: rec, dumps: dumps, files: newFileCode(rec, histories)},
 		names:     make(objectNames), covered: codebytes.NewCovered(rec), overlay: opts.Precompiled,
 	}
+	sharing := attribution.NewSharing(recording.NewSharedMemory(histories))
 	placed := make([]*placedDump, len(dumps))
 	for n, d := range dumps {
 		d.Number = n
 		p.Lines[n] = report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Fixes: []report.Fix{}}
-		placed[n] = &placedDump{Dump: d, line: &p.Lines[n], attribution: attribution.New(rec, d)}
+		placed[n] = &placedDump{Dump: d, line: &p.Lines[n], attribution: attribution.New(rec, d, sharing)}
 		placed[n].repeats = placed[n].findRepeats(ctx, p.files)
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -77,6 +78,9 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 		p.place(placed[n])
 	}
 	p.addFiles()
+	if sharing.Overflows() {
+		p.found(manySharers, "", sharing.Most())
+	}
 	p.covered.Report(&p.Found)
 	for _, d := range placed {
 		p.addDump(d)
@@ -180,10 +184,13 @@ func (p *placer) mapEvents(d *placedDump, events []jitcode.Event) {
 		if e.Kind == jitcode.Move {
 			moved = 1
 		}
-		d.attribution.Share(e, func(pid, tid uint32) {
+		d.attribution.Share(e, func(pid, tid uint32, time uint64) {
+			if d.places != nil && time > d.Clock(e.Time) {
+				return // it may have moved by then
+			}
 			d.line.Moved += moved
-			moved = 0 // forked children share it
-			m := model.Mapping{Time: d.Clock(e.Time), PID: pid, TID: tid, Addr: e.Addr, Len: e.Size, Object: d.numbers[e.Function]}
+			moved = 0 // other processes share it
+			m := model.Mapping{Time: time, PID: pid, TID: tid, Addr: e.Addr, Len: e.Size, Object: d.numbers[e.Function]}
 			if d.places != nil {
 				o := d.places.Of(pid, m.Time)
 				// without times, the function is at both addresses all the time

@@ -20,6 +20,7 @@ type FileMap struct {
 	Name    string                // path of the file; empty for memory
 	File    perfdata.FileIdentity // zero if the recording does not say
 	BuildID string                // empty if the recording does not say
+	Shared  bool                  // MAP_SHARED, as far as the recording says
 }
 
 // file returns what mappings of one file have in common.

@@ -76,11 +76,11 @@ func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) 
 	case IsAnonymous(m.Filename) || bytes.HasSuffix(m.Filename, []byte(DeletedSuffix)):
 		p.addOther(m, time)
 		p.Memory.Add(m.Addr, hi)
-		p.addMap(FileMap{Lo: m.Addr, Hi: hi, Time: time})
+		p.addMap(FileMap{Lo: m.Addr, Hi: hi, Off: m.PgOff, Time: time, File: m.File, Shared: isShared(m.Flags)})
 		p.latest = max(p.latest, time)
 	default:
 		p.Files.Add(m.Addr, hi)
-		p.addMap(FileMap{m.Addr, hi, m.PgOff, time, string(m.Filename), m.File, string(m.BuildID)})
+		p.addMap(FileMap{m.Addr, hi, m.PgOff, time, string(m.Filename), m.File, string(m.BuildID), isShared(m.Flags)})
 	}
 }
 

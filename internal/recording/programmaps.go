@@ -2,6 +2,7 @@ package recording
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -99,29 +100,48 @@ type mapLayer struct {
 // Program returns the mappings of the program that a process runs at a time.
 func (h *FileHistories) Program(pid uint32, time uint64) *ProgramMaps {
 	maps := new(ProgramMaps)
-	end := h.rec.ProcessTree.LifeEnd(pid, time)
-	for range MaxGenerations {
-		since := max(h.rec.ProcessTree.LastExec(pid, time), h.rec.ProcessTree.Born(pid, time))
-		f := h.history(pid)
-		from, _ := slices.BinarySearchFunc(f.maps, since, func(m FileMap, since uint64) int { return cmp.Compare(m.Time, since) })
-		if to := f.upTo(end); from < to {
-			maps.layers = append(maps.layers, mapLayer{f, from, to})
+	for l := range h.layers(pid, time) {
+		if l.from < l.to {
+			maps.layers = append(maps.layers, l)
 		}
-		var more bool
-		if pid, time, more = h.carriers.Next(pid, time); !more {
-			break
-		}
-		end = time
 	}
 	return maps
+}
+
+// layers returns the mappings of the program that a process runs at a time: those of the process, and
+// those that it inherited from each ancestor, nearest first.
+func (h *FileHistories) layers(pid uint32, time uint64) iter.Seq[mapLayer] {
+	return func(yield func(mapLayer) bool) {
+		end := h.rec.ProcessTree.LifeEnd(pid, time)
+		for range MaxGenerations {
+			since := max(h.rec.ProcessTree.LastExec(pid, time), h.rec.ProcessTree.Born(pid, time))
+			f := h.history(pid)
+			from, _ := slices.BinarySearchFunc(f.maps, since, func(m FileMap, since uint64) int { return cmp.Compare(m.Time, since) })
+			if !yield(mapLayer{f, from, f.upTo(end)}) {
+				return
+			}
+			var more bool
+			if pid, time, more = h.carriers.Next(pid, time); !more {
+				return
+			}
+			end = time
+		}
+	}
+}
+
+// latest returns the latest mapping up to a time that overlaps a range, or nil.
+func (l *mapLayer) latest(r addrs.Range, time uint64) *FileMap {
+	if i := l.line.Last(r, l.from, min(l.to, l.upTo(time))); i >= 0 {
+		return &l.maps[i]
+	}
+	return nil
 }
 
 // InForce returns the mapping that covers [lo, hi) at a time: the latest one that overlaps the
 // range. The result is false if that one is of memory, or lacks a part of the range.
 func (p *ProgramMaps) InForce(lo, hi, time uint64) (*FileMap, bool) {
-	for _, l := range p.layers {
-		if i := l.line.Last(addrs.Range{Lo: lo, Hi: hi}, l.from, min(l.to, l.upTo(time))); i >= 0 {
-			m := &l.maps[i]
+	for i := range p.layers {
+		if m := p.layers[i].latest(addrs.Range{Lo: lo, Hi: hi}, time); m != nil {
 			return m, m.Lo <= lo && hi <= m.Hi && m.Name != ""
 		}
 	}

@@ -110,6 +110,15 @@ func (r *Recording) Mmap2(pid uint32, time, addr, length, pgoff uint64, name str
 
 // FileMmap2 is Mmap2 of a file that has an inode.
 func (r *Recording) FileMmap2(pid uint32, time, addr, length, pgoff uint64, name string, inode uint64) {
+	r.mmap2(pid, time, addr, length, pgoff, name, inode, 2)
+}
+
+// SharedMmap2 is FileMmap2 with MAP_SHARED, of memory that the kernel keeps in a file.
+func (r *Recording) SharedMmap2(pid uint32, time, addr, length, pgoff, inode uint64) {
+	r.mmap2(pid, time, addr, length, pgoff, "/dev/zero (deleted)", inode, 1)
+}
+
+func (r *Recording) mmap2(pid uint32, time, addr, length, pgoff uint64, name string, inode uint64, flags uint32) {
 	typ, b := uint32(1), r.pack(pid, pid, addr, length, pgoff)
 	if !r.NoMmap2 {
 		typ = 10
@@ -117,7 +126,7 @@ func (r *Recording) FileMmap2(pid uint32, time, addr, length, pgoff uint64, name
 		if inode == 0 {
 			major, minor = 0, 0
 		}
-		b = append(b, r.pack(major, minor, inode, uint64(0), uint32(5), uint32(2))...)
+		b = append(b, r.pack(major, minor, inode, uint64(0), uint32(5), flags)...)
 	}
 	r.kernel(typ, 2, append(append(b, name...), 0), pid, pid, time)
 }

@@ -11,6 +11,7 @@
 //	ways to end: exit codes, Ctrl-C, SIGTERM, SIGKILL              ends_test.go
 //	ways x ends                                                    matrix_test.go
 //	job control of a shell, -d, processes that run already         terminal_test.go
+//	processes that share memory for code                           workers_test.go
 //	other users, containers, versions of perf, no perf             places_test.go
 //	the table in docs/record-results.md                            table_test.go
 //

@@ -1,0 +1,252 @@
+package recording
+
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+)
+
+// Processes may run code in memory that they share (MAP_SHARED). PHP's server maps such memory before it
+// forks its workers: what one of them compiles, all of them run. The kernel keeps shared memory in a file,
+// whose device and inode are in the mappings (MMAP2) of all processes.
+
+// A SharedFile is a file, or shared memory, mapped at certain addresses. Code at an address is in all
+// processes that map the same one over it.
+type SharedFile struct {
+	major, minor uint32
+	inode        uint64
+	start        uint64 // the address of its first byte, if all of it were mapped
+}
+
+// shared returns what a mapping shares with other processes. It returns false for private mappings, and
+// if the recording does not say which file is mapped. The generation of the inode does not count:
+// perf record does not know it of mappings from before the recording.
+func (m *FileMap) shared() (f SharedFile, ok bool) {
+	return SharedFile{m.File.Major, m.File.Minor, m.File.Inode, m.Lo - m.Off}, m.Shared && m.File.Inode != 0
+}
+
+// isShared reports whether the flags of a mapping say that writes to it reach the file. (MAP_SHARED_VALIDATE
+// does not occur: the kernel derives the flags from the memory's state.)
+func isShared(flags uint32) bool { return flags&unix.MAP_TYPE == unix.MAP_SHARED }
+
+// SharedMemory finds the processes that share executable memory. It takes no two calls at once.
+type SharedMemory struct {
+	rec       *Recording
+	histories *FileHistories
+	mapped    map[SharedFile][]sharedMap
+	sharers   map[SharedFile]*Sharers
+
+	steps  int // number of mappings and processes that were looked at
+	listed int // number of sharers of all files
+}
+
+// A recording may have thousands of processes with thousands of shared files each. maxSharedSteps bounds the
+// steps of all searches, and maxSharers the lists of all files.
+const (
+	maxSharedSteps = 1 << 26
+	maxSharers     = 1 << 22
+)
+
+// Exhausted reports whether searching has taken too long: some sharers may be missing.
+func (s *SharedMemory) Exhausted() bool { return s.steps > maxSharedSteps || s.listed > maxSharers }
+
+// A programKey is a process from its fork, or an exec, on.
+type programKey struct {
+	pid   uint32
+	since uint64
+}
+
+// A sharedMap is a mapping by a process itself.
+type sharedMap struct {
+	pid uint32
+	*FileMap
+}
+
+// NewSharedMemory returns the shared memory of the recording of histories.
+func NewSharedMemory(histories *FileHistories) *SharedMemory {
+	s := &SharedMemory{rec: histories.rec, histories: histories, mapped: make(map[SharedFile][]sharedMap), sharers: make(map[SharedFile]*Sharers)}
+	for pid, p := range s.rec.Processes {
+		for i := range p.FileMaps {
+			if f, ok := p.FileMaps[i].shared(); ok {
+				s.mapped[f] = append(s.mapped[f], sharedMap{pid, &p.FileMaps[i]})
+			}
+		}
+	}
+	return s
+}
+
+// At returns what a process shares at an address at a time. ok is false if it shares nothing there.
+func (s *SharedMemory) At(pid uint32, addr, time uint64) (f SharedFile, ok bool) {
+	if len(s.mapped) == 0 {
+		return f, false
+	}
+	return s.at(pid, time, addr, time)
+}
+
+// at returns what the latest mapping over an address up to a time shares, of the program that a process runs
+// at the time program.
+func (s *SharedMemory) at(pid uint32, program, addr, time uint64) (f SharedFile, ok bool) {
+	for l := range s.histories.layers(pid, program) {
+		s.steps++
+		if m := l.latest(addrs.Range{Lo: addr, Hi: addr + 1}, time); m != nil {
+			return m.shared()
+		}
+	}
+	return f, false
+}
+
+func (s *SharedMemory) keyOf(pid uint32, time uint64) programKey {
+	return programKey{pid, max(s.rec.ProcessTree.LastExec(pid, time), s.rec.ProcessTree.Born(pid, time))}
+}
+
+// Sharers are the programs that share a file, for as long as they may have it mapped.
+type Sharers struct {
+	memory *SharedMemory
+	file   SharedFile
+
+	maps     []sharedMap // of the file, in the order of their times
+	nextMap  int         // index of the first one after those that the list considers
+	nextFork int         // likewise, of the recording's forks
+	list     []Sharer    // in the order of Since
+	known    map[programKey]bool
+
+	// pieces are what the programs map themselves, in the order of the times. Of what a program maps
+	// again, its earliest mapping is there: memory that is made writable and executable in turns
+	// is mapped each time, for the recording.
+	pieces []sharedPiece
+	places addrs.Timeline // of pieces
+}
+
+// A Sharer is a program that has a part of a file since a time: it mapped it, or inherited it by a fork.
+// Until is when the program ends; times are in nanoseconds. A process ends with its first thread.
+type Sharer struct {
+	PID          uint32
+	Since, Until uint64
+}
+
+type sharedPiece struct {
+	pid  uint32
+	time uint64
+}
+
+// SharersOf returns the programs that share a file. The result belongs to s.
+func (s *SharedMemory) SharersOf(f SharedFile) *Sharers {
+	sharers := s.sharers[f]
+	if sharers == nil {
+		sharers = s.newSharers(f)
+		s.sharers[f] = sharers
+	}
+	return sharers
+}
+
+func (s *SharedMemory) newSharers(f SharedFile) *Sharers {
+	of := &Sharers{memory: s, file: f, maps: s.mapped[f], known: make(map[programKey]bool)}
+	slices.SortStableFunc(of.maps, func(a, b sharedMap) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.pid, b.pid)) })
+	of.nextFork = upToBefore(s.rec.ProcessTree.Forks(), of.maps[0].Time)
+	mapped := make(map[programKey]*addrs.Owners)
+	for i := range of.maps {
+		s.steps++
+		m := &of.maps[i]
+		key := s.keyOf(m.pid, m.Time)
+		if mapped[key] == nil {
+			mapped[key] = new(addrs.Owners)
+		}
+		of.addPieces(m, mapped[key])
+	}
+	return of
+}
+
+// UpTo returns the programs that have a part of the file since some time up to the given one, in the order of
+// these times. The list only grows.
+func (of *Sharers) UpTo(time uint64) []Sharer {
+	s, forks := of.memory, of.memory.rec.ProcessTree.Forks()
+	for !s.Exhausted() {
+		isMap := of.nextMap < len(of.maps) && of.maps[of.nextMap].Time <= time
+		isFork := of.nextFork < len(forks) && forks[of.nextFork].Time <= time
+		switch {
+		case isMap && !(isFork && forks[of.nextFork].Time < of.maps[of.nextMap].Time):
+			of.add(of.maps[of.nextMap].pid, of.maps[of.nextMap].Time)
+			of.nextMap++
+		case isFork:
+			if b := &forks[of.nextFork]; b.Clones && of.known[s.keyOf(b.Parent, b.Time)] {
+				of.add(b.PID, b.Time)
+			}
+			of.nextFork++
+			s.steps++
+		default:
+			return of.list
+		}
+	}
+	return of.list
+}
+
+// add adds the program that a process runs at a time, unless it is there.
+func (of *Sharers) add(pid uint32, time uint64) {
+	s := of.memory
+	s.steps++
+	if key := s.keyOf(pid, time); !of.known[key] {
+		of.known[key] = true
+		of.list = append(of.list, Sharer{pid, time, s.end(pid, time)})
+		s.listed++
+	}
+}
+
+// upToBefore returns how many forks were before a time.
+func upToBefore(forks []fork, time uint64) int {
+	n, _ := slices.BinarySearchFunc(forks, time, func(b fork, time uint64) int { return cmp.Compare(b.Time, time) })
+	return n
+}
+
+// end returns when the program that a process runs at a time ends.
+func (s *SharedMemory) end(pid uint32, time uint64) uint64 {
+	end := s.rec.ProcessTree.LifeEnd(pid, time)
+	if p := s.rec.Processes[pid]; p != nil && p.Exited > time {
+		end = min(end, p.Exited)
+	}
+	return end
+}
+
+// addPieces adds the parts of a mapping that its program has not mapped before. mapped has what it has.
+func (of *Sharers) addPieces(m *sharedMap, mapped *addrs.Owners) {
+	lo := m.Lo
+	add := func(hi uint64) {
+		if lo < hi {
+			of.pieces = append(of.pieces, sharedPiece{m.pid, m.Time})
+			of.places.Add(addrs.Range{Lo: lo, Hi: hi})
+		}
+	}
+	for _, t := range mapped.Within(m.Lo, m.Hi) {
+		add(t.Lo)
+		lo = t.Hi
+	}
+	add(m.Hi)
+	mapped.Place(m.Lo, m.Hi, 0)
+}
+
+// Has reports whether a sharer has the file at an address, at a time of its life.
+func (of *Sharers) Has(sharer *Sharer, addr, time uint64) bool {
+	f, ok := of.memory.at(sharer.PID, time, addr, time)
+	return ok && f == of.file
+}
+
+// Later calls f for the processes that map the file over an address after a time, with the time of that,
+// until f returns false. got is false for one that had it there before.
+func (of *Sharers) Later(addr, time uint64, f func(pid uint32, at uint64, got bool) bool) {
+	from, _ := slices.BinarySearchFunc(of.pieces, time, func(p sharedPiece, time uint64) int {
+		if p.time <= time {
+			return -1
+		}
+		return 1
+	})
+	here := addrs.Range{Lo: addr, Hi: addr + 1}
+	for i := of.places.First(here, from, len(of.pieces)); i >= 0; i = of.places.First(here, i+1, len(of.pieces)) {
+		p := &of.pieces[i]
+		had, ok := of.memory.at(p.pid, p.time, addr, p.time-1)
+		if !f(p.pid, p.time, !ok || had != of.file) {
+			return
+		}
+	}
+}
