@@ -78,5 +78,4 @@ func functions(v *show.Viewer, r *perfmap.Reader) {
 			return
 		}
 	}
-	return
 }
