@@ -34,15 +34,15 @@ type JavaMethod struct {
 	Signature []byte        `show:"signature"` // (I)V; may be empty
 	File      []byte        `show:"file"`      // with the directory of the package: java/lang/String.java; empty if unknown
 	Flags     FunctionFlags `show:"flags,bits:user"`
-	Lines     []JavaLine    // sorted by index; empty if unknown
+	Lines     []JavaLine    `show:"lines"` // sorted by index; empty if unknown
 
 	at [4]uint32 // offsets of class, name, signature and file in the decoded strings
 }
 
 // A JavaLine is the line of bytecodes from an index on, up to the index of the next JavaLine.
 type JavaLine struct {
-	ByteCodeIndex uint32
-	Line          uint32 // from 1
+	ByteCodeIndex uint32 `show:"bytecode_index"`
+	Line          uint32 `show:"line"` // from 1
 }
 
 // openJ9Offsets are the file offsets of a record's parts.

@@ -65,6 +65,7 @@ func TestDumpCommand_EveryForm(t *testing.T) {
 		{"nowhere", exitFailed, "", "nowhere: there is no such file"},
 		{"", exitUsage, "", "dump needs the name of a jitdump, a Mono log, an XRay trace, a capture of OpenJ9's metadata, a core dump, a V8 log or a perf map"},
 		{"--frob x", exitUsage, "", "there is no option --frob"},
+		{"--stats x", exitUsage, "", "there is no option --stats any more; llvm-xray account -d"},
 		{"--pid x y", exitUsage, "", "--pid x: it takes the number of a process"},
 		{"--time 2-1 y", exitUsage, "", "--time 2-1: it ends before it begins"},
 		{"--address zz y", exitUsage, "", "--address zz: it takes an address"},
@@ -96,6 +97,48 @@ func TestDumpCommand_EveryForm(t *testing.T) {
 	for line := range strings.Lines(stdout) {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("no JSON: %s", line)
+		}
+	}
+}
+
+// Standard input may be named twice: a file is shown twice, and a pipe has nothing more.
+func TestDumpCommand_StdinTwice(t *testing.T) {
+	made := t.TempDir()
+	if err := (testrec.Made{Functions: 2}).Write(made); err != nil {
+		t.Fatal(err)
+	}
+	path := testrec.Dumps(t, made)[0]
+	_, once, _ := dumped(t, path)
+	once = strings.Replace(once, path, "-", 1)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	go func() {
+		w.Write(content)
+		w.Close()
+	}()
+	for name, c := range map[string]struct {
+		stdin *os.File
+		code  int
+		want  string
+	}{
+		"file": {open(t, path), exitOK, once + once},
+		"pipe": {r, exitFailed, once},
+	} {
+		out, err := os.Create(filepath.Join(made, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, stderr := start(c.stdin, out, "dump", "-", "-")
+		out.Close()
+		if got, err := os.ReadFile(out.Name()); err != nil || code != c.code || string(got) != c.want {
+			t.Errorf("%s: exit code %d, %v, %s\n%s\nwant %d and\n%s", name, code, err, stderr, got, c.code, c.want)
 		}
 	}
 }

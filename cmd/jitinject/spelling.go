@@ -172,6 +172,12 @@ func oneDash(fs *pflag.FlagSet, args []string) error {
 	return nil
 }
 
+// goneOptions are options that commands had, and what to use instead.
+var goneOptions = map[string]string{
+	"dump stats":      "llvm-xray account -d counts the calls of a trace, and mprof-report those of a log of Mono",
+	"dump no-samples": "perf report -D shows recordings",
+}
+
 // spellingError says in the words of this program what pflag could not read.
 func spellingError(fs *pflag.FlagSet, err error) error {
 	var unknown *pflag.NotExistError
@@ -182,6 +188,9 @@ func spellingError(fs *pflag.FlagSet, err error) error {
 		name := unknown.GetSpecifiedName()
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
 			return usageError(fmt.Sprintf("there is no option -%s", typed(name)))
+		}
+		if instead := goneOptions[commandOf(fs)+" "+name]; instead != "" {
+			return usageError(fmt.Sprintf("there is no option --%s any more; %s", name, instead))
 		}
 		var meant, names []string
 		for _, f := range visible(fs) {

@@ -78,6 +78,7 @@ type Viewer struct {
 	Known   func(key string, v uint64) (name, text string) // the field that follows one, with the name that its value has
 	Add     func(o Form, rec any)                          // writes what is no field, behind the fields of a struct
 
+	stdin      *sys.File // if it is shown
 	damage     Damaged
 	flushed    int64 // the offset up to which the output was flushed
 	oneProcess bool  // records need not name their process
@@ -104,7 +105,7 @@ func File(w io.Writer, path string, opts *Options) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer v.close(f)
 	err = v.recognized(f)
 	v.Out.Flush()
 	switch lost := v.Out.Lost(); {
@@ -128,7 +129,8 @@ func (v *Viewer) open() (*sys.File, error) {
 	var f *sys.File
 	var err error
 	if v.Path == "-" {
-		f = sys.Of(cmp.Or(v.Opts.Stdin, os.Stdin))
+		v.stdin = sys.Of(cmp.Or(v.Opts.Stdin, os.Stdin))
+		f = v.stdin
 	} else if f, err = sys.OpenFile(v.Path, os.O_RDONLY, 0); errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("there is no such file")
 	} else if err != nil {
@@ -144,14 +146,21 @@ func (v *Viewer) open() (*sys.File, error) {
 	case st.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0:
 		var file *sys.File
 		if file, err = spooled(f); err == nil {
-			f.Close()
+			v.close(f)
 			return file, nil
 		}
 	default:
 		err = errors.New("it is neither a file nor a pipe")
 	}
-	f.Close()
+	v.close(f)
 	return nil, err
+}
+
+// close closes a file, but not standard input: it may be named again.
+func (v *Viewer) close(f *sys.File) {
+	if f != v.stdin {
+		f.Close()
+	}
 }
 
 // spooled copies a pipe to a file for temporary data.
@@ -213,9 +222,12 @@ func (v *Viewer) NoCode(format string) error {
 }
 
 // ShownBy is the error about a file that other programs show. FILE in their commands becomes its
-// name, as a shell reads it.
+// name, as a shell reads it, and <FILE nothing for standard input.
 func (v *Viewer) ShownBy(what, commands string) error {
 	path := v.Path
+	if path == "-" {
+		commands = strings.ReplaceAll(commands, "<FILE ", "")
+	}
 	if path != "-" && strings.HasPrefix(path, "-") {
 		path = "./" + path
 	}

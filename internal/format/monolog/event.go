@@ -1,7 +1,7 @@
 package monolog
 
 // An Event is one event of a log. Which fields it sets depends on Kind; all
-// others are zero. Its Name and MVID are valid until the reader's next call.
+// others are zero. Its Name, MVID and IPs are valid until the reader's next call.
 //
 // Addresses are sums of a base and what the file holds, modulo 2^64, or modulo
 // 2^32 if pointers have four bytes.
@@ -15,6 +15,9 @@ package monolog
 //	method enter, leave, exc leave   Method
 //	method jit            Method, Code, Size, Name
 //	jit helper            Helper, Code, Size, Name
+//	exception clause      Method
+//	sample hit            IPs
+//	aot id                Name
 //
 // Events of other kinds have none: mprof-report --debug of Mono prints theirs.
 type Event struct {
@@ -31,10 +34,14 @@ type Event struct {
 	Kind Kind
 	Load Load
 
-	Helper  uint64 // what the runtime made; see HelperMethod
-	Pointer uint64 // what is loaded
-	Class   uint64 // MonoClass*
-	Image   uint64 // MonoImage*
-	Domain  uint64 // the domain's number, as if it were an address; Pointer of domains and contexts is one, too
-	MVID    []byte // version 16 on; may be empty
+	Helper  uint64   // what the runtime made; see HelperMethod
+	Pointer uint64   // what is loaded
+	Class   uint64   // MonoClass*
+	Image   uint64   // MonoImage*
+	Domain  uint64   // the domain's number, as if it were an address; Pointer of domains and contexts is one, too
+	MVID    []byte   // version 16 on; may be empty
+	IPs     []uint64 // addresses of code, the innermost first; at most MaxIPs
 }
+
+// MaxIPs is how many addresses of a sample are kept. Mono writes fewer.
+const MaxIPs = 1024

@@ -22,9 +22,12 @@ func p(v uint64) string {
 	return fmt.Sprintf("%#x", v)
 }
 
-// mprofKept matches the lines of mprof-report that are compared: those of buffers, metadata, methods and
-// helpers.
-var mprofKept = regexp.MustCompile(`^(buf:|loaded |unloaded |domain |thread |vtable |jitted |enter |leave |exleave |jit helper )`)
+// mprofKept matches the lines of mprof-report that are compared: those of events with fields. mprofCut
+// matches the parts of them that are no field of an event.
+var (
+	mprofKept = regexp.MustCompile(`^(buf:|loaded |unloaded |domain |thread |vtable |jitted |enter |leave |exleave |jit helper |clause |sample hit, |aot id )`)
+	mprofCut  = regexp.MustCompile(`^(clause) \w+ \(\d+\)|^(sample hit), type: \d+| for thread \S+$`)
+)
 
 var (
 	mprofLoads   = map[Load]string{LoadEnd: "loaded"}
@@ -107,6 +110,14 @@ func (m *mprof) event(e *Event) {
 		f("leave method %s", m.method(e.Method))
 	case KindExcLeave:
 		f("exleave method %s", m.method(e.Method))
+	case KindClause:
+		f("clause in method %s", m.method(e.Method))
+	case KindSampleHit:
+		for _, ip := range e.IPs {
+			f("sample hit at %s", p(ip))
+		}
+	case KindAOTID:
+		f("aot id %s", e.Name)
 	case KindJITHelper:
 		name, ok := mprofHelpers[e.Helper]
 		switch {

@@ -28,7 +28,7 @@ func (r *Reader) Next() (*Event, error) {
 	}
 	e := &r.event
 	if r.full {
-		*e = Event{}
+		*e = Event{IPs: e.IPs[:0]}
 		r.text = r.text[:0]
 		r.full = false
 	}

@@ -2,8 +2,8 @@ package monolog
 
 import "strings"
 
-// Events that say nothing about code or calls. Events have no lengths, so these are read, too, as far as
-// their layout demands, and nothing of them is kept but the sum of the methods.
+// Events that no stage reads. Events have no lengths, so these are read, too, as far as their layout
+// demands, and little of them is kept: the sum of the methods, and what dump shows of code.
 
 // A layout has the fields of such an event after its first byte, each a letter:
 //
@@ -11,7 +11,8 @@ import "strings"
 //	T  from version 13 on s  an sleb, or pointer m  a method
 //	b  a byte             c  a uleb, how often what is in the next parentheses follows
 //	B  from version 13 on, else a uleb           f  a backtrace
-//	X  in versions 13 and 14, else a uleb
+//	X  in versions 13 and 14, else a uleb    M, N  the event's method, its name
+//	w  a whole time, which the sum lacks     i  an address of native code
 //	D, V  descriptions of counters, their values
 type layout struct {
 	typ          Type
@@ -39,9 +40,9 @@ var layouts = []layout{
 
 	{TypeException, 0, KindThrow, 1, 17, "ts"},
 	{TypeException, 8, KindThrow, 1, 17, "tsf"},
-	{TypeException, 1, KindClause, 1, 13, "tBum"},
-	{TypeException, 9, KindClause, 1, 13, "tBum"},
-	{TypeException, 1, KindClause, 14, 17, "tBums"},
+	{TypeException, 1, KindClause, 1, 13, "tBuM"},
+	{TypeException, 9, KindClause, 1, 13, "tBuM"},
+	{TypeException, 1, KindClause, 14, 17, "tBuMs"},
 
 	{TypeMonitor, 1, KindMonitor, 1, 13, "ts"},
 	{TypeMonitor, 2, KindMonitor, 1, 13, "ts"},
@@ -64,11 +65,11 @@ var layouts = []layout{
 	{TypeHeap, 4, KindRootRegister, 15, 17, "tsubsn"},
 	{TypeHeap, 5, KindRootUnregister, 15, 17, "ts"},
 
-	{TypeSample, 0, KindSampleHit, 4, 5, "uuc(s)"},
-	{TypeSample, 0, KindSampleHit, 6, 10, "uuc(s)c(mss)"},
-	{TypeSample, 0, KindSampleHit, 11, 12, "uusc(s)c(mss)"},
-	{TypeSample, 0, KindSampleHit, 13, 13, "tbsc(s)c(m)"},
-	{TypeSample, 0, KindSampleHit, 14, 17, "tsc(s)c(m)"},
+	{TypeSample, 0, KindSampleHit, 4, 5, "uwc(i)"},
+	{TypeSample, 0, KindSampleHit, 6, 10, "uwc(i)c(mss)"},
+	{TypeSample, 0, KindSampleHit, 11, 12, "uwsc(i)c(mss)"},
+	{TypeSample, 0, KindSampleHit, 13, 13, "tbsc(i)c(m)"},
+	{TypeSample, 0, KindSampleHit, 14, 17, "tsc(i)c(m)"},
 	{TypeSample, 1, KindSymbol, 4, 17, "Tsun"},
 	{TypeSample, 2, KindBinary, 4, 15, "tsuun"},
 	{TypeSample, 3, KindCounterDescs, 5, 17, "TD"},
@@ -81,7 +82,7 @@ var layouts = []layout{
 	{TypeCoverage, 3, KindCoverageClass, 10, 15, "Tnnuuu"},
 
 	{TypeMeta, 0, KindSyncPoint, 13, 17, "tb"},
-	{TypeMeta, 1, KindAOTID, 16, 17, "tn"},
+	{TypeMeta, 1, KindAOTID, 16, 17, "tN"},
 }
 
 // layoutOf has, for each version and first byte, the index of a layout plus one, or 0.
@@ -123,6 +124,8 @@ func (r *Reader) fields(list string) {
 			if r.version >= 13 {
 				r.stamp()
 			}
+		case 'w':
+			r.event.Time = r.uleb("time")
 		case 'b':
 			r.u8("byte")
 		case 'B':
@@ -135,8 +138,16 @@ func (r *Reader) fields(list string) {
 			r.sleb("number")
 		case 'n':
 			r.str("text")
+		case 'N':
+			r.event.Name = r.str("name")
 		case 'm':
 			r.methodDelta("method")
+		case 'M':
+			r.event.Method = r.methodDelta("method")
+		case 'i':
+			if ip := r.ptr("ip"); len(r.event.IPs) < MaxIPs {
+				r.event.IPs = append(r.event.IPs, ip)
+			}
 		case 'f':
 			r.flags()
 			if r.version >= 13 {

@@ -21,6 +21,10 @@ var Shown = [kinds][]string{
 		"helper=Helper,names:method|method trampoline|unbox trampoline|imt trampoline|generics trampoline|specific trampoline|misc helper|monitor/lock|delegate invoke|exception handling",
 		"code_addr=Code,addr:Size", "code_size=Size", name,
 	},
+
+	KindClause:    {method},
+	KindSampleHit: {"ips=IPs,addr"},
+	KindAOTID:     {name},
 }
 
 // Fields of several kinds.

@@ -40,7 +40,6 @@ func showCapture(v *show.Viewer) error {
 	}
 	methods := openj9.JavaMethods(c)
 	if len(methods) > 0 {
-		v.Add = AddMethod
 		v.Summary(show.Item{Offset: -1, Type: "methods", Size: -1}, &methodTable{methods})
 	}
 	decoded, bad := j9meta.Decode(c.Metadata, c.Base, c.Layout)

@@ -1,10 +1,7 @@
 package showj9
 
 import (
-	"fmt"
-
 	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
-	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -29,17 +26,4 @@ func methodsOf(list []jitdump.JavaMethod) map[uint64]method {
 // A methodTable has what is known of methods.
 type methodTable struct {
 	Methods []jitdump.JavaMethod `show:"methods"`
-}
-
-// AddMethod writes the lines of a method, with the bytecode index from which on each holds.
-func AddMethod(o show.Form, rec any) {
-	m, ok := rec.(*jitdump.JavaMethod)
-	if !ok || show.Matching(o) {
-		return
-	}
-	o.Array("lines")
-	for _, l := range m.Lines {
-		o.ElemWord(fmt.Sprintf("%d:%d", l.ByteCodeIndex, l.Line))
-	}
-	o.EndArray()
 }

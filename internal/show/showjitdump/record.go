@@ -9,7 +9,6 @@ import (
 	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/frames"
-	"github.com/jitinject/jitinject/internal/show/showj9"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -62,8 +61,6 @@ func (d *dumpViewer) add(o show.Form, rec any) {
 		d.later = d.debugInfo2(rec)
 	case *jitdump.OpenJ9Metadata:
 		d.later = rec.CheckTables()
-	case *jitdump.JavaMethod:
-		showj9.AddMethod(o, rec)
 	case *jitdump.EmbeddedSource:
 		o.List("text")
 		text := show.NewSourceText(rec.Text)

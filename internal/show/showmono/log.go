@@ -41,7 +41,7 @@ func showLog(v *show.Viewer) error {
 	m := &logViewer{Viewer: v}
 	v.Known = m.nameOf
 	if packed && v.Opts.Hex { // offsets are those of the unpacked log
-		return errors.New("with -x, unpack it first: gzip -d")
+		return v.ShownBy("compressed", "with -x, unpack it: gzip -d <FILE | jitinject dump -x -")
 	}
 	var err error
 	if m.reader, err = monolog.NewReader(io.NewSectionReader(v.File, 0, v.Size)); errors.Is(err, monolog.ErrNotMonoLog) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -133,8 +134,18 @@ func TestMonoPipe(t *testing.T) {
 		}
 		r.Close()
 	}
-	if err := showtest.File(io.Discard, "../testdata/mono/v1.mlpd.gz", &show.Options{Hex: true}); err == nil || !strings.Contains(err.Error(), "unpack it first") {
-		t.Errorf("bytes of a packed log: %v", err)
+	// A shell unpacks a log as the error about its bytes says.
+	packed, err := os.ReadFile("../testdata/mono/v1.mlpd.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "a log")
+	showtest.Put(t, path, packed)
+	_, command, ok := strings.Cut(fmt.Sprint(showtest.File(io.Discard, path, &show.Options{Hex: true})), "with -x, unpack it: ")
+	command, last, piped := strings.Cut(command, " | ")
+	unpacked, err := exec.Command("sh", "-c", command).Output()
+	if want := testrec.Gunzip(t, "../testdata/mono/v1.mlpd.gz"); !ok || !piped || last != "jitinject dump -x -" || err != nil || !bytes.Equal(unpacked, want) {
+		t.Errorf("got the command %q | %q, %v, %d bytes; want %d", command, last, err, len(unpacked), len(want))
 	}
 	if err := showtest.File(io.Discard, "../testdata/mono/v1.debug.txt.gz", &show.Options{}); !errors.Is(err, show.ErrUnknown) {
 		t.Errorf("a packed text: %v", err)
