@@ -258,7 +258,7 @@ func TestVerifyCommand_DumpElsewhere(t *testing.T) {
 }
 
 // Advice that names another command, or no option of an injection, stays.
-func TestInCommand(t *testing.T) {
+func TestInCommand_OnlyOurOptions(t *testing.T) {
 	const inject = "jitinject -i app.data"
 	for advice, want := range map[string]string{
 		"name it with --dump 7=FILE":                          "name it with " + inject + " --dump 7=FILE",
