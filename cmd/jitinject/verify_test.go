@@ -263,6 +263,7 @@ func TestInCommand_OnlyOurOptions(t *testing.T) {
 	for advice, want := range map[string]string{
 		"name it with --dump 7=FILE":                          "name it with " + inject + " --dump 7=FILE",
 		"name its directory with --dump-dir; or record again": "name its directory with " + inject + " --dump-dir; or record again",
+		"name its directory with --dump-dir":                  "name its directory with " + inject + " --dump-dir DIR",
 		"again: jitinject -i x --live 7":                      "again: jitinject -i x --live 7",
 		"start node with --perf-prof":                         "start node with --perf-prof",
 		"record again with perf record -k mono":               "record again with perf record -k mono",

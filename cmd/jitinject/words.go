@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
@@ -66,8 +68,13 @@ func (o *options) again(s report.Setting) string {
 func inCommand(advice, command string) string {
 	before, after, found := strings.Cut(advice, " --")
 	option, _, _ := strings.Cut(after, " ")
-	if !found || strings.Contains(before, "jitinject") || newFlags(new(options)).Lookup(strings.TrimRight(option, ",;")) == nil {
+	flag := newFlags(new(options)).Lookup(strings.TrimRight(option, ",;"))
+	if !found || flag == nil || strings.Contains(before, "jitinject") {
 		return advice
+	}
+	if after == option {
+		value, _ := pflag.UnquoteUsage(flag)
+		after += " " + value
 	}
 	return before + " " + command + " --" + after
 }

@@ -125,5 +125,5 @@ func (f *Finder) Missing(r *Reference) report.Problem {
 		own = ", a path in a container,"
 	}
 	return report.Problem{Code: report.ProblemNoDump, Offset: -1, Text: fmt.Sprintf("process %d: its dump %s%s is gone: neither there nor in %s",
-		pid, quote.Printable(r.Markers[0].Path), own, quote.Printable(strings.Join(dirs, ", "))), Advice: "if you have it, name its directory with " + report.Mentioned("DumpDirs", "DIR")}
+		pid, quote.Printable(r.Markers[0].Path), own, quote.Printable(strings.Join(dirs, ", "))), Advice: "if you have it, name its directory with " + report.Mentioned("DumpDirs", "")}
 }
