@@ -44,6 +44,14 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	return new(options).run(args, stdin, stdout, stderr)
 }
 
+// addFiles adds the directory of dumps that jitinject record made with a result of this name: its recording is
+// injected again.
+func (o *options) addFiles() {
+	if dir := record.FilesOf(o.Output); dir != "" && !slices.Contains(o.DumpDirs, dir) {
+		o.DumpDirs = append(o.DumpDirs, dir)
+	}
+}
+
 // run is runInject with values for what no option sets.
 func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	flags := newFlags(o)
@@ -64,9 +72,7 @@ func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) i
 	if o.version {
 		return printText(stdout, stderr, versionText())
 	}
-	if dir := record.FilesOf(o.Output); dir != "" && !slices.Contains(o.DumpDirs, dir) { // inject the recording of jitinject record again
-		o.DumpDirs = append(o.DumpDirs, dir)
-	}
+	o.addFiles()
 	progress := new(report.Progress)
 	ctx, stop := interruptible(signalled{
 		stream:   readsPipe(o, stdin),

@@ -35,7 +35,7 @@ func newVerifyFlags(o *verifyOptions) *pflag.FlagSet {
 	fs.BoolVar(&o.json, "json", false, "print problems, or rules, as JSON, one object a line")
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print only errors, and no counts")
 	fs.BoolVar(&o.all, "all", false, "print all problems, also those that jitinject repairs")
-	fs.BoolVar(&o.producer, "producer", false, "for authors of runtimes: print what jitinject repairs, too, and what dumps lack that perf could show; exit with 1 if there are errors")
+	fs.BoolVar(&o.producer, "producer", false, "for authors of runtimes: print what jitinject repairs, too, and what dumps, once repaired, lack that perf could show; exit with 1 if there are errors")
 	fs.BoolVar(&o.rules, "rules", false, "list all rules")
 	fs.StringVar(&o.explain, "explain", "", "explain `RULE`: its usual cause and what to do; more rules may follow")
 	return fs

@@ -93,6 +93,9 @@ func TestVerifyCommand_ExitCode(t *testing.T) {
 	step("--help", exitOK, "usage: jitinject verify", "--recording")
 	step("nowhere.data", exitFailed, "nowhere.data: no such file")
 	step("hot.c", exitFailed, "neither a jitdump")
+	if out := step(".", exitFailed, "jitinject: .: it is a directory without a file called data, so perf record did not make it"); strings.Contains(out, "[recording/header]") {
+		t.Errorf("a directory that is no recording: got %s; want no rule", out)
+	}
 	step("perf.jit.data", exitOK, "perf.jit.data: this result shows 320 of all 343 samples in jitted functions\n", "perf.jit.data: perf.data, ", "2 mappings of 2 objects: no faults")
 	step("--all perf.jit.data", exitOK, "2 mappings of 2 objects: no problems found")
 	step("jitted-585-1.so", exitOK, "ELF object, 1 function: no faults")
@@ -217,6 +220,57 @@ func TestVerifyCommand_CutDump(t *testing.T) {
 	}
 	if line, _, _ := strings.Cut(stdout, "\n"); json.Unmarshal([]byte(line), &preview) != nil || code != exitIncomplete || preview.Samples.In_jitted_code != 284 || preview.Samples.Resolved != 0 || len(preview.Problems) != 1 {
 		t.Errorf("--json: got exit code %d\n%s", code, stdout)
+	}
+}
+
+// A preview looks for dumps where an injection does. What it advises works when it is typed.
+func TestVerifyCommand_DumpElsewhere(t *testing.T) {
+	dir := testrec.Place(t, "toyjit")
+	dump := testrec.Dumps(t, dir)[0]
+	move := func(name string) {
+		t.Helper()
+		err := os.MkdirAll(filepath.Join(dir, name), 0o700)
+		if err == nil {
+			err = os.Rename(dump, filepath.Join(dir, name, filepath.Base(dump)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		dump = filepath.Join(dir, name, filepath.Base(dump))
+	}
+	move("dumps")
+	const advice = "if you have it, name its directory with jitinject -i perf.data --dump-dir "
+	code, stdout, _ := verifyCommand(t, dir, "perf.data")
+	if code != exitIncomplete || !strings.Contains(stdout, advice+"DIR\n") {
+		t.Errorf("without the dump: got exit code %d\n%s\nwant 1, and %q", code, stdout, advice)
+	}
+	if code, _, stderr := command(t, dir, "-i", "perf.data", "--dump-dir", "dumps", "-o", "typed.data"); code != exitOK {
+		t.Errorf("the advice: got exit code %d, %s", code, stderr)
+	}
+	move("perf.jit.files/.jitinject") // of record
+	move("perf.jit.files")
+	if code, stdout, _ := verifyCommand(t, dir, "perf.data"); code != exitOK || strings.Contains(stdout, "is gone") {
+		t.Errorf("after jitinject record: got exit code %d\n%s\nwant 0, and the dump found", code, stdout)
+	}
+	if code, _, stderr := command(t, dir, "-i", "perf.data"); code != exitOK {
+		t.Errorf("an injection after jitinject record: got exit code %d, %s", code, stderr)
+	}
+}
+
+// Advice that names another command, or no option of an injection, stays.
+func TestInCommand_OnlyOurOptions(t *testing.T) {
+	const inject = "jitinject -i app.data"
+	for advice, want := range map[string]string{
+		"name it with --dump 7=FILE":                          "name it with " + inject + " --dump 7=FILE",
+		"name its directory with --dump-dir; or record again": "name its directory with " + inject + " --dump-dir; or record again",
+		"name its directory with --dump-dir":                  "name its directory with " + inject + " --dump-dir DIR",
+		"again: jitinject -i x --live 7":                      "again: jitinject -i x --live 7",
+		"start node with --perf-prof":                         "start node with --perf-prof",
+		"record again with perf record -k mono":               "record again with perf record -k mono",
+	} {
+		if got := inCommand(advice, inject); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

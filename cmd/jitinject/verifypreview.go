@@ -57,11 +57,16 @@ func previewAll(ctx context.Context, files []string, assigned string) (all print
 			p.Again += " " + quote.ShellWord(core)
 		}
 		o := &options{Options: config.Options{Input: path, Output: defaultOutput}}
-		p.Summary, p.Err = engine.Run(ctx, config.Options{Input: path, Preview: true, SideFiles: sides, CodeFrom: cores, Force: true, Proposal: o.again})
+		o.addFiles()
+		p.Summary, p.Err = engine.Run(ctx, config.Options{Input: path, Preview: true, DumpDirs: o.DumpDirs, SideFiles: sides, CodeFrom: cores, Force: true, Proposal: o.again})
 		if p.Err != nil {
 			p.Err = errors.New(report.Once(p.Err.Error()))
 		} else {
 			nameOnce(p.Summary)
+			for i := range p.Summary.Problems {
+				advice := &p.Summary.Problems[i].Advice
+				*advice = inCommand(*advice, p.Again)
+			}
 		}
 		all = append(all, p)
 	}

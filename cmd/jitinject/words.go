@@ -1,6 +1,10 @@
 package main
 
 import (
+	"strings"
+
+	"github.com/spf13/pflag"
+
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
@@ -57,6 +61,22 @@ func (o *options) again(s report.Setting) string {
 		line += " -o " + quote.ShellWord(o.Output)
 	}
 	return line + " " + inOptions(s)
+}
+
+// inCommand returns advice with the command that has the option which it names: verify prints advice about
+// another command.
+func inCommand(advice, command string) string {
+	before, after, found := strings.Cut(advice, " --")
+	option, _, _ := strings.Cut(after, " ")
+	flag := newFlags(new(options)).Lookup(strings.TrimRight(option, ",;"))
+	if !found || flag == nil || strings.Contains(before, "jitinject") {
+		return advice
+	}
+	if after == option {
+		value, _ := pflag.UnquoteUsage(flag)
+		after += " " + value
+	}
+	return before + " " + command + " --" + after
 }
 
 // withName returns an error about a file with its name, once.

@@ -13,10 +13,15 @@ type Verifier struct {
 type UncheckedError struct {
 	Name    string // of the format, with its article
 	Readers string // the programs that show its files
+	IsDir   bool   // it is a directory with such files
 }
 
 func (e *UncheckedError) Error() string {
-	return "it is " + e.Name + ", which is not checked, as only its runtime could mend it. An injection reports damage, and " + e.Readers + " can show the file"
+	name, shown := e.Name, "the file"
+	if e.IsDir {
+		name, shown = "a directory with "+name, "the files in it"
+	}
+	return "it is " + name + ", which is not checked, as only its runtime could mend it. An injection reports damage, and " + e.Readers + " can show " + shown
 }
 
 // New returns a Verifier for formats. find returns the one of a file. Its error says that the file cannot be read

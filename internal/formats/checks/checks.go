@@ -46,7 +46,9 @@ func formatOf(path string) (*verify.Format, error) {
 	}
 	f.Close()
 	kind := formats.Identify(path)
-	if st, err := sys.Stat(path); err == nil && st.IsDir() {
+	st, err := sys.Stat(path)
+	isDir := err == nil && st.IsDir()
+	if isDir {
 		var ok bool
 		if kind, ok = formats.IsDirectory(path); !ok {
 			kind = formats.Recording // of perf record --threads
@@ -58,7 +60,7 @@ func formatOf(path string) (*verify.Format, error) {
 		}
 	}
 	if programs, ok := readers[kind]; ok {
-		return nil, &verify.UncheckedError{Name: formats.Name(kind), Readers: programs}
+		return nil, &verify.UncheckedError{Name: formats.Name(kind), Readers: programs, IsDir: isDir}
 	}
 	if err := formats.Unidentified(path); err != nil {
 		return nil, err

@@ -35,8 +35,8 @@ func TestVerifier_Unchecked(t *testing.T) {
 		"../../show/testdata/mono/v17-jit.mlpd.gz": "jitinject dump and mprof-report can show",
 		trace:                        "jitinject dump and llvm-xray can show",
 		filepath.Join(dir, "a.bin"):  "jitinject dump can show",
-		filepath.Join(dir, "a.json"): "jitinject dump can show",
-		dir:                          "jitinject dump can show",
+		filepath.Join(dir, "a.json"): "jitinject dump can show the file",
+		dir:                          "jitinject dump can show the files in it",
 	} {
 		var unchecked *verify.UncheckedError
 		if _, err := v.File(context.Background(), path, verify.Options{}); !errors.As(err, &unchecked) || !strings.Contains(err.Error(), want) {

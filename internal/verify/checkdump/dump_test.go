@@ -3,6 +3,7 @@ package checkdump_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/formats/checks"
@@ -36,6 +37,32 @@ func TestDump_Numbers(t *testing.T) {
 	}
 	if want := "5 entries are announced for the function at 0x7f0000001300, and 1 is there"; len(all) != 1 || all[0].Text != want {
 		t.Errorf("%+v, want %s", all, want)
+	}
+}
+
+// A fault of lines or of unwind tables is at the record that has them, which is before the load. Its text has
+// the addresses of both.
+func TestDump_FaultAtItsRecord(t *testing.T) {
+	b, f := a+0x100, a+0x200
+	d := newDump().load(a, "f")
+	lines := int64(len(d.b))
+	d.lines(b, entry{b + 4, 2, "x"}, entry{b - 8, 1, "x"}, entry{b + 8, 2, "x"}).goodUnwind().load(b, "g")
+	frames, header := unwindData(len(code()))
+	frames[41] = 0x42 // a byte late
+	tables := int64(len(d.b))
+	d.unwind(append(frames, header...), len(header), 0).load(f, "h")
+	_, all := verified(t, write(t, t.TempDir(), "jit-4711.dump", d.b), verify.Options{})
+	want := map[string]string{
+		"dump/lines-outside": fmt.Sprintf(`%#x some lines of "g" are outside of its code; they are at %#x to %#x, the code at %#x to %#x`, lines, b-8, b+8, b, b+0x30),
+		"dump/unwind-false":  fmt.Sprintf(`%#x the unwind tables of "h" contradict its code`, tables),
+	}
+	for _, c := range all {
+		if got := fmt.Sprintf("%#x %s", c.Offset, c.Text); want[c.Rule] == got {
+			delete(want, c.Rule)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("got %+v, want %v", all, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package checkdump
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -19,14 +20,13 @@ type engineReader struct {
 	counts map[string]int64 // of fixes so far, by name
 }
 
-// fixRules are the rules that a function breaks if the engine fixes it, by the name of the fix, and the texts
-// of their diagnostics.
+// fixRules are the rules that the lines of a function break if the engine fixes them, by the name of the fix, and
+// the texts of their diagnostics.
 var fixRules = map[string]struct{ rule, text string }{
-	"misplaced-lines":            {"dump/lines-misplaced", "the lines of %s are not where its instructions start, and those of other functions are"},
-	"bytecode-offsets":           {"dump/lines-bytecode", "the lines of %s are at offsets in its bytecode"},
-	"freed-file-names":           {"dump/file-freed", "the file names in the lines of %s were overwritten"},
-	"lines-outside":              {"dump/lines-outside", "some lines of %s are outside of its code"},
-	"contradicted-unwind-tables": {"dump/unwind-false", "the unwind tables of %s contradict its code"},
+	"misplaced-lines":  {"dump/lines-misplaced", "the lines of %s are not where its instructions start, and those of other functions are"},
+	"bytecode-offsets": {"dump/lines-bytecode", "the lines of %s are at offsets in its bytecode"},
+	"freed-file-names": {"dump/file-freed", "the file names in the lines of %s were overwritten"},
+	"lines-outside":    {"dump/lines-outside", "some lines of %s are outside of its code"},
 }
 
 // openEngine reads all records as the engine does. plain says that functions with inlined calls have the lines of
@@ -77,6 +77,17 @@ func (c *checker) fixes(raw *jitdumps.Raw, l *jitdumps.Load) map[string]bool {
 	if _, ok := c.engine.function(raw); !ok {
 		return names
 	}
+	lines, places, tables := raw.Offset, "", raw.Offset
+	if r := c.lines.byAddr[l.CodeAddr]; r != nil {
+		if lines = r.offset; r.whole {
+			places = fmt.Sprintf("; they are at %#x to %#x, the code at %#x to %#x", r.low, r.high, l.CodeAddr, l.CodeAddr+l.CodeSize)
+		}
+	} else if c.tree.waits {
+		lines = c.tree.offset
+	}
+	if c.unwind.record != nil {
+		tables = c.unwind.record.offset
+	}
 	for _, p := range c.engine.reader.TakeProblems() { // those of other records are found one by one
 		if slices.ContainsFunc(c.j9, func(j *pendingJ9) bool { return j.offset == p.Offset }) {
 			c.Violation("dump/j9-metadata", p.Offset, "%s", p.Text)
@@ -90,11 +101,13 @@ func (c *checker) fixes(raw *jitdumps.Raw, l *jitdumps.Load) map[string]bool {
 		names[fix.Name] = true
 		switch known := fixRules[fix.Name]; {
 		case fix.Name == "skewed-lines":
-			c.Violation("dump/lines-skewed", raw.Offset, "the lines of %s are %#x too high", nameOf(l), c.skew)
+			c.Violation("dump/lines-skewed", lines, "the lines of %s are %#x too high%s", nameOf(l), c.skew, places)
 		case fix.Name == "salted-code":
 			c.Violation("dump/code-salted", raw.Offset, "the last 8 bytes of the code of all %s are a number", verify.Counted(int(fix.Count), "function"))
+		case fix.Name == "contradicted-unwind-tables":
+			c.Violation("dump/unwind-false", tables, "the unwind tables of %s contradict its code", nameOf(l))
 		case known.rule != "":
-			c.Violation(known.rule, raw.Offset, known.text, nameOf(l))
+			c.Violation(known.rule, lines, known.text+"%s", nameOf(l), places)
 		}
 	}
 	return names

@@ -21,6 +21,8 @@ type lineRecord struct {
 	entries int    // that are there
 	whole   bool   // the entries add up
 	lines   bool   // some entry has a line
+	low     uint64 // the least and the greatest address of an entry, if the entries add up
+	high    uint64
 }
 
 // lineRecords are the debug records that wait, and how the last ones came.
@@ -47,7 +49,7 @@ func (c *checker) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 		c.Violation("dump/lines-empty", raw.Offset, "the lines of the function at %#x have no entries", d.CodeAddr)
 	}
 	t, whole := walkLines(d)
-	r := &lineRecord{raw.Offset, d.CodeAddr, c.lines.batches, d.Count, t.entries, whole, t.entries > t.zero}
+	r := &lineRecord{raw.Offset, d.CodeAddr, c.lines.batches, d.Count, t.entries, whole, t.entries > t.zero, t.low, t.high}
 	c.lines.byAddr[d.CodeAddr] = r
 	c.lines.batch = append(c.lines.batch, r)
 	if whole {
@@ -66,7 +68,7 @@ func areThere(n int) string {
 
 // A lineTable is what the entries of a debug record say.
 type lineTable struct {
-	last         uint64 // address of the last entry
+	low, high    uint64 // the least and the greatest address
 	entries      int
 	left         int // bytes behind the entries
 	unsorted     int // entries before the one in front of them
@@ -81,6 +83,7 @@ type lineTable struct {
 func walkLines(d *jitdump.DebugInfo) (t lineTable, whole bool) {
 	used := 0
 	last := uint64(0) // address of the entry before
+	t.low = ^uint64(0)
 	for e, err := range d.Entries() {
 		if err != nil {
 			return t, false
@@ -89,6 +92,7 @@ func walkLines(d *jitdump.DebugInfo) (t lineTable, whole bool) {
 			t.unsorted++
 		}
 		last = e.Addr
+		t.low, t.high = min(t.low, e.Addr), max(t.high, e.Addr)
 		switch {
 		case e.Line == 0:
 			t.zero++

@@ -1,14 +1,38 @@
 package checkdump_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/printed"
 )
+
+// A dump has any name. Verify and an injection agree on whether the recording has its marker.
+func TestMarker_OfDumpWithAnotherName(t *testing.T) {
+	for _, c := range []struct {
+		length, offset u64
+		marks          bool
+	}{{0x1000, 0, true}, {0x10000, 0, true}, {0x11000, 0, false}, {0x1000, 0x1000, false}} {
+		dir := t.TempDir()
+		r := testrec.NewRecording()
+		r.Mmap2(dumpPID, 4_000_000, 0x7f1000000000, c.length, c.offset, "/elsewhere/prog-code.bin")
+		r.Sample(dumpPID, 6_000_000, a+0x20)
+		dump, recording := write(t, dir, "prog-code.bin", full().b), write(t, dir, "perf.data", r.Bytes())
+		sum, err := engine.Run(t.Context(), config.Options{Input: recording, Preview: true, Force: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules, all := verified(t, dump, verify.Options{Recording: recording})
+		if found := len(sum.Dumps) == 1; found != c.marks || slices.Contains(rules, "dump/marker") == c.marks {
+			t.Errorf("%#x bytes at offset %#x: got injected %v, and %+v from verify; want both to know the marker: %v", c.length, c.offset, found, all, c.marks)
+		}
+	}
+}
 
 // Faults between a dump and a recording that is not injected are in the preview of the recording, with the
 // samples that they cost.

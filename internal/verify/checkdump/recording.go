@@ -40,7 +40,7 @@ func (c *checker) results(ctx context.Context, path string, opts *verify.Options
 		if owner := contents.Owner(pid); owner != 0 {
 			found = append(found, result{contents, owner})
 		} else if len(contents.Objects) == 0 && !marked {
-			c.Violation("dump/marker", -1, "no mapping in the recording names %s", verify.Quoted(base))
+			c.Violation("dump/marker", -1, "the recording has no marker of %s", verify.Quoted(base))
 		}
 	}
 	if !checked {

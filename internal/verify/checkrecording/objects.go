@@ -18,11 +18,8 @@ import (
 
 // checkObjects checks the objects of the recording, in the order of their paths.
 func (c *checker) checkObjects(ctx context.Context) error {
-	if len(c.objects) == 0 {
-		return nil
-	}
 	table, err := c.buildIDs()
-	if err != nil {
+	if err != nil || len(c.objects) == 0 {
 		return err
 	}
 	objects := make([]*mappedObject, 0, len(c.objects))
@@ -44,7 +41,7 @@ func (c *checker) checkObjects(ctx context.Context) error {
 
 // buildIDs returns the build ids in the recording's table, by path.
 func (c *checker) buildIDs() (map[string][]byte, error) {
-	table := c.table
+	table, at := c.table, int64(-1)
 	if c.rec.Seekable != nil {
 		if f := c.rec.Seekable.Feature(perfdata.FeatureBuildID); f != nil {
 			b, err := f.Bytes()
@@ -52,11 +49,16 @@ func (c *checker) buildIDs() (map[string][]byte, error) {
 				return nil, err
 			}
 			table = append(table, b...)
+			_, at, _ = f.Content.Outer()
 		}
 	}
 	ids := make(map[string][]byte)
 	for e, err := range perfdata.BuildIDs(c.rec.Order, table) {
 		if err != nil {
+			if at >= 0 {
+				at += verify.FaultAt(err, 0)
+			}
+			c.Violation("recording/header", at, "%v", err)
 			break
 		}
 		if name := string(e.Filename); c.objects[name] != nil {

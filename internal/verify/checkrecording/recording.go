@@ -50,7 +50,7 @@ type jitMapping struct {
 func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.Options) error {
 	rec, err := recorded.Open(path)
 	if err != nil {
-		if errors.Is(err, perfdata.ErrNotPerfData) || errors.Is(err, perfdata.ErrNoData) || fileError(err) {
+		if errors.Is(err, perfdata.ErrNotPerfData) || errors.Is(err, perfdata.ErrNoData) || errors.Is(err, recorded.ErrOtherDir) || fileError(err) {
 			return err
 		}
 		r.Result.Holds = "nothing that can be read"

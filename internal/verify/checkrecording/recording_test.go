@@ -63,6 +63,16 @@ func bent(rule string, change func(t *testing.T, b []byte) []byte, also ...strin
 
 var recordingBreaches = []breach{
 	bent("recording/header", func(t *testing.T, b []byte) []byte { b[16] = 1; b[17] = 0; return b }),
+	bent("recording/header", func(t *testing.T, b []byte) []byte { // a feature begins beyond the end
+		table := le.Uint64(b[40:]) + le.Uint64(b[48:])
+		le.PutUint64(b[table:], 1<<40)
+		return b
+	}),
+	bent("recording/header", func(t *testing.T, b []byte) []byte { // 8 bytes are no table of build ids
+		table := le.Uint64(b[40:]) + le.Uint64(b[48:])
+		le.PutUint64(b[table+8:], 8)
+		return b
+	}),
 	bent("recording/unfinished", func(t *testing.T, b []byte) []byte {
 		end := le.Uint64(b[40:]) + le.Uint64(b[48:])
 		le.PutUint64(b[48:], 0)

@@ -6,7 +6,7 @@ import "github.com/jitinject/jitinject/internal/verify"
 var rules = []verify.Rule{
 	// Recordings.
 	{Name: "recording/header", Severity: verify.Error,
-		Statement: "The header of a perf.data adds up, and attrs, data and features are inside the file.",
+		Statement: "The header of a perf.data and its table of build ids add up, and attrs, data and features are inside the file.",
 		Cause:     "The file was cut, or its writer stopped.",
 		Advice:    "Copy the file again, or record again."},
 	{Name: "recording/unfinished", Severity: verify.Warning, Counted: true,

@@ -12,7 +12,7 @@ import (
 // Contents are what a recording says about side files and their processes.
 type Contents struct {
 	Known     map[uint32]bool            // processes that a record names
-	Markers   map[string]uint32          // the process of each dump that a mapping names, by the dump's base name
+	Markers   map[string]uint32          // the process that maps a file as a producer maps its dump, by the file's base name
 	Objects   map[uint32][]ObjectMapping // mappings of objects of jitted functions, by process
 	Monotonic bool                       // all times are of CLOCK_MONOTONIC
 
@@ -30,6 +30,10 @@ type ObjectMapping struct {
 
 // maxContents bounds the processes and mappings of a recording that are kept.
 const maxContents = 1 << 20
+
+// maxMarker bounds the mapping of a dump whose name is none of a dump, in bytes: producers map a page, and the
+// largest of any machine has 64 KiB. Programs and libraries are mapped with more.
+const maxMarker = 64 << 10
 
 // ReadContents reads a recording.
 func ReadContents(ctx context.Context, recording string) (*Contents, error) {
@@ -61,11 +65,15 @@ func (c *Contents) record(rec *File, r perfdata.Record) bool {
 		c.Known[m.PID] = true
 		name := string(m.Filename)
 		base := filepath.Base(name)
-		switch {
-		case jitted.IsMarker(name):
+		isMarker := jitted.IsMarker(name)
+		// A dump of another name is known by its contents, which the caller has seen.
+		if isMarker || m.PgOff == 0 && m.Len <= maxMarker && filepath.IsAbs(name) {
 			if _, twice := c.Markers[base]; !twice {
 				c.Markers[base] = m.PID
 			}
+		}
+		switch {
+		case isMarker:
 		case m.Addr+m.Len <= m.Addr:
 		case jitted.IsObject(name):
 			time, _ := rec.Time(r)

@@ -60,10 +60,13 @@ func Read(src io.ReaderAt, size int64) (*File, error) {
 	return rec, rec.open()
 }
 
+// ErrOtherDir says that a directory is no recording.
+var ErrOtherDir = errors.New("it is a directory without a file called data, so perf record did not make it")
+
 func (rec *File) openDir(path string) error {
 	d, err := perfdata.OpenDirFS(sys.DirFS(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("it is a directory without a file called data (as perf record makes it), and without captures of OpenJ9's metadata (X.bin and X.json)")
+		return ErrOtherDir
 	}
 	if err != nil {
 		return fmt.Errorf("a directory that perf record did not make: %w", verify.PlainError(err))
