@@ -88,18 +88,18 @@ func namedMap(ctx context.Context, f *locate.Finder, n config.SideFile, named ma
 		}
 	}
 	if pid == 0 {
-		pid, err = ownerOf(f.Rec, n.Path, m)
+		pid, err = locate.OwnerOf(f.Rec, n.Path, m)
 		if err != nil {
 			found.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
 			return nil
 		}
 	}
 	named[pid] = true
-	if err := isElsewhere(f.Rec, pid, m); err != nil {
+	if err := locate.IsElsewhere(f.Rec, pid, m); err != nil {
 		found.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
 		return nil
 	}
-	mark(f, pid, s, m, "named with "+report.MentionedFile(Kind, "", ""), "")
+	f.MarkFound(pid, s, "named with "+report.MentionedFile(Kind, "", ""), "")
 	return nil
 }
 
@@ -183,14 +183,14 @@ func tryMap(ctx context.Context, f *locate.Finder, pid uint32, file *sys.File, p
 	if err := f.Scan(ctx, s); err != nil {
 		return false, err
 	}
-	if err := isElsewhere(f.Rec, pid, m); err != nil {
+	if err := locate.IsElsewhere(f.Rec, pid, m); err != nil {
 		if s.File.Failed() != nil { // the part that was not read may have its functions
 			err = s.File.Failed()
 		}
 		unusable(f, pid, path, err)
 		return false, nil
 	}
-	mark(f, pid, s, m, says, "")
+	f.MarkFound(pid, s, says, "")
 	return true, nil
 }
 
@@ -226,12 +226,12 @@ func searchByCode(ctx context.Context, f *locate.Finder) error {
 				return err
 			}
 			f.Unread(path, s.File.Failed())
-			pid, err := ownerOf(f.Rec, path, m)
+			pid, err := locate.OwnerOf(f.Rec, path, m)
 			if err != nil || !lacksMap(f, pid) || !f.Rec.KnowsMemory(recording.Marker{PID: pid, Time: f.Rec.ProgramStart(pid, 0)}) ||
-				isElsewhere(f.Rec, pid, m) != nil || isForeign(f.Rec, pid, path, s.Info) != nil {
+				locate.IsElsewhere(f.Rec, pid, m) != nil || isForeign(f.Rec, pid, path, s.Info) != nil {
 				continue
 			}
-			mark(f, pid, s, m, "found in "+dir, fmt.Sprintf("found by where its functions lie: it is numbered %d", pidOf(path)))
+			f.MarkFound(pid, s, "found in "+dir, fmt.Sprintf("found by where its functions lie: it is numbered %d", pidOf(path)))
 		}
 	}
 	return nil
