@@ -20,6 +20,7 @@ type Log struct {
 	source.Listing
 
 	src     io.ReaderAt
+	limit   int    // of the index's memory, in bytes; 0 before it is known
 	index   *index // nil before Scan
 	codes   []code // by function
 	target  jitcode.Target
@@ -62,7 +63,10 @@ func (l *Log) Scan(ctx context.Context) error {
 	if l.index != nil {
 		return nil
 	}
-	read := reading{ctx: ctx, src: l.src, limit: maxIndex, log: l, watch: l.Watch}
+	if l.limit == 0 {
+		l.limit = maxIndex
+	}
+	read := reading{ctx: ctx, src: l.src, limit: l.limit, log: l, watch: l.Watch}
 	x, err := read.index()
 	if ctx.Err() != nil {
 		l.codes, l.Events = nil, nil

@@ -12,7 +12,7 @@ import (
 // Scanning a log as a dump: each piece of code is a function, also without lines.
 
 // codeMemory is what the listing of a function needs, in bytes.
-const codeMemory = 160
+const codeMemory = 256
 
 // bytecodeTier is the mark of Ignition: its code is bytecode, or with --interpreted-frames-native-stack a copy
 // of the interpreter's entry.
