@@ -29,6 +29,7 @@ type Log struct {
 	derive  bool
 	timed   bool // its times are those of a dump
 	placed  bool // its times are those of the recording
+	mapped  bool // most of its code is where the process had executable memory
 }
 
 // A code is a function of the log.

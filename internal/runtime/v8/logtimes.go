@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/locate"
@@ -69,7 +70,8 @@ func (l *Log) keep(keep func(load *jitcode.Event) bool) {
 }
 
 // GiveWay leaves out the code that another dump of the process has, and takes the times of a jitdump. If that
-// shares no code with the log, the log is of another run, and all is left out.
+// shares no code with the log, the log is of another run, and all is left out. But a dump that was cut may have
+// nothing of an isolate that began late: then only the places of code say that the log is of the process.
 func (l *Log) GiveWay(better source.Dump) {
 	events := better.Scanned().Events
 	if len(events) == 0 {
@@ -82,6 +84,10 @@ func (l *Log) GiveWay(better source.Dump) {
 	}
 	if !l.timed {
 		offsets := l.offsetsTo(events)
+		if len(offsets) == 0 && better.Scanned().Cut >= 0 && l.mapped {
+			l.giveWayTo(events)
+			return
+		}
 		l.keep(func(e *jitcode.Event) bool { _, ok := offsets[l.codes[e.Function].isolate]; return ok })
 		l.shift(offsets)
 		l.timed = true
@@ -99,6 +105,15 @@ func (l *Log) GiveWay(better source.Dump) {
 			l.Start = e.Time
 		}
 	}
+}
+
+// giveWayTo leaves out the code at addresses that events describe. Their times cannot be compared with the log's.
+func (l *Log) giveWayTo(events []jitcode.Event) {
+	taken, _ := locate.Covered(events)
+	l.keep(func(e *jitcode.Event) bool {
+		i := sort.Search(len(taken), func(i int) bool { return taken[i].Hi > e.Addr })
+		return i == len(taken) || taken[i].Lo >= e.Addr+e.Size
+	})
 }
 
 // timesOf returns the times of loads, by place.
@@ -150,7 +165,7 @@ func (l *Log) offsetsTo(events []jitcode.Event) map[int32]uint64 {
 	return offsets
 }
 
-// dropUnmapped leaves out bytecode, which is not in executable memory.
+// dropUnmapped leaves out bytecode, which is not in executable memory. It sets l.mapped.
 func (l *Log) dropUnmapped(rec *recording.Recording, pid uint32) {
 	marker := recording.Marker{PID: pid, Time: rec.ProgramStart(pid, 0)}
 	maps, all := recording.MapsOf(rec.Related([]recording.Marker{marker}))
@@ -159,5 +174,15 @@ func (l *Log) dropUnmapped(rec *recording.Recording, pid uint32) {
 		return
 	}
 	executable := recording.ExactRanges(maps, func(*recording.FileMap) bool { return true })
-	l.keep(func(e *jitcode.Event) bool { return executable.Hold(e.Addr) })
+	inside, outside := 0, 0
+	l.keep(func(e *jitcode.Event) bool {
+		is := executable.Hold(e.Addr)
+		if c := &l.codes[e.Function]; is && !c.shared {
+			inside++
+		} else if !c.shared && !c.bytecode {
+			outside++
+		}
+		return is
+	})
+	l.mapped = inside > outside
 }
