@@ -27,9 +27,10 @@ type Log struct {
 	machine source.Machine
 	memory  source.CodeMemory
 	derive  bool
-	timed   bool // its times are those of a dump
-	placed  bool // its times are those of the recording
-	mapped  bool // most of its code is where the process had executable memory
+	sources source.Sources // the texts of scripts
+	timed   bool           // its times are those of a dump
+	placed  bool           // its times are those of the recording
+	mapped  bool           // most of its code is where the process had executable memory
 }
 
 // A code is a function of the log.
@@ -49,6 +50,7 @@ var (
 	_ source.Dump        = (*Log)(nil)
 	_ source.WithoutCode = (*Log)(nil)
 	_ source.PartlyTimed = (*Log)(nil)
+	_ source.Texter      = (*Log)(nil)
 )
 
 // Open returns the log in a file, not yet scanned. It fails with ErrNotLog for another file.
@@ -85,6 +87,7 @@ func (l *Log) Scan(ctx context.Context) error {
 	if x.full >= 0 {
 		l.Problem(x.full, "it needs more than %d MiB of memory; code after this offset is left out", maxIndex>>20)
 	}
+	l.addTexts()
 	for i := range l.Events {
 		e := &l.Events[i]
 		l.target.HighAddress = max(l.target.HighAddress, e.Addr+e.Size)

@@ -63,6 +63,11 @@ func (r *logReader) Function(i int) (*jitcode.Function, error) {
 			}
 		}
 		r.tree.Read(info, nil, -1)
+		for k, name := range fn.Files {
+			if n, ok := r.l.sources.Of(name, i); ok && r.l.sources.All[n].Place != "" {
+				fn.Files[k] = r.l.sources.All[n].Place
+			}
+		}
 	}
 	if r.l.derive && len(fn.Code) > 0 {
 		if cie, initial := cfi.CIE(r.l.target); cie != nil {
