@@ -39,7 +39,7 @@ var readerModes = []faultMode{
 	{name: "dump perf map", args: "dump perf-4711.map", make: stagePerfMap("perf-4711.map"), reads: true, few: true},
 	{name: "verify jitdump", args: "verify jit-4711.dump", reads: true, few: true},
 	{name: "dump jitdump", args: "dump jit-4711.dump", reads: true, few: true},
-	{name: "dump captures", args: "dump captures", make: stageCaptures, reads: true, few: true},
+	{name: "dump captures", args: "dump captures/a.bin", make: stageCaptures, reads: true, few: true},
 	{name: "dump log", args: "dump named.log", make: stageV8Log("named.log"), reads: true, few: true},
 	{name: "dump Mono", args: "dump app.mlpd", make: stageMono, reads: true, few: true},
 	{name: "dump XRay", args: "dump xray-log.calls", make: stageXRay, reads: true, few: true},

@@ -10,6 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/verify/printed"
 )
@@ -21,7 +22,12 @@ func previewAll(ctx context.Context, files []string, assigned string) (all print
 	var sides []config.SideFile
 	for _, path := range files {
 		kind := formats.Identify(path)
-		if st, err := sys.Stat(path); err == nil && st.IsDir() {
+		st, err := sys.Stat(path)
+		if err != nil && kind == formats.Unknown && !safefile.IsAbsent(err) {
+			all = append(all, printed.Preview{Recording: path, Err: safefile.WithoutPath(err)})
+			continue
+		}
+		if err == nil && st.IsDir() {
 			var ok bool
 			if kind, ok = formats.IsDirectory(path); !ok {
 				kind = formats.Recording

@@ -53,7 +53,7 @@ func (o *options) again(s report.Setting) string {
 	if o.Input != "perf.data" && s.Field != "Input" {
 		line += " -i " + quote.ShellWord(o.Input)
 	}
-	if o.Output != defaultOutput {
+	if o.Output != defaultOutput && o.Output != "-" { // a terminal gets no recording
 		line += " -o " + quote.ShellWord(o.Output)
 	}
 	return line + " " + inOptions(s)

@@ -138,7 +138,7 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	defer traces.Close()
 	sum.Add(traces.Found)
 	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && traces.Len() == 0 && !traces.Again {
-		return cmp.Or(strictError(sum, opts), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), refused(&located.Left), report.ErrStrict))
+		return cmp.Or(strictError(sum, opts, false), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), refused(&located.Left), report.ErrStrict))
 	}
 
 	if opts.Preview {
@@ -220,7 +220,7 @@ func (r *result) produce(ctx context.Context) error {
 		return err
 	}
 	if r.opts.Strict {
-		if err := strictError(r.sum, r.opts); err != nil {
+		if err := strictError(r.sum, r.opts, r.out.Temp == nil); err != nil {
 			return err
 		}
 	}
@@ -261,6 +261,11 @@ func (r *result) write(ctx context.Context) error {
 	collect()
 	r.opts.Logf(2, "made: %d objects", r.sum.Objects)
 
+	if r.opts.Strict && r.out.Temp == nil { // what is written cannot be taken back
+		if err := strictError(r.sum, r.opts, false); err != nil {
+			return err
+		}
+	}
 	counting := count.Start(ctx, counter, r.dumps)
 	copied, err := rewrite.Copy(ctx, r.rec, planned, locate.UsedMarkers(build.LeftOut(planned).Without(r.dumps)), r.traces, r.out, r.opts.Compress)
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || r.out.IsOwn(err) {

@@ -312,6 +312,19 @@ func TestStream_StrictKeepsRecording(t *testing.T) {
 			t.Errorf("got %d bytes, %v; want the %d of the pipe", len(kept), err, len(stream))
 		}
 	}
+	t.Setenv("TMPDIR", t.TempDir())
+	r, into, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := w.opts.Output
+	w.opts.Output, w.opts.Stdin, w.opts.Stdout = "-", feed(t, stream, 1000), into
+	_, err = w.run()
+	into.Close()
+	if written, _ := io.ReadAll(r); len(written) > 0 || err == nil || !strings.Contains(err.Error(), "jitinject.recording") {
+		t.Errorf("got %d bytes in the pipe, %v; want none, and the name of what is kept", len(written), err)
+	}
+	w.opts.Output, w.opts.Stdout = named, nil
 	w.opts.Input, w.opts.Stdin, w.opts.Strict = w.opts.Output+".recording", nil, false
 	if sum, err := w.run(); err != nil || sum.Mappings == 0 || len(sum.Problems) != 1 {
 		t.Errorf("got %s, %v; want mappings and one problem", asJSON(sum), err)

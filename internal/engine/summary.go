@@ -147,7 +147,7 @@ func addFailed(sum *report.Summary, path string, err error) {
 }
 
 // strictError returns an error with all that is missing in the result, or nil.
-func strictError(sum *report.Summary, opts *config.Options) error {
+func strictError(sum *report.Summary, opts *config.Options, written bool) error {
 	problems := slices.Clone(sum.Problems)
 	for i := range sum.Dumps {
 		if d := &sum.Dumps[i]; d.Cut >= 0 {
@@ -157,5 +157,9 @@ func strictError(sum *report.Summary, opts *config.Options) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w; %w", report.ProblemsError(problems), report.ErrStrict)
+	strict := report.ErrStrict
+	if written {
+		strict = report.ErrStrictWritten
+	}
+	return fmt.Errorf("%w; %w", report.ProblemsError(problems), strict)
 }

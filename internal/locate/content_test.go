@@ -43,34 +43,53 @@ func TestResolve_FilesKnownByContent(t *testing.T) {
 	}
 }
 
-// A map with another number is of no process that has its own, and of none that has no code there.
-func TestResolve_MapOfAnotherRun(t *testing.T) {
-	for _, content := range []string{
-		"7f0000000000 40 elsewhere\n",
-		"7f7f4cafd000 13 plain_0\n",
+// A map with another number is used only if nothing else comes into question: its functions are where the
+// samples are, no other map fits, and its number is that of no process.
+func TestResolve_MapsOfOthers(t *testing.T) {
+	const own = "7f7f4cafd000 13 own\n7f7f4cafd100 1d own\n7f7f4cafd200 27 own\n7f7f4cafd300 31 own\n"
+	for _, c := range []struct {
+		name     string
+		maps     map[string]string
+		used     string
+		resolved int64
+	}{
+		{"elsewhere", map[string]string{"perf-1.map": "7f0000000000 40 elsewhere\n"}, "", 0},
+		{"the process's own", map[string]string{"perf-1.map": "7f7f4cafd000 13 plain_0\n", "perf-31659.map": own}, "perf-31659.map", 405},
+		{"two that fit", map[string]string{"perf-0.map": strings.ReplaceAll(own, "own", "wrong")}, "", 0},
+		{"one with few samples", map[string]string{"perf-0.map": "7f7f4cafd100 1d stale\n"}, "perf-1.map", 405},
 	} {
-		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS("testdata/container-map")); err != nil {
-			t.Fatal(err)
-		}
-		own := "7f7f4cafd000 13 own\n7f7f4cafd100 1d own\n7f7f4cafd200 27 own\n7f7f4cafd300 31 own\n"
-		write(t, filepath.Join(dir, "perf-1.map"), content)
-		want := int64(0)
-		if strings.Contains(content, "plain") {
-			write(t, filepath.Join(dir, "perf-31659.map"), own)
-			want = 405
-		}
-		sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Force: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sum.Samples == nil || sum.Samples.Resolved != want {
-			t.Errorf("with %q: got samples %+v; want %d resolved", content, sum.Samples, want)
-		}
-		for _, d := range sum.Dumps {
-			if filepath.Base(d.Path) == "perf-1.map" {
-				t.Errorf("with %q: got %+v; want perf-1.map left alone", content, d)
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS("testdata/container-map")); err != nil {
+				t.Fatal(err)
 			}
+			for name, content := range c.maps {
+				write(t, filepath.Join(dir, name), content)
+			}
+			sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Force: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum.Samples == nil || sum.Samples.Resolved != c.resolved {
+				t.Errorf("got samples %+v; want %d resolved", sum.Samples, c.resolved)
+			}
+			used := ""
+			for _, d := range sum.Dumps {
+				used += filepath.Base(d.Path)
+			}
+			if used != c.used {
+				t.Errorf("got %s; want %s used", used, c.used)
+			}
+		})
+	}
+}
+
+// Maps of processes that share code by forks are not told apart by their functions.
+func TestResolve_MapsOfForkedProcesses(t *testing.T) {
+	for _, name := range []string{"forked-workers", "forked-sibling"} {
+		sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join("testdata", name, "perf.data"), Output: filepath.Join(t.TempDir(), "out.data"), Force: true})
+		if err != nil || len(sum.Dumps) > 0 {
+			t.Errorf("%s: got %+v, %v; want no map used", name, sum, err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/jitinject/jitinject/internal/codebytes"
@@ -130,6 +131,13 @@ func (f *Finder) AddFile(s *SideFile) {
 		f.byInode[id] = s
 	}
 	f.Files = append(f.Files, s)
+}
+
+// Forget closes a file that is of no use. It may be opened again.
+func (f *Finder) Forget(s *SideFile) {
+	s.File.Close()
+	delete(f.byInode, InodeOf(s.Info))
+	f.Files = slices.DeleteFunc(f.Files, func(other *SideFile) bool { return other == s })
 }
 
 // CloseOthers closes the files that are not of these dumps.

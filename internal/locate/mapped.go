@@ -19,6 +19,7 @@ const maxMarker = 64 << 10
 // markMapped adds markers for the jitdumps that processes without another dump map under names that do not
 // say so.
 func (f *Finder) markMapped() {
+	elsewhere := f.pathsByName()
 	numbers := make(map[string]uint32) // in the headers of files, by path; 0 for those that are no dumps
 	var markers []recording.Marker
 	for _, pid := range f.Rec.PIDs() {
@@ -31,7 +32,7 @@ func (f *Finder) markMapped() {
 			}
 			number, known := numbers[m.Name]
 			if !known {
-				number = f.numberIn(m.Name)
+				number = f.numberIn(append([]string{m.Name}, elsewhere[filepath.Base(m.Name)]...))
 				numbers[m.Name] = number
 			}
 			if number != 0 {
@@ -43,14 +44,22 @@ func (f *Finder) markMapped() {
 	f.Rec.Markers = append(f.Rec.Markers, markers...)
 }
 
-// numberIn returns the process in the header of a jitdump with a path, or its name elsewhere. It returns 0
-// if no such file is a jitdump.
-func (f *Finder) numberIn(path string) uint32 {
-	base := filepath.Base(path)
-	paths := []string{path, filepath.Join(f.Rec.In.Dir, base)}
-	for _, dir := range f.Dirs() {
-		paths = append(paths, filepath.Join(dir, base))
+// pathsByName returns the paths of the files beside the recording and in the directories of DumpDirs, by
+// their names.
+func (f *Finder) pathsByName() map[string][]string {
+	paths := make(map[string][]string)
+	for _, dir := range append([]string{f.Rec.In.Dir}, f.Dirs()...) {
+		entries, err := f.Rec.In.List(dir)
+		f.Unread(dir, err)
+		for _, e := range entries {
+			paths[e.Name()] = append(paths[e.Name()], filepath.Join(dir, e.Name()))
+		}
 	}
+	return paths
+}
+
+// numberIn returns the process in the header of the first jitdump at one of the paths, or 0.
+func (f *Finder) numberIn(paths []string) uint32 {
 	for _, path := range paths {
 		file, err := safefile.Open(path)
 		if err == nil {

@@ -75,7 +75,7 @@ func (r *Reference) numbered(pid uint32) bool {
 }
 
 // isOfAncestor reports whether a process of the reference may descend from one with a number: a child may
-// copy its parent's dump, with the header, and go on in the copy.
+// copy its parent's dump, with the header, and go on in the copy. After an exec, it has no code of the parent.
 func (f *Finder) isOfAncestor(r *Reference, number uint32) bool {
 	if f.numbered == nil {
 		f.numbered = make(map[uint32][]uint32)
@@ -84,7 +84,7 @@ func (f *Finder) isOfAncestor(r *Reference, number uint32) bool {
 		}
 	}
 	return slices.ContainsFunc(r.Markers, func(m recording.Marker) bool {
-		line := f.Rec.ProcessTree.Line(m.PID)
+		line := f.Rec.ProcessTree.Heritage([]recording.Marker{m})
 		return slices.Contains(line, number) || slices.ContainsFunc(f.numbered[number], func(pid uint32) bool { return slices.Contains(line, pid) })
 	})
 }

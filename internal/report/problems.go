@@ -45,9 +45,18 @@ var ErrNothing = errors.New("none of the functions could be injected; no output 
 // Options.Strict.
 var ErrStrict error = strictError{}
 
-type strictError struct{}
+// ErrStrictWritten is ErrStrict if the result has gone to a pipe already, which cannot take it back.
+var ErrStrictWritten error = strictError{written: true}
 
-func (strictError) Error() string {
+type strictError struct{ written bool }
+
+// Is implements [errors.Is].
+func (strictError) Is(target error) bool { return target == ErrStrict }
+
+func (e strictError) Error() string {
+	if e.written {
+		return "the incomplete result is written all the same, in spite of " + Mentioned("Strict", "") + ": a pipe does not give it back"
+	}
 	return "nothing was written, because of " + Mentioned("Strict", "")
 }
 

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/locate"
-	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -44,7 +42,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 			return err
 		}
 	}
-	return searchByCode(ctx, f)
+	return searchByContent(ctx, f)
 }
 
 // Substitute looks for the map of a process with a dump that is gone, or that leaves code out. It does
@@ -192,54 +190,6 @@ func tryMap(ctx context.Context, f *locate.Finder, pid uint32, file *sys.File, p
 	}
 	f.MarkFound(pid, s, says, "")
 	return true, nil
-}
-
-// maxOthers bounds how many maps of other processes are read in a directory.
-const maxOthers = 100
-
-// searchByCode looks for maps with the number of another process, as those of containers have: beside the
-// recording, and in the directories of DumpDirs. A map is of the only process without a dump that had
-// executable memory where its functions lie. The error is ctx's.
-func searchByCode(ctx context.Context, f *locate.Finder) error {
-	for _, dir := range append([]string{f.Rec.In.Dir}, f.Dirs()...) {
-		if !slices.ContainsFunc(f.Rec.PIDs(), func(pid uint32) bool { return lacksMap(f, pid) }) {
-			return nil
-		}
-		paths := f.Glob(dir, "perf-*.map")
-		for _, path := range paths[:min(len(paths), maxOthers)] {
-			var s *locate.SideFile
-			var m *Map
-			file, err := safefile.Open(path)
-			if err == nil {
-				s, m, err = openMap(f, file, path)
-			}
-			if err != nil {
-				if !errors.Is(err, fs.ErrPermission) || !locate.IsOthers(path) {
-					f.Unread(path, err)
-				}
-				continue
-			}
-			if s.Taken {
-				continue
-			}
-			if err := f.Scan(ctx, s); err != nil {
-				return err
-			}
-			f.Unread(path, s.File.Failed())
-			pid, err := locate.OwnerOf(f.Rec, path, m)
-			if err != nil || !lacksMap(f, pid) || !f.Rec.KnowsMemory(recording.Marker{PID: pid, Time: f.Rec.ProgramStart(pid, 0)}) ||
-				locate.IsElsewhere(f.Rec, pid, m) != nil || isForeign(f.Rec, pid, path, s.Info) != nil {
-				continue
-			}
-			f.MarkFound(pid, s, "found in "+dir, fmt.Sprintf("found by where its functions lie: it is numbered %d", pidOf(path)))
-		}
-	}
-	return nil
-}
-
-// lacksMap reports whether a process made code, and nothing that describes it is known.
-func lacksMap(f *locate.Finder, pid uint32) bool {
-	return pid != 0 && len(f.Rec.Processes[pid].Memory) > 0 && !f.Rec.HasDump(pid)
 }
 
 // unusable records that a file cannot be used as a map. A failure to read it is a problem. But another

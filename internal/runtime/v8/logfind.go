@@ -43,7 +43,8 @@ func Find(ctx context.Context, f *locate.Finder, _ *report.Findings) error {
 const maxOthers = 100
 
 // findByCode looks for logs that do not have the number of their process in their names, as v8.log and those of
-// containers. A log is of the only process that had executable memory where its code lies, if that lacks a dump.
+// containers. A log is of the only process that had executable memory where its code lies, if that lacks a dump,
+// shares no code, and has nearly all its samples in the log's code.
 // The error is ctx's.
 func findByCode(ctx context.Context, f *locate.Finder, lacks func(pid uint32) bool) error {
 	for _, dir := range append([]string{f.Rec.In.Dir}, f.Dirs()...) {
@@ -57,13 +58,21 @@ func findByCode(ctx context.Context, f *locate.Finder, lacks func(pid uint32) bo
 				continue
 			}
 			pid, err := locate.OwnerOf(f.Rec, path, l)
-			if err != nil || !lacks(pid) || !f.Rec.KnowsMemory(recording.Marker{PID: pid, Time: f.Rec.ProgramStart(pid, 0)}) || locate.IsForeign(f.Rec, pid, naming(pid, path), s.Info) != nil {
+			if err != nil || !lacks(pid) || !ownsCode(f.Rec, pid, l) || locate.IsForeign(f.Rec, pid, naming(pid, path), s.Info) != nil {
+				f.Forget(s)
 				continue
 			}
 			markLog(f, pid, s, l, "found in "+dir, "found by where its functions lie")
 		}
 	}
 	return nil
+}
+
+// ownsCode reports whether a log must be of a process, by its code. Without address space randomization, code of
+// other processes may lie at the same places.
+func ownsCode(rec *recording.Recording, pid uint32, l *Log) bool {
+	return rec.Histogram != nil && !rec.Histogram.Over && rec.KnowsMemory(recording.Marker{PID: pid, Time: rec.ProgramStart(pid, 0)}) &&
+		locate.IsAlone(rec, pid) && locate.NamesMost(rec, pid, l)
 }
 
 // Substitute makes markers for the logs of a process with a dump that is gone, or that leaves code out. It does
