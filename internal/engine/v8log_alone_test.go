@@ -147,3 +147,18 @@ func remove(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 }
+
+// A copy of a log, as one beside the recording and one in a directory that is named, adds no dump.
+func TestV8Log_AloneWithCopy(t *testing.T) {
+	dir := testrec.Place(t, "v8log-workers")
+	whole, _ := withV8Log(t, dir)
+	remove(t, filepath.Join(dir, filepath.Base(whole.Dumps[0].Path)))
+	alone, _ := withV8Log(t, dir)
+	path := alone.Dumps[0].Path
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("isolate-0x9-%d-v8.log", alone.Dumps[0].PID)), read(t, path), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := withV8Log(t, dir); len(again.Dumps) != len(alone.Dumps) || named(again) != named(alone) || named(alone) == 0 {
+		t.Errorf("got %d dumps, %d samples in functions; want %d and %d, as without the copy", len(again.Dumps), named(again), len(alone.Dumps), named(alone))
+	}
+}

@@ -27,6 +27,7 @@ type Log struct {
 	machine source.Machine
 	memory  source.CodeMemory
 	derive  bool
+	pid     uint32         // its process, once it is known
 	sources source.Sources // the texts of scripts
 	timed   bool           // its times are those of a dump
 	placed  bool           // its times are those of the recording

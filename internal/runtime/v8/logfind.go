@@ -185,6 +185,15 @@ func openLog(ctx context.Context, f *locate.Finder, path string) (s *locate.Side
 func markLog(f *locate.Finder, pid uint32, s *locate.SideFile, l *Log, says, known string) {
 	if locate.IsElsewhere(f.Rec, pid, l) == nil {
 		l.dropUnmapped(f.Rec, pid)
+		for _, other := range f.Files { // other isolates, or copies
+			if o, ok := other.Source.(*Log); ok && o != l && other.Taken && o.pid == pid {
+				l.GiveWay(o)
+			}
+		}
+		if l.pid = pid; len(l.Events) == 0 {
+			s.Taken = true
+			return
+		}
 		f.MarkFound(pid, s, says, known)
 	}
 }

@@ -79,7 +79,14 @@ func (l *Log) GiveWay(better source.Dump) {
 	}
 	if _, isLog := better.(*Log); isLog || better.Traits().Registered {
 		_, starts := locate.Covered(events)
-		l.keep(func(e *jitcode.Event) bool { return !starts[e.Addr] || isLog && !l.codes[e.Function].shared })
+		loads := make(map[jitcode.Event]bool) // of a copy of the log
+		for _, e := range events {
+			loads[jitcode.Event{Addr: e.Addr, Size: e.Size, Time: e.Time}] = true
+		}
+		l.keep(func(e *jitcode.Event) bool {
+			isCopy := loads[jitcode.Event{Addr: e.Addr, Size: e.Size, Time: e.Time}]
+			return !starts[e.Addr] || isLog && !isCopy && !l.codes[e.Function].shared
+		})
 		return
 	}
 	if !l.timed {
