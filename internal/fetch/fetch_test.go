@@ -311,6 +311,9 @@ func TestRun_OneUnwritable(t *testing.T) {
 
 // Two runs at once put the same objects in place, and both succeed.
 func TestRun_InPlaceTwiceAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short starts no debuginfod-find")
+	}
 	m := newMachine(t, "php", inject.Options{})
 	var sums [2]*fetch.Summary
 	var errs [2]error

@@ -130,6 +130,9 @@ func (at *situation) start(s *stage) (cmd *exec.Cmd, stderr *bytes.Buffer) {
 var signals = []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGQUIT}
 
 func TestEnded_WhileWaiting(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short waits for no signals")
+	}
 	for i, at := range situations {
 		t.Run(at.name, func(t *testing.T) {
 			for j := range 2 {

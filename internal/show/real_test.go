@@ -17,6 +17,9 @@ import (
 // Every line of JSON is an object with a type; with hex and disassembly it holds the
 // same fields and more.
 func TestJSONLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short shows no large recordings")
+	}
 	for _, name := range showtest.Recordings(t) {
 		if slices.Contains(showtest.Often, name) && os.Getenv("JITINJECT_ALL") == "" {
 			continue
