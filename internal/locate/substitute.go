@@ -38,12 +38,8 @@ func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Re
 			if format.Substitute == nil {
 				continue
 			}
-			before := len(f.Rec.Markers)
 			if err := format.Substitute(ctx, f, pid); err != nil {
 				return nil, err
-			}
-			for _, m := range f.Rec.Markers[before:] { // the next format completes it
-				f.described[pid] = append(f.described[pid], f.given[m.Path].Source)
 			}
 		}
 		if found[pid] { // that a further file does not fit, or cannot be read, is no news

@@ -1,6 +1,7 @@
 package perfmap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 )
@@ -18,14 +21,19 @@ import (
 // may have functions at the same places. So a map is used only if nothing else comes into question: no other
 // process, no other map, and no time before the process began. It must name nearly all samples.
 
-// maxOthers bounds how many maps of other numbers are read.
-const maxOthers = 100
+const (
+	// maxOthers bounds how many maps of other numbers are read.
+	maxOthers = 100
+	// mostSamples is the share of a process's samples in jitted code that its map names, in percent. Maps
+	// that runtimes write while they run name 99 to 100.
+	mostSamples = 90
+)
 
 // searchByContent looks for maps with numbers that no process of the recording has. The error is ctx's.
 func searchByContent(ctx context.Context, f *locate.Finder) error {
 	var pids []uint32
 	for _, pid := range f.Rec.PIDs() {
-		if lacksMap(f, pid) && locate.IsAlone(f.Rec, pid) {
+		if lacksMap(f, pid) && isAlone(f.Rec, pid) {
 			pids = append(pids, pid)
 		}
 	}
@@ -52,7 +60,7 @@ func searchByContent(ctx context.Context, f *locate.Finder) error {
 		switch fits := fitting[pid]; {
 		case len(fits) == 1:
 			s := fits[0]
-			f.MarkFound(pid, s, "found in "+filepath.Dir(s.Path), fmt.Sprintf("found by where its functions lie: it is numbered %d", pidOf(s.Path)))
+			mark(f, pid, s, s.Source.(*Map), "found in "+filepath.Dir(s.Path), fmt.Sprintf("found by where its functions lie: it is numbered %d", pidOf(s.Path)))
 		default:
 			for _, s := range fits {
 				refuse(f, pid, s.Path, report.Advise(errors.New("another map fits the process as well"), "name the right one: %s", naming(pid, s.Path)))
@@ -96,7 +104,7 @@ func tryContent(ctx context.Context, f *locate.Finder, path string, pids []uint3
 		return err
 	}
 	f.Unread(path, s.File.Failed())
-	possible = slices.DeleteFunc(possible, func(pid uint32) bool { return !locate.NamesMost(f.Rec, pid, m) })
+	possible = slices.DeleteFunc(possible, func(pid uint32) bool { return !namesMost(f.Rec, pid, m) })
 	if len(possible) != 1 {
 		f.Forget(s)
 		return nil
@@ -108,4 +116,53 @@ func tryContent(ctx context.Context, f *locate.Finder, path string, pids []uint3
 // lacksMap reports whether a process made code, and nothing that describes it is known.
 func lacksMap(f *locate.Finder, pid uint32) bool {
 	return pid != 0 && len(f.Rec.Processes[pid].Memory) > 0 && !f.Rec.HasDump(pid)
+}
+
+// isAlone reports whether a process shares no code with a parent or a child: a recording does not say which of
+// them has made it. One of before the recording shares none if it has no memory for code.
+func isAlone(rec *recording.Recording, pid uint32) bool {
+	tree := &rec.ProcessTree
+	shares := func(child, other uint32, clones bool) bool {
+		p := rec.Processes[other]
+		return !tree.HasExec(child) && (clones || p != nil && len(p.Memory) > 0)
+	}
+	for _, b := range tree.ForksOf(pid) {
+		if shares(pid, b.Parent, b.Clones) {
+			return false
+		}
+	}
+	for _, b := range tree.ForksBy(pid) {
+		if shares(b.PID, b.PID, b.Clones) {
+			return false
+		}
+	}
+	return true
+}
+
+// namesMost reports whether a map has functions for nearly all samples of a process in memory that may have
+// jitted code.
+func namesMost(rec *recording.Recording, pid uint32, m *Map) bool {
+	memory := memoryOf(rec, recording.Marker{PID: pid, Time: rec.ProgramStart(pid, 0)})
+	var samples []uint64 // addresses, with the numbers of samples there
+	counts := make(map[uint64]int64)
+	for _, slot := range rec.Histogram.Of(pid) {
+		if memory.Hold(slot.IP) {
+			samples = append(samples, slot.IP)
+			counts[slot.IP] += slot.N
+		}
+	}
+	slices.Sort(samples)
+	functions := slices.Clone(m.Events)
+	slices.SortFunc(functions, func(a, b jitcode.Event) int { return cmp.Compare(a.Addr, b.Addr) })
+	var all, named int64
+	end := uint64(0) // of the functions that begin up to a sample
+	for _, ip := range slices.Compact(samples) {
+		for ; len(functions) > 0 && functions[0].Addr <= ip; functions = functions[1:] {
+			end = max(end, functions[0].Addr+functions[0].Size)
+		}
+		if all += counts[ip]; ip < end {
+			named += counts[ip]
+		}
+	}
+	return all > 0 && named*100 >= all*mostSamples
 }

@@ -86,18 +86,18 @@ func namedMap(ctx context.Context, f *locate.Finder, n config.SideFile, named ma
 		}
 	}
 	if pid == 0 {
-		pid, err = locate.OwnerOf(f.Rec, n.Path, m)
+		pid, err = ownerOf(f.Rec, n.Path, m)
 		if err != nil {
 			found.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
 			return nil
 		}
 	}
 	named[pid] = true
-	if err := locate.IsElsewhere(f.Rec, pid, m); err != nil {
+	if err := isElsewhere(f.Rec, pid, m); err != nil {
 		found.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
 		return nil
 	}
-	f.MarkFound(pid, s, "named with "+report.MentionedFile(Kind, "", ""), "")
+	mark(f, pid, s, m, "named with "+report.MentionedFile(Kind, "", ""), "")
 	return nil
 }
 
@@ -181,14 +181,14 @@ func tryMap(ctx context.Context, f *locate.Finder, pid uint32, file *sys.File, p
 	if err := f.Scan(ctx, s); err != nil {
 		return false, err
 	}
-	if err := locate.IsElsewhere(f.Rec, pid, m); err != nil {
+	if err := isElsewhere(f.Rec, pid, m); err != nil {
 		if s.File.Failed() != nil { // the part that was not read may have its functions
 			err = s.File.Failed()
 		}
 		unusable(f, pid, path, err)
 		return false, nil
 	}
-	f.MarkFound(pid, s, says, "")
+	mark(f, pid, s, m, says, "")
 	return true, nil
 }
 

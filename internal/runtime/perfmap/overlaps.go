@@ -7,8 +7,6 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/locate"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Where lines overlap, a later one counts: its code was written over the earlier one's. perf has no
@@ -74,10 +72,11 @@ func (l line) key() line {
 	return l
 }
 
-// GiveWay leaves out addresses that another dump of the process describes. A line that begins as one of its
-// functions does is another description of that.
-func (m *Map) GiveWay(better source.Dump) {
-	taken, starts := locate.Covered(better.Scanned().Events)
+// giveWay leaves out addresses that another dump of the process describes better. A line that begins as
+// one of its functions does is another description of that. giveWay must not be called after the map was
+// marked.
+func (m *Map) giveWay(better []jitcode.Event) {
+	taken, starts := covered(better)
 	parts, events := m.parts, m.Events
 	m.parts, m.Events = nil, nil
 	for i, e := range events {
@@ -107,4 +106,26 @@ func (m *Map) GiveWay(better source.Dump) {
 		}
 		keep(end)
 	}
+}
+
+// covered returns the addresses of events, in order and disjoint, and where their functions begin.
+func covered(events []jitcode.Event) (taken []addrs.Range, starts map[uint64]bool) {
+	starts = make(map[uint64]bool, len(events))
+	for _, e := range events {
+		if e.Size > 0 {
+			starts[e.Addr] = true
+			taken = append(taken, addrs.Range{Lo: e.Addr, Hi: e.Addr + e.Size})
+		}
+	}
+	slices.SortFunc(taken, func(a, b addrs.Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	n := 0
+	for _, r := range taken {
+		if n > 0 && r.Lo <= taken[n-1].Hi {
+			taken[n-1].Hi = max(taken[n-1].Hi, r.Hi)
+			continue
+		}
+		taken[n] = r
+		n++
+	}
+	return taken[:n], starts
 }

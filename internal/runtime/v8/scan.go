@@ -17,7 +17,6 @@ type pending struct {
 	text                  []byte // tag, colon, tier and name
 	before                int    // bytes of text before the name
 	optimized, valid      bool
-	code                  int32 // its number in the scanner's log, or unknown
 }
 
 // maxPending bounds the functions that threads of one isolate log at once.
@@ -35,13 +34,6 @@ type scanner struct {
 	pending [maxPending]pending
 	next    int
 	list    []byte
-
-	// These are used if the log is a dump of its own.
-	log      *Log              // gets all code; nil for the log of another dump
-	prefixes map[string]string // of names, each once
-	prefix   []byte
-	at       map[uint64]int32 // codes of this isolate by their addresses
-	time     uint64           // of the last one
 }
 
 // addDamage counts a line that cannot be used.
@@ -66,7 +58,6 @@ func (s *scanner) beginIsolate() {
 	s.began = append(s.began, 0)
 	s.byID = make(map[int32]int32)
 	s.current = make(identities)
-	s.at = make(map[uint64]int32)
 }
 
 // record adds a record to the index.
@@ -93,11 +84,8 @@ func (s *scanner) record(rec v8log.Record) {
 	case *v8log.SourceInfo:
 		s.sourceInfo(rec)
 	case *v8log.Move:
-		switch rec.Kind {
-		case v8log.FunctionMoved:
+		if rec.Kind == v8log.FunctionMoved {
 			s.current.move(rec.From, rec.To)
-		case v8log.CodeMoved:
-			s.moveCode(rec)
 		}
 	}
 }
@@ -120,7 +108,6 @@ func (s *scanner) creation(c *v8log.CodeCreation) {
 		s.began[s.isolates-1] = max(c.Time, 1)
 	}
 	s.started = s.started || c.IsFunction || string(c.Tag) == "Builtin"
-	added := s.addCode(c)
 	if !c.IsFunction {
 		return
 	}
@@ -131,7 +118,7 @@ func (s *scanner) creation(c *v8log.CodeCreation) {
 	text = append(append(text, ':'), c.Tier...)
 	*p = pending{
 		addr: c.Address, size: c.Size, time: c.Time, sfi: c.SFI, name: c.NameOffset,
-		text: append(text, c.Name...), before: len(text), optimized: c.IsOptimized(), valid: true, code: added,
+		text: append(text, c.Name...), before: len(text), optimized: c.IsOptimized(), valid: true,
 	}
 }
 
@@ -166,9 +153,6 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 		s.addDamage(fmt.Errorf("%s: code-source-info at offset %#x: start: %d is not where the function's name says, at %d:%d", v8log.FormatName, i.Offset, i.Start, n.line, n.column))
 		return
 	}
-	if p.code != unknown && n.function < len(p.text)-p.before {
-		s.log.codes[p.code].escaped = int32(n.function)
-	}
 	own, known := s.current[p.sfi]
 	if !known || s.functions[own].script != at || s.functions[own].start != i.Start {
 		if !s.keep(i.Offset, functionMemory) {
@@ -182,7 +166,7 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 		return
 	}
 	s.optimized++
-	if s.log == nil && s.wanted[place{p.addr, p.size}] == 0 {
+	if s.wanted[place{p.addr, p.size}] == 0 {
 		s.stopped = !s.hit && s.optimized == maxStrange && len(s.wanted) > 0
 		return
 	}
@@ -196,9 +180,6 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 	}
 	o.last = int32(len(s.inlined))
 	if s.keep(i.Offset, objectMemory) {
-		if p.code != unknown {
-			s.log.codes[p.code].object = int32(len(s.objects))
-		}
 		s.objects = append(s.objects, o)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/locate"
-	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
@@ -50,9 +49,7 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 	}
 	a.seen[locate.InodeOf(info)] = true
 	if len(set.targets) == 0 {
-		if !slices.ContainsFunc(a.Dumps, func(d *model.Dump) bool { return d.Path == path }) { // a dump of its own
-			say(path, errNoDump, "")
-		}
+		say(path, errNoDump, "")
 		return nil
 	}
 	a.opts.Progress.Begin(report.PhaseLogs, info.Size())
@@ -91,7 +88,7 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 }
 
 // errNoDump is the refusal of a log without a dump that it could be of.
-var errNoDump = errors.New("the recording has no dump of V8 for it, and no process without a dump had code where it has some")
+var errNoDump = errors.New("the recording has no dump of V8 for it")
 
 // choose returns the dump that a log is of, and pairs them. The error says why it is of none.
 func (s *dumpSet) choose(x *index) (*target, pairing, error) {
