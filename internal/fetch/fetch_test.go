@@ -20,6 +20,7 @@ import (
 	"github.com/jitinject/jitinject/internal/faults"
 	"github.com/jitinject/jitinject/internal/fetch"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 func TestRun_AllIntoCache(t *testing.T) {
@@ -312,7 +313,7 @@ func TestRun_OneUnwritable(t *testing.T) {
 // Two runs at once put the same objects in place, and both succeed.
 func TestRun_InPlaceTwiceAtOnce(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short starts no debuginfod-find")
+		testrec.Skip(t, "-short starts no debuginfod-find")
 	}
 	m := newMachine(t, "php", inject.Options{})
 	var sums [2]*fetch.Summary

@@ -131,7 +131,7 @@ var signals = []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, 
 
 func TestEnded_WhileWaiting(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short waits for no signals")
+		testrec.Skip(t, "-short waits for no signals")
 	}
 	for i, at := range situations {
 		t.Run(at.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 // same fields and more.
 func TestJSONLines(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short shows no large recordings")
+		testrec.Skip(t, "-short shows no large recordings")
 	}
 	for _, name := range showtest.Recordings(t) {
 		if slices.Contains(showtest.Often, name) && os.Getenv("JITINJECT_ALL") == "" {

@@ -139,7 +139,7 @@ func TestMprofReport(t *testing.T) {
 // The same of logs that this machine's Mono writes, with this machine's mprof-report.
 func TestMprofReportFresh(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short starts no mono")
+		testrec.Skip(t, "-short starts no mono")
 	}
 	for _, tool := range []string{"mono", "mcs", "mprof-report"} {
 		if _, err := exec.LookPath(tool); err != nil {
