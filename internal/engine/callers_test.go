@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -36,10 +38,10 @@ func TestCallers_CountedInStacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := sum.Dumps[0]
-	if want := (engine.Callers{Stacks: 4, With: 2}); d.Callers == nil || *d.Callers != want || d.Samples.InJIT != 0 {
+	if want := (report.Callers{Stacks: 4, With: 2}); d.Callers == nil || *d.Callers != want || d.Samples.InJIT != 0 {
 		t.Errorf("got %+v, %d samples in JIT memory; want %+v, none", d.Callers, d.Samples.InJIT, want)
 	}
-	passed := []engine.HotFunction{{Name: "caller", Symbol: "py::caller", Tier: "interpreter", PID: 100, Command: "prog", Samples: 2, Share: 2. / 6}}
+	passed := []report.HotFunction{{Name: "caller", Symbol: "py::caller", Tier: "interpreter", PID: 100, Command: "prog", Samples: 2, Share: 2. / 6}}
 	if len(sum.Hottest.Functions) != 0 || !slices.Equal(sum.Hottest.Callers, passed) {
 		t.Errorf("got %s; want no functions, callers %+v", asJSON(sum.Hottest), passed)
 	}
@@ -49,11 +51,11 @@ func TestCallers_CountedInStacks(t *testing.T) {
 // the stacks in which perf finds such callers.
 func TestCallers_WordsOfCopies(t *testing.T) {
 	dir := testrec.Place(t, "python")
-	sum, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")})
+	sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (engine.Callers{Copies: 34, Words: 30}); sum.Dumps[0].Callers == nil || *sum.Dumps[0].Callers != want {
+	if want := (report.Callers{Copies: 34, Words: 30}); sum.Dumps[0].Callers == nil || *sum.Dumps[0].Callers != want {
 		t.Errorf("got %+v; want %+v", sum.Dumps[0].Callers, want)
 	}
 }

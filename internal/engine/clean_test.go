@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -28,9 +30,9 @@ func namesIn(t *testing.T, dir, prefix string) (names []string) {
 	return names
 }
 
-func clean(t *testing.T, opts engine.CleanOptions) *engine.CleanSummary {
+func clean(t *testing.T, opts objstore.CleanOptions) *objstore.CleanSummary {
 	t.Helper()
-	sum, err := engine.Clean(t.Context(), opts)
+	sum, err := objstore.Clean(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +44,10 @@ func clean(t *testing.T, opts engine.CleanOptions) *engine.CleanSummary {
 func TestClean_AfterEveryForm(t *testing.T) {
 	for _, c := range []struct {
 		recording, in, out string
-		opts               engine.Options
+		opts               config.Options
 	}{
 		{recording: "php", in: "perf.data", out: "out.data"},
-		{recording: "node-zstd", in: "perf.data", out: "out.data", opts: engine.Options{Compress: 3}},
+		{recording: "node-zstd", in: "perf.data", out: "out.data", opts: config.Options{Compress: 3}},
 		{recording: "node-threads", in: "perf.data.dir", out: "out.dir/"},
 		{recording: "node-pipe", in: "perf.pipe.data", out: "out.data"},
 		{recording: "toyjit-dwarf", in: "perf.data", out: "out.data"},
@@ -62,7 +64,7 @@ func TestClean_AfterEveryForm(t *testing.T) {
 			t.Fatal(err)
 		}
 		var named []string
-		opts := engine.CleanOptions{Input: c.opts.Output, DryRun: true, Log: func(path string) { named = append(named, path) }}
+		opts := objstore.CleanOptions{Input: c.opts.Output, DryRun: true, Log: func(path string) { named = append(named, path) }}
 		dry := clean(t, opts)
 		if n := len(namesIn(t, dir, "")); n < made.Objects || len(named) != made.Objects {
 			t.Errorf("%s: a dry run leaves %d files, and names %d", c.recording, n, len(named))
@@ -82,7 +84,7 @@ func TestClean_AfterEveryForm(t *testing.T) {
 		if again := clean(t, opts); again.Missing != made.Objects || again.Removed != 0 || !again.Complete() {
 			t.Errorf("%s: again: %+v", c.recording, again)
 		}
-		if sum := clean(t, engine.CleanOptions{Input: c.opts.Input}); sum.Objects != 0 || !sum.Complete() {
+		if sum := clean(t, objstore.CleanOptions{Input: c.opts.Input}); sum.Objects != 0 || !sum.Complete() {
 			t.Errorf("%s: of the recording itself: %+v", c.recording, sum)
 		}
 	}
@@ -93,7 +95,7 @@ func TestClean_ResultOfPerfInject(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	before := len(namesIn(t, dir, ""))
 	testrec.Run(t, dir, testrec.Tool(t, "perf"), "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", "theirs.data")
-	sum := clean(t, engine.CleanOptions{Input: filepath.Join(dir, "theirs.data")})
+	sum := clean(t, objstore.CleanOptions{Input: filepath.Join(dir, "theirs.data")})
 	if sum.Removed+len(sum.Kept) != sum.Objects || sum.Objects < 40 {
 		t.Errorf("got %s; want Removed+len(Kept) = Objects, Objects >= 40", asJSON(sum))
 	}
@@ -108,12 +110,12 @@ func TestClean_OtherFilesStay(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	objects := filepath.Join(dir, "objects")
 	out := filepath.Join(dir, "out.data")
-	made, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: objects})
+	made, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: objects})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var paths []string
-	clean(t, engine.CleanOptions{Input: out, DryRun: true, Log: func(path string) { paths = append(paths, path) }})
+	clean(t, objstore.CleanOptions{Input: out, DryRun: true, Log: func(path string) { paths = append(paths, path) }})
 	do := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -133,7 +135,7 @@ func TestClean_OtherFilesStay(t *testing.T) {
 	other := filepath.Join(dir, "other-name.so")
 	do(os.Link(paths[6], other))
 
-	sum := clean(t, engine.CleanOptions{Input: out})
+	sum := clean(t, objstore.CleanOptions{Input: out})
 	if sum.Missing != 1 || len(sum.Kept) != 4 || sum.Removed != made.Objects-5 {
 		t.Errorf("got %s; want Missing = 1, 4 kept, Removed = %v", asJSON(sum), made.Objects-5)
 	}
@@ -159,11 +161,11 @@ func TestClean_OtherFilesStay(t *testing.T) {
 // files with other names, are not its objects.
 func TestClean_NotItsObjects(t *testing.T) {
 	dir := testrec.Place(t, "php")
-	if _, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}); err != nil {
+	if _, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}); err != nil {
 		t.Fatal(err)
 	}
 	var path string
-	clean(t, engine.CleanOptions{Input: filepath.Join(dir, "out.data"), DryRun: true, Log: func(p string) { path = p }})
+	clean(t, objstore.CleanOptions{Input: filepath.Join(dir, "out.data"), DryRun: true, Log: func(p string) { path = p }})
 	rec := testrec.NewRecording()
 	rec.Order = binary.BigEndian
 	rec.Mmap2(5, 100, 0x1000, 0x1000, 0x80, path)
@@ -173,7 +175,7 @@ func TestClean_NotItsObjects(t *testing.T) {
 	rec.Mmap2(5, 100, 0x1000, 0x1000, 0x80, filepath.Join(dir, "out.data/jitted-1-1.so"))
 	in := filepath.Join(dir, "hand.data")
 	rec.Write(t, in)
-	sum := clean(t, engine.CleanOptions{Input: in})
+	sum := clean(t, objstore.CleanOptions{Input: in})
 	if sum.Objects != 4 || sum.Missing != 2 || len(sum.Kept) != 2 || sum.Removed != 0 {
 		t.Errorf("got %s; want Objects = 4, Missing = 2, 2 kept, Removed = 0", asJSON(sum))
 	}
@@ -186,7 +188,7 @@ func TestClean_NotItsObjects(t *testing.T) {
 func TestClean_InputRefused(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	out := filepath.Join(dir, "out.data")
-	if _, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: out}); err != nil {
+	if _, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: out}); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
@@ -195,13 +197,13 @@ func TestClean_InputRefused(t *testing.T) {
 		dir:                                  "it is a directory",
 		"-":                                  "standard input",
 	} {
-		if _, err := engine.Clean(t.Context(), engine.CleanOptions{Input: path}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := objstore.Clean(t.Context(), objstore.CleanOptions{Input: path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if sum, err := engine.Clean(ctx, engine.CleanOptions{Input: out}); err == nil {
+	if sum, err := objstore.Clean(ctx, objstore.CleanOptions{Input: out}); err == nil {
 		t.Errorf("cancelled, it did %+v", sum)
 	}
 	if os.Geteuid() != 0 {
@@ -210,10 +212,10 @@ func TestClean_InputRefused(t *testing.T) {
 	if err := os.Chown(out, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Clean(t.Context(), engine.CleanOptions{Input: out}); err == nil || !strings.Contains(err.Error(), "use `Options.Force`") {
+	if _, err := objstore.Clean(t.Context(), objstore.CleanOptions{Input: out}); err == nil || !strings.Contains(err.Error(), "use `Options.Force`") {
 		t.Errorf("someone else's: got %v; want an error that names Options.Force", err)
 	}
-	if sum := clean(t, engine.CleanOptions{Input: out, Force: true}); sum.Removed != 44 {
+	if sum := clean(t, objstore.CleanOptions{Input: out, Force: true}); sum.Removed != 44 {
 		t.Errorf("with force: %+v", sum)
 	}
 }
@@ -222,7 +224,7 @@ func TestClean_InputRefused(t *testing.T) {
 func TestClean_DamagedRecording(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	out := filepath.Join(dir, "out.data")
-	if _, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: out}); err != nil {
+	if _, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: out}); err != nil {
 		t.Fatal(err)
 	}
 	b := read(t, out)
@@ -231,7 +233,7 @@ func TestClean_DamagedRecording(t *testing.T) {
 	if err := os.WriteFile(out, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if sum, err := engine.Clean(t.Context(), engine.CleanOptions{Input: out}); err == nil {
+	if sum, err := objstore.Clean(t.Context(), objstore.CleanOptions{Input: out}); err == nil {
 		t.Errorf("got %s; want an error", asJSON(sum))
 	}
 	if n := len(namesIn(t, dir, "")); n < 45 {

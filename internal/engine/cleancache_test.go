@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -33,7 +35,7 @@ func TestClean_BuildIDCache(t *testing.T) {
 	for _, bundle := range []bool{false, true} {
 		dir := testrec.Place(t, "php")
 		cache, out := filepath.Join(dir, "cache"), filepath.Join(dir, "out.data")
-		made, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: out, BuildIDCache: cache, Bundle: bundle})
+		made, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: out, BuildIDCache: cache, Bundle: bundle})
 		if err != nil || made.Cached == 0 {
 			t.Fatalf("got %+v, %v; want no error, Cached other than 0", made, err)
 		}
@@ -43,7 +45,7 @@ func TestClean_BuildIDCache(t *testing.T) {
 		}
 		put(t, stranger, []byte("of perf"))
 		var named []string
-		opts := engine.CleanOptions{Input: out, BuildIDCache: cache, DryRun: true, Log: func(path string) { named = append(named, path) }}
+		opts := objstore.CleanOptions{Input: out, BuildIDCache: cache, DryRun: true, Log: func(path string) { named = append(named, path) }}
 		before := len(cacheFiles(t, cache))
 		dry := clean(t, opts)
 		if n := len(cacheFiles(t, cache)); n != before || len(named) != made.Objects+made.Cached {
@@ -71,7 +73,7 @@ func TestClean_BuildIDCache(t *testing.T) {
 			t.Error("a cache was made")
 		}
 		opts.BuildIDCache = out
-		if sum, err := engine.Clean(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "nothing was removed") {
+		if sum, err := objstore.Clean(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "nothing was removed") {
 			t.Errorf("a file for a cache: got %+v, %v; want an error", sum, err)
 		}
 	}
@@ -81,11 +83,11 @@ func TestClean_BuildIDCache(t *testing.T) {
 func TestClean_BuildIDCacheOthersStay(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	cache, out := filepath.Join(dir, "cache"), filepath.Join(dir, "out.data")
-	if _, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: out, BuildIDCache: cache}); err != nil {
+	if _, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: out, BuildIDCache: cache}); err != nil {
 		t.Fatal(err)
 	}
 	var entries []string
-	clean(t, engine.CleanOptions{Input: out, BuildIDCache: cache, DryRun: true, Log: func(path string) {
+	clean(t, objstore.CleanOptions{Input: out, BuildIDCache: cache, DryRun: true, Log: func(path string) {
 		if strings.HasPrefix(path, cache) {
 			entries = append(entries, filepath.Dir(path))
 		}
@@ -119,7 +121,7 @@ func TestClean_BuildIDCacheOthersStay(t *testing.T) {
 	do(os.WriteFile(filepath.Join(entries[6], "probes"), nil, 0o600)) // of perf
 	do(os.WriteFile(filepath.Join(entries[7], "stranger"), nil, 0o600))
 
-	sum := clean(t, engine.CleanOptions{Input: out, BuildIDCache: cache})
+	sum := clean(t, objstore.CleanOptions{Input: out, BuildIDCache: cache})
 	if sum.Cached != len(entries)-5 || len(sum.Kept) != 3 {
 		t.Errorf("got %s; want Cached = %d, 3 kept", asJSON(sum), len(entries)-5)
 	}

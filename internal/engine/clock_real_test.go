@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -73,9 +75,9 @@ func checkEstimate(t *testing.T, dir string) {
 }
 
 // injectFile injects one of several recordings of a directory.
-func injectFile(t *testing.T, dir, in, out, clock string) *engine.Summary {
+func injectFile(t *testing.T, dir, in, out, clock string) *report.Summary {
 	t.Helper()
-	sum, err := engine.Run(context.Background(), engine.Options{
+	sum, err := engine.Run(context.Background(), config.Options{
 		Input: filepath.Join(dir, in), Output: filepath.Join(dir, out), Objects: filepath.Join(dir, "objects"), Clock: clock,
 	})
 	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 {

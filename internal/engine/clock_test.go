@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // Recordings made without -k mono. Their clock is ahead of the dumps' by offset,
@@ -32,7 +32,7 @@ func at(n uint64) uint64 { return start - offset + n*ms }
 
 // clock injects and wants a certain clock and certain words in the problems, or
 // none.
-func (w *world) clock(want engine.Clock, words ...string) *engine.Summary {
+func (w *world) clock(want report.Clock, words ...string) *report.Summary {
 	w.t.Helper()
 	sum, err := w.run()
 	if err != nil {
@@ -53,11 +53,11 @@ func (w *world) clock(want engine.Clock, words ...string) *engine.Summary {
 	return sum
 }
 
-func estimated(offset, err int64) engine.Clock {
-	return engine.Clock{Kind: engine.ClockEstimated, Offset: offset, Error: err}
+func estimated(offset, err int64) report.Clock {
+	return report.Clock{Kind: report.ClockEstimated, Offset: offset, Error: err}
 }
 
-var noClock = engine.Clock{Kind: engine.ClockNone, Error: -1}
+var noClock = report.Clock{Kind: report.ClockNone, Error: -1}
 
 // A first function 5 ms after the dump was mapped, a second one that is sampled
 // 1 ms after it was loaded: functions come 5 ms early, which is known to be no
@@ -208,12 +208,12 @@ func TestClock_OtherClockOfK(t *testing.T) {
 	for _, c := range []struct {
 		id   int32
 		off  uint64
-		want engine.Clock
+		want report.Clock
 	}{
 		{0, 1_700_000_000_000 * ms, estimated(1_700_000_000_000*ms-5*ms, 6*ms)},
 		{11, 1_700_000_000_000 * ms, estimated(1_700_000_000_000*ms-5*ms, 6*ms)},
 		{4, 300 * ms, estimated(295*ms, 6*ms+5500)},
-		{7, 0, engine.Clock{Kind: engine.ClockMonotonic}},
+		{7, 0, report.Clock{Kind: report.ClockMonotonic}},
 		{7, 3600_000 * ms, estimated(3600_000*ms-5*ms, 6*ms)},
 	} {
 		w := newWorld(t)
@@ -237,7 +237,7 @@ func TestClock_OffsetGiven(t *testing.T) {
 		w.expect(100, uint64(10*offset+given)+99, 0x10008, "")
 		w.expect(100, uint64(10*offset+given)+100, 0x10008, "alpha+0x8")
 		w.dump("jit-100.dump", x86(100), load(10*offset+100, 100, 1, 0x10000, "alpha", code(64, 1)))
-		w.clock(engine.Clock{Kind: engine.ClockGiven, Offset: given, Error: -1})
+		w.clock(report.Clock{Kind: report.ClockGiven, Offset: given, Error: -1})
 	}
 	w := ready(t)
 	w.opts.Clock = "soon"
@@ -269,7 +269,7 @@ func TestClock_LoadedAfterTheRecording(t *testing.T) {
 		w.dump("jit-100.dump", x86(100), load(start+60_000*ms, 100, 1, 0x10000, "alpha", code(64, 1)))
 		if ip == 0x90008 {
 			w.expect(100, start+ms, ip, "")
-			w.clock(engine.Clock{Kind: engine.ClockMonotonic})
+			w.clock(report.Clock{Kind: report.ClockMonotonic})
 		} else {
 			w.expect(100, start+ms, ip, "alpha+0x8")
 			w.clock(noClock, "fits no clock of its process")
@@ -282,14 +282,14 @@ func TestClock_LoadedAfterTheRecording(t *testing.T) {
 func TestClock_OutsideTheLifeOfItsProcess(t *testing.T) {
 	for _, c := range []struct {
 		off   int64 // of the dump's times
-		want  engine.Clock
+		want  report.Clock
 		words []string
 	}{
-		{-60 * ms, engine.Clock{Kind: engine.ClockMonotonic}, nil},
-		{-300 * ms, engine.Clock{Kind: engine.ClockOther, Offset: 295 * ms, Error: 6*ms + 5500}, nil},
-		{-1500 * ms, engine.Clock{Kind: engine.ClockOther, Offset: 1495 * ms, Error: 6*ms + 5500}, []string{"its times are 1.50 s before those of the recording: they are of another clock, or it is the dump of another run"}},
-		{600 * ms, engine.Clock{Kind: engine.ClockOther, Offset: -605 * ms, Error: 6*ms + 5500}, []string{"its times are 0.60 s after those of the recording: they are of another clock, or it is the dump of another run"}},
-		{1500 * ms, engine.Clock{}, []string{"all its times come after the end of process 100; was it overwritten by another run?"}},
+		{-60 * ms, report.Clock{Kind: report.ClockMonotonic}, nil},
+		{-300 * ms, report.Clock{Kind: report.ClockOther, Offset: 295 * ms, Error: 6*ms + 5500}, nil},
+		{-1500 * ms, report.Clock{Kind: report.ClockOther, Offset: 1495 * ms, Error: 6*ms + 5500}, []string{"its times are 1.50 s before those of the recording: they are of another clock, or it is the dump of another run"}},
+		{600 * ms, report.Clock{Kind: report.ClockOther, Offset: -605 * ms, Error: 6*ms + 5500}, []string{"its times are 0.60 s after those of the recording: they are of another clock, or it is the dump of another run"}},
+		{1500 * ms, report.Clock{}, []string{"all its times come after the end of process 100; was it overwritten by another run?"}},
 	} {
 		w := newWorld(t)
 		w.mark(100, sinceBoot, "jit-100.dump")

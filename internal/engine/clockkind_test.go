@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -46,7 +48,7 @@ func flaggedWorld(t *testing.T, flags jitdump.Flags, convert func(uint64) uint64
 func same(t uint64) uint64 { return t }
 
 // hasRepair reports whether a dump's repairs have a name.
-func hasRepair(sum *engine.Summary, name string) bool {
+func hasRepair(sum *report.Summary, name string) bool {
 	for _, r := range sum.Dumps[0].Fixes {
 		if r.Name == name {
 			return true
@@ -59,7 +61,7 @@ func hasRepair(sum *engine.Summary, name string) bool {
 func TestClockKind_UnknownFlags(t *testing.T) {
 	for _, flags := range []jitdump.Flags{orcFlags, orcFlags &^ 1, 1 << 63} {
 		w := flaggedWorld(t, flags, same)
-		w.clock(engine.Clock{Kind: engine.ClockMonotonic})
+		w.clock(report.Clock{Kind: report.ClockMonotonic})
 		if sum := w.check(); !hasRepair(sum, "unknown-flags") {
 			t.Errorf("flags %#x: repairs %+v, want unknown-flags", uint64(flags), sum.Dumps[0].Fixes)
 		}
@@ -76,10 +78,10 @@ func TestClockKind_UnknownFlagsAndTimeConv(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		convert func(uint64) uint64
-		want    engine.Clock
+		want    report.Clock
 	}{
-		{"counts", func(t uint64) uint64 { return (t - 7) << 1 }, engine.Clock{Kind: engine.ClockTSC}},
-		{"nanoseconds", same, engine.Clock{Kind: engine.ClockEstimated, Offset: -5 * ms}},
+		{"counts", func(t uint64) uint64 { return (t - 7) << 1 }, report.Clock{Kind: report.ClockTSC}},
+		{"nanoseconds", same, report.Clock{Kind: report.ClockEstimated, Offset: -5 * ms}},
 	} {
 		w := flaggedWorld(t, orcFlags, c.convert)
 		w.ClockID = -1
@@ -98,7 +100,7 @@ func TestClockKind_UnknownFlagsAndTimeConv(t *testing.T) {
 // Flag 1 of a recording that cannot convert counts: the times say that they are none.
 func TestClockKind_FalseFlag(t *testing.T) {
 	w := flaggedWorld(t, jitdump.ArchTimestamps, same)
-	sum := w.clock(engine.Clock{Kind: engine.ClockMonotonic})
+	sum := w.clock(report.Clock{Kind: report.ClockMonotonic})
 	if !strings.Contains(fmt.Sprint(sum.Notes), "counts of the processor's clock, but they fit the recording's CLOCK_MONOTONIC") {
 		t.Errorf("notes %v", sum.Notes)
 	}
@@ -110,10 +112,10 @@ func TestClockKind_FalseFlag(t *testing.T) {
 // Times in a unit that is too long to tell two functions of one place apart.
 func TestClockKind_OneTime(t *testing.T) {
 	w := flaggedWorld(t, 0, func(t uint64) uint64 { return t / 1e6 })
-	w.clock(engine.Clock{Kind: engine.ClockMonotonic})
+	w.clock(report.Clock{Kind: report.ClockMonotonic})
 	w = flaggedWorld(t, 0, func(t uint64) uint64 { return t / 1e9 })
 	w.wants[0].sym = "beta+0x8"
-	w.clock(engine.Clock{Kind: engine.ClockMonotonic},
+	w.clock(report.Clock{Kind: report.ClockMonotonic},
 		"units of 1s, too long", "at addresses that were used more than once (2 functions), samples are shown in the last of them")
 }
 
@@ -131,13 +133,13 @@ func wall(t uint64) uint64 { return t + wallAhead }
 // Times since 1970: what the recording says of that clock is the offset, if nothing
 // contradicts it; else it is estimated.
 func TestClockKind_Realtime(t *testing.T) {
-	measured := engine.Clock{Kind: engine.ClockRealtime, Offset: -wallAhead - ms, Error: ms}
-	estimated := engine.Clock{Kind: engine.ClockRealtime, Offset: -wallAhead - 5*ms, Error: 35 * ms}
+	measured := report.Clock{Kind: report.ClockRealtime, Offset: -wallAhead - ms, Error: ms}
+	estimated := report.Clock{Kind: report.ClockRealtime, Offset: -wallAhead - 5*ms, Error: 35 * ms}
 	for _, c := range []struct {
 		name  string
 		clock uint64 // of the recording when it was wall(sinceBoot - 1 s)
 		flags jitdump.Flags
-		want  engine.Clock
+		want  report.Clock
 	}{
 		{"measured", sinceBoot - 1000*ms, 0, measured},
 		{"measured, unknown flags", sinceBoot - 1000*ms, orcFlags, measured},
@@ -164,7 +166,7 @@ func TestClockKind_RealtimeElsewhere(t *testing.T) {
 		w := flaggedWorld(t, 0, wall)
 		w.ClockID = id
 		sum, err := w.run()
-		if err != nil || !sum.Complete() || sum.Dumps[0].Clock.Kind != engine.ClockRealtime {
+		if err != nil || !sum.Complete() || sum.Dumps[0].Clock.Kind != report.ClockRealtime {
 			t.Fatalf("clock %d: %+v, %v", id, sum, err)
 		}
 		w.resolve(w.opts.Output)
@@ -192,9 +194,9 @@ func TestClockKind_Stream(t *testing.T) {
 		wall    bool
 		want    string
 	}{
-		{"unknown flags", orcFlags, same, false, engine.ClockMonotonic},
-		{"since 1970", 0, wall, true, engine.ClockRealtime},
-		{"since 1970, not measured", 0, wall, false, engine.ClockRealtime},
+		{"unknown flags", orcFlags, same, false, report.ClockMonotonic},
+		{"since 1970", 0, wall, true, report.ClockRealtime},
+		{"since 1970, not measured", 0, wall, false, report.ClockRealtime},
 	} {
 		w := newWorld(t)
 		if c.wall {
@@ -207,7 +209,7 @@ func TestClockKind_Stream(t *testing.T) {
 		w.Payload(records.Data())
 		w.wants, w.dir = records.wants, records.dir
 		w.Write(t, w.opts.Input)
-		sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, asPipe(t, w.opts.Input), 100), Output: w.opts.Output})
+		sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, asPipe(t, w.opts.Input), 100), Output: w.opts.Output})
 		if err != nil || !sum.Complete() || sum.Dumps[0].Clock.Kind != c.want {
 			t.Fatalf("%s: got %s, %v; want no error, nothing missing, Dumps[0].Clock.Kind = %v", c.name, asJSON(sum), err, c.want)
 		}

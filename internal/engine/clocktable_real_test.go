@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -34,7 +35,7 @@ func TestClockTable_RealRecordings(t *testing.T) {
 				args = append(args, "-k", k)
 			}
 			testrec.Run(t, dir, perf, append(args, "sh", "-c", strings.Join(runs, " ")+" wait")...)
-			sum, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")})
+			sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")})
 			if err != nil || len(sum.Dumps) != len(runs) {
 				t.Fatalf("got %s, %v; want %d dumps", asJSON(sum), err, len(runs))
 			}

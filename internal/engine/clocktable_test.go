@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -149,14 +150,14 @@ func (c cell) world(t *testing.T) *world {
 }
 
 // check compares a result with the expectations of the cell, and returns the number of samples with a name.
-func (c cell) check(t *testing.T, w *world, sum *engine.Summary) (named int64) {
+func (c cell) check(t *testing.T, w *world, sum *report.Summary) (named int64) {
 	t.Helper()
 	kind := sum.Dumps[0].Clock.Kind
-	isStart := kind == engine.ClockNone || kind == engine.ClockStart
+	isStart := kind == report.ClockNone || kind == report.ClockStart
 	if isStart != c.isStart() {
 		t.Errorf("for %v: got clock %+v; want functions from the start: %v", c, sum.Dumps[0].Clock, c.isStart())
 	}
-	if isStart && kind != engine.ClockStart && sum.Complete() {
+	if isStart && kind != report.ClockStart && sum.Complete() {
 		t.Errorf("for %v: got clock %+v and no problem; want one", c, sum.Dumps[0].Clock)
 	}
 	m := readMappings(t, w.opts.Output)

@@ -14,19 +14,21 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // Code of Mono's methods from a core dump: of a recording that was made with one.
 
 // monoCore unpacks the recording and returns options for it.
-func monoCore(t *testing.T, core ...string) (string, engine.Options) {
+func monoCore(t *testing.T, core ...string) (string, config.Options) {
 	dir := testrec.Unpack(t, "mono-core")
-	opts := engine.Options{
+	opts := config.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
-		SideFiles: []engine.SideFile{{Kind: engine.KindMono, Path: filepath.Join(dir, "app.mlpd")}},
+		SideFiles: []config.SideFile{{Kind: formats.Mono, Path: filepath.Join(dir, "app.mlpd")}},
 	}
 	for _, c := range core {
 		opts.CodeFrom = append(opts.CodeFrom, filepath.Join(dir, c))
@@ -287,7 +289,7 @@ func TestCodeFrom_FixedAddresses(t *testing.T) {
 		w.Mmap2(100, monoStart+3, 0x40000000, 0x10000, 0, "//anon")
 		put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, jitted{monoStart + 200, 2, 0x40000100, 64, "App:IsPrime (int)"}))
 		put(t, w.path("core"), tinyCore(x.pid, 0x40000000, bytes.Repeat([]byte{0x90}, 0x1000), map[string]uint64{"/usr/bin/mono-sgen": x.program, profiler: x.library}))
-		w.opts.SideFiles, w.opts.CodeFrom, w.opts.Objects = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
+		w.opts.SideFiles, w.opts.CodeFrom, w.opts.Objects = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
 		w.Sample(100, monoStart+320, 0x40000110)
 		w.Write(t, w.opts.Input)
 		sum, err := engine.Run(context.Background(), w.opts)
@@ -401,7 +403,7 @@ func TestCodeFrom_MethodInImage(t *testing.T) {
 			w.FileMmap2(100, monoStart+3, image, 0x50000, 0x2000, path, st.Ino)
 			w.Mmap2(100, monoStart+4, 0x40000000, 0x10000, 0, "//anon")
 			put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, jitted{monoStart + 100, 1, image + code - 0x2000, 64, "System.String:Concat (string,string)"}))
-			w.opts.SideFiles, w.opts.Precompiled = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}, true
+			w.opts.SideFiles, w.opts.Precompiled = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.mlpd")}}, true
 			w.opts.Objects = w.path("objects")
 			for _, from := range x.from {
 				w.opts.CodeFrom = append(w.opts.CodeFrom, w.path(from))
@@ -470,7 +472,7 @@ func TestCodeFrom_CoreMadeTooEarly(t *testing.T) {
 	put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, methods...))
 	core := tinyCore(100, 0x40000000, memory, map[string]uint64{"/usr/bin/mono-sgen": 0x550000000000})
 	put(t, w.path("core"), core)
-	w.opts.SideFiles, w.opts.CodeFrom, w.opts.Objects = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
+	w.opts.SideFiles, w.opts.CodeFrom, w.opts.Objects = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
 	w.Write(t, w.opts.Input)
 	sum, err := engine.Run(context.Background(), w.opts)
 	if err != nil {

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -66,8 +68,8 @@ func TestCodeFrom_FreshMonoAndGcore(t *testing.T) {
 	if _, missing := os.Stat(core); err != nil || missing != nil {
 		testrec.Skip(t, "gcore makes no core here: %v\n%s", err, out)
 	}
-	opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
-		SideFiles: []engine.SideFile{{Kind: engine.KindMono, Path: filepath.Join(dir, "app.mlpd")}}, CodeFrom: []string{core}, Bundle: true}
+	opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
+		SideFiles: []config.SideFile{{Kind: formats.Mono, Path: filepath.Join(dir, "app.mlpd")}}, CodeFrom: []string{core}, Bundle: true}
 	sum, err := engine.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() || sum.Dumps[0].PID != uint32(pid) {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].PID = %v", asJSON(sum), err, uint32(pid))

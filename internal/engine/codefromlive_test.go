@@ -9,7 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/procmem"
 )
 
@@ -73,14 +74,14 @@ func TestCodeFrom_RunningProcess(t *testing.T) {
 		size uint64
 		say  func(w *world, pid uint32, start uint64)
 	}{
-		{engine.KindMono, 64, func(w *world, pid uint32, start uint64) {
+		{formats.Mono, 64, func(w *world, pid uint32, start uint64) {
 			put(t, w.path("app.mlpd"), monoLog(t, 17, pid, start, jitted{start + 200, 2, memory + 0x100, 64, "App:IsPrime (int)"}))
-			w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}
+			w.opts.SideFiles = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.mlpd")}}
 			w.expect(pid, start+300, memory+0x110, "App:IsPrime (int)+0x10")
 		}},
-		{engine.KindJ9, 0x200, func(w *world, pid uint32, start uint64) {
+		{formats.J9, 0x200, func(w *world, pid uint32, start uint64) {
 			w.capture("a", vector(t, memory+0x100, 0x200, 0, 0), j9Methods)
-			w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, PID: pid, Path: w.path("a.bin")}}
+			w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, PID: pid, Path: w.path("a.bin")}}
 			w.expect(pid, start+300, memory+0x110, "App.run(I)V+0x10")
 		}},
 	} {

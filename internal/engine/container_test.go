@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -40,7 +41,7 @@ func samples(t *testing.T, dir, file, comm string) map[string]int {
 func TestNamespace_RecordedNode(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pidns")
 	out := filepath.Join(dir, "out.data")
-	sum, err := engine.Run(context.Background(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
+	sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
 	if err != nil || !sum.Complete() || sum.Dumps[0].PID != 10016 || sum.Dumps[0].Functions != 2208 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].PID = 10016, Dumps[0].Functions = 2208", asJSON(sum), err)
 	}
@@ -86,7 +87,7 @@ func TestContainers_TwoFreshWithOnePID(t *testing.T) {
 				t.Fatal(err)
 			}
 			ours := filepath.Join(dir, "ours.data")
-			sum, err := engine.Run(context.Background(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: ours, DumpDirs: []string{filepath.Join(dir, "kept")}})
+			sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: ours, DumpDirs: []string{filepath.Join(dir, "kept")}})
 			if err != nil || !sum.Complete() || len(sum.Dumps) != 2 {
 				t.Fatalf("got %s, %v; want no error, nothing missing, 2 dumps", asJSON(sum), err)
 			}
@@ -161,7 +162,7 @@ func TestAttach_FreshProcessAndChild(t *testing.T) {
 				}
 			})
 			attach(t, dir, record(pids)...)
-			sum, err := engine.Run(context.Background(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "ours.data")})
+			sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "ours.data")})
 			if err != nil || len(sum.Dumps) == 0 {
 				t.Fatalf("got %s, %v; want no error, some dumps", asJSON(sum), err)
 			}
@@ -237,7 +238,7 @@ func TestContainers_FreshAndStillRunning(t *testing.T) {
 			"mount -t tmpfs none /mnt; "+jit+" /mnt 90 fork & sleep 0.5; "+rest+" echo ready; wait")
 	}
 	attach(t, dir, "-a")
-	sum, err := engine.Run(context.Background(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "ours.data")})
+	sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "ours.data")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,15 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // shownByPerf asks perf script about a result: by process, how many samples of user space
 // are in no file or in an object, and how many of those have a name from an object.
-func shownByPerf(t *testing.T, dir, perf, result string) map[uint32]engine.JitSamples {
+func shownByPerf(t *testing.T, dir, perf, result string) map[uint32]report.JitSamples {
 	t.Helper()
-	shown := make(map[uint32]engine.JitSamples)
+	shown := make(map[uint32]report.JitSamples)
 	for line := range strings.Lines(testrec.Run(t, dir, perf, "script", "-f", "-G", "--no-inline", "-F", "pid,ip,sym,dso", "-i", result)) {
 		line = strings.TrimSpace(line)
 		pid, rest, _ := strings.Cut(line, " ")
@@ -64,14 +66,14 @@ func TestSampleCount_AsPerfShows(t *testing.T) {
 			dir := testrec.Unpack(t, in.recording)
 			check := func(what string, layout layout) {
 				t.Helper()
-				sum, err := engine.Run(t.Context(), engine.Options{
+				sum, err := engine.Run(t.Context(), config.Options{
 					Input: filepath.Join(dir, in.file), Output: filepath.Join(dir, what), Objects: filepath.Join(dir, what+".objects"),
 					Bundle: layout.bundle, Sampled: layout.sampled,
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				var shown, dumps engine.JitSamples
+				var shown, dumps report.JitSamples
 				for pid, s := range shownByPerf(t, dir, perf, what) {
 					if in.recording == "node-threads" && s.InJIT > 0 && pid != sum.Dumps[0].PID {
 						continue // the whole machine was recorded

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -73,7 +74,7 @@ for (;;) total += last(10000);
 		{fmt.Sprintf("process %d ended before it wrote the rest, or the disk was full; to keep the rest next time: jitinject record -- COMMAND", pid), kill},
 	} {
 		c.before()
-		sum, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
+		sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +93,7 @@ for (;;) total += last(10000);
 	}
 	b := strings.ReplaceAll(string(read(t, name)), host+"\x00", strings.Repeat("x", len(host))+"\x00")
 	put(t, name, []byte(b))
-	sum, err := engine.Run(t.Context(), engine.Options{Input: name, Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
+	sum, err := engine.Run(t.Context(), config.Options{Input: name, Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
 	if err != nil || len(sum.Dumps) != 1 || strings.Contains(sum.Dumps[0].CutAdvice(report.Setting.String), "process") {
 		t.Errorf("of another machine: got %s, %v; want one dump, and no word of its process", asJSON(sum), err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/perfdata"
@@ -31,7 +32,7 @@ func outcome(t *testing.T, what, dir string, damaged []byte) (output string, ok 
 	os.Remove(out)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	_, err := engine.Run(ctx, engine.Options{Input: in, Output: out, Objects: filepath.Join(dir, "objects")})
+	_, err := engine.Run(ctx, config.Options{Input: in, Output: out, Objects: filepath.Join(dir, "objects")})
 	switch {
 	case ctx.Err() != nil:
 		t.Fatalf("%s: it takes forever", what)

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -461,7 +462,7 @@ func TestRecording_LongUntouchedPart(t *testing.T) {
 		}
 	}
 	in, out := filepath.Join(dir, "perf.data"), filepath.Join(dir, "out.data")
-	sum, err := engine.Run(t.Context(), engine.Options{Input: in, Output: out})
+	sum, err := engine.Run(t.Context(), config.Options{Input: in, Output: out})
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -180,7 +181,7 @@ func TestNamedDump_Unusable(t *testing.T) {
 	for name, content := range map[string][]byte{"text": []byte("use strict"), "empty": nil} {
 		w := ready(t)
 		put(t, w.path(name), content)
-		w.opts.SideFiles = []engine.SideFile{{PID: 100, Path: w.path(name)}}
+		w.opts.SideFiles = []config.SideFile{{PID: 100, Path: w.path(name)}}
 		w.fails(fmt.Sprintf("`Options.SideFiles{PID: 100, Path: %q}`: ", w.path(name)), "not a jitdump file")
 	}
 }

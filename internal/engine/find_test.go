@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
 )
 
 // dirs makes directories of the world.
@@ -114,7 +114,7 @@ func TestLocate_DumpOfLaterRun(t *testing.T) {
 	w.wants[0].sym, w.wants[1].sym = "", ""
 	w.Write(t, w.opts.Input)
 	w.fails("jit-1.dump", "none of its code is where process 5000 had executable memory", "`Options.SideFiles{PID: 5000, Path: FILE}`")
-	w.opts.SideFiles = []engine.SideFile{{PID: 5000, Path: w.path("jit-1.dump")}}
+	w.opts.SideFiles = []config.SideFile{{PID: 5000, Path: w.path("jit-1.dump")}}
 	if _, err := injectAgain(w); err != nil {
 		t.Fatal(err)
 	}
@@ -158,19 +158,19 @@ func TestLocate_NamedWithoutMarker(t *testing.T) {
 	w.expect(100, 1500, 0x10008, "")
 	w.expect(100, 3000, 0x10008, "alpha+0x8")
 	w.dump("odd/name", x86(777), load(2000, 777, 1, 0x10000, "alpha", code(64, 1)))
-	w.opts.SideFiles = []engine.SideFile{{PID: 100, Path: w.path("odd/name")}}
+	w.opts.SideFiles = []config.SideFile{{PID: 100, Path: w.path("odd/name")}}
 	if sum := w.check(); sum.Markers != 1 || sum.Dropped != 1 {
 		t.Errorf("summary %+v", sum)
 	}
 	for _, c := range []struct {
-		named engine.SideFile
+		named config.SideFile
 		words []string
 	}{
-		{engine.SideFile{PID: 101, Path: w.path("odd/name")}, []string{"SideFiles{PID: 101, ", "there is no process 101 in the recording"}},
-		{engine.SideFile{PID: 100, Path: w.path("odd/none")}, []string{"SideFiles{PID: 100, ", "there is no such file"}},
-		{engine.SideFile{PID: 100, Path: w.path("perf.data")}, []string{"SideFiles{PID: 100, ", "perf.data", "not a jitdump file"}},
+		{config.SideFile{PID: 101, Path: w.path("odd/name")}, []string{"SideFiles{PID: 101, ", "there is no process 101 in the recording"}},
+		{config.SideFile{PID: 100, Path: w.path("odd/none")}, []string{"SideFiles{PID: 100, ", "there is no such file"}},
+		{config.SideFile{PID: 100, Path: w.path("perf.data")}, []string{"SideFiles{PID: 100, ", "perf.data", "not a jitdump file"}},
 	} {
-		w.opts.SideFiles = []engine.SideFile{c.named}
+		w.opts.SideFiles = []config.SideFile{c.named}
 		w.fails(c.words...)
 	}
 }

@@ -13,20 +13,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // Recordings of machines with the other byte order.
 
 // foreign unpacks a recording, changes its files, and injects it.
-func foreign(t *testing.T, name string, change func(path string, content []byte) []byte) (dir string, sum *engine.Summary) {
+func foreign(t *testing.T, name string, change func(path string, content []byte) []byte) (dir string, sum *report.Summary) {
 	t.Helper()
 	dir = testrec.Place(t, name)
 	for _, path := range append(testrec.Dumps(t, dir), filepath.Join(dir, "perf.data")) {
 		put(t, path, change(path, read(t, path)))
 	}
-	sum, err := engine.Run(context.Background(), engine.Options{
+	sum, err := engine.Run(context.Background(), config.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 	})
 	if err != nil || !sum.Complete() || sum.Objects == 0 {

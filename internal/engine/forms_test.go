@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/perfdata"
@@ -76,14 +77,14 @@ func TestForm_EveryRecording(t *testing.T) {
 				}
 			}
 			out := filepath.Join(dir, "out.data")
-			sum, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, form.input), Output: out})
+			sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, form.input), Output: out})
 			if err != nil || !sum.Complete() || sum.Mappings < 2000 {
 				t.Fatalf("got %s, %v; want no error, nothing missing, Mappings >= 2000", asJSON(sum), err)
 			}
 			stream, w := pipe(t)
 			go func() {
 				defer w.Close()
-				_, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, form.input), Output: "-", Stdout: w})
+				_, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, form.input), Output: "-", Stdout: w})
 				if err != nil {
 					t.Error(err)
 				}
@@ -97,7 +98,7 @@ func TestForm_EveryRecording(t *testing.T) {
 				check("perf "+version+", from a pipe", count(t, dir, perf, "-", bytes.NewReader(piped)))
 			}
 			again := filepath.Join(dir, "again.data")
-			if sum, err = engine.Run(t.Context(), engine.Options{Input: out, Output: again}); err != nil || sum.Mappings != 0 || sum.AlreadyInjected < 2000 {
+			if sum, err = engine.Run(t.Context(), config.Options{Input: out, Output: again}); err != nil || sum.Mappings != 0 || sum.AlreadyInjected < 2000 {
 				t.Errorf("again: %+v, %v", sum, err)
 			}
 			if form.name != "node-pipe" && !bytes.Equal(read(t, out), read(t, again)) {
@@ -111,7 +112,7 @@ func TestForm_EveryRecording(t *testing.T) {
 func TestForm_CompressedOutput(t *testing.T) {
 	dir := testrec.Place(t, "node-fp")
 	in, plain := filepath.Join(dir, "perf.data"), filepath.Join(dir, "plain.data")
-	if _, err := engine.Run(t.Context(), engine.Options{Input: in, Output: plain}); err != nil {
+	if _, err := engine.Run(t.Context(), config.Options{Input: in, Output: plain}); err != nil {
 		t.Fatal(err)
 	}
 	all := func(path string) (recs []string) {
@@ -124,7 +125,7 @@ func TestForm_CompressedOutput(t *testing.T) {
 	}
 	for _, level := range []int{1, 19} {
 		packed := filepath.Join(dir, "packed.data")
-		if _, err := engine.Run(t.Context(), engine.Options{Input: in, Output: packed, Compress: level}); err != nil {
+		if _, err := engine.Run(t.Context(), config.Options{Input: in, Output: packed, Compress: level}); err != nil {
 			t.Fatal(err)
 		}
 		if len(read(t, packed)) > len(read(t, plain))/2 {
@@ -136,7 +137,7 @@ func TestForm_CompressedOutput(t *testing.T) {
 		stream, w := pipe(t)
 		go func() {
 			defer w.Close()
-			if _, err := engine.Run(t.Context(), engine.Options{Input: in, Output: "-", Stdout: w, Compress: level}); err != nil {
+			if _, err := engine.Run(t.Context(), config.Options{Input: in, Output: "-", Stdout: w, Compress: level}); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -164,7 +165,7 @@ func TestForm_DirectoryOutput(t *testing.T) {
 	dir := testrec.Unpack(t, "node-threads")
 	in, out := filepath.Join(dir, "perf.data.dir"), filepath.Join(dir, "out.dir")
 	for range 2 { // the second time, what was there is kept
-		if sum, err := engine.Run(t.Context(), engine.Options{Input: in, Output: out + "/"}); err != nil || !sum.Complete() {
+		if sum, err := engine.Run(t.Context(), config.Options{Input: in, Output: out + "/"}); err != nil || !sum.Complete() {
 			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 	}
@@ -188,7 +189,7 @@ func TestForm_DirectoryOutput(t *testing.T) {
 		}
 	}
 	again := filepath.Join(dir, "again.dir")
-	if _, err := engine.Run(t.Context(), engine.Options{Input: out, Output: again + "/"}); err != nil {
+	if _, err := engine.Run(t.Context(), config.Options{Input: out, Output: again + "/"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"data", "data.0", "data.1"} {
@@ -209,7 +210,7 @@ func TestForm_DirectoryOutput(t *testing.T) {
 			}
 		}
 		before := files(t, dir)
-		if _, err := engine.Run(t.Context(), engine.Options{Input: in, Output: other + "/"}); err == nil || !strings.Contains(err.Error(), "would be replaced, but it") {
+		if _, err := engine.Run(t.Context(), config.Options{Input: in, Output: other + "/"}); err == nil || !strings.Contains(err.Error(), "would be replaced, but it") {
 			t.Errorf(`%s: got %v; want an error with "would be replaced, but it"`, name, err)
 		}
 		if after := files(t, dir); after != before {
@@ -221,7 +222,7 @@ func TestForm_DirectoryOutput(t *testing.T) {
 		{filepath.Join(in, "data"), out + "/", "directory format"},
 		{filepath.Join(in, "data.0"), out, "not a perf.data file"},
 	} {
-		if _, err := engine.Run(t.Context(), engine.Options{Input: c.in, Output: c.out}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := engine.Run(t.Context(), config.Options{Input: c.in, Output: c.out}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("-i %s -o %s: got %v; want an error with %q", c.in, c.out, err, c.want)
 		}
 	}
@@ -252,7 +253,7 @@ func TestForm_FreshRecordings(t *testing.T) {
 		os.RemoveAll(filepath.Join(dir, "perf.data"))
 		testrec.Run(t, dir, perf, append(append(append([]string{}, common...), args...), "--", node, "--perf-prof", "prog.js")...)
 		out := filepath.Join(dir, "out.data")
-		sum, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
+		sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
 		if err != nil || !sum.Complete() {
 			t.Fatalf("%s: got %s, %v; want no error, nothing missing", name, asJSON(sum), err)
 		}
@@ -270,7 +271,7 @@ func TestForm_FreshRecordings(t *testing.T) {
 	both := node + " --perf-prof prog.js & " + php + " -d opcache.enable_cli=1 -d opcache.file_update_protection=0 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing -d opcache.jit_debug=0x20 prog.php; wait"
 	testrec.Run(t, dir, perf, append(append([]string{}, common...), "-a", "-o", "perf.data", "--", "sh", "-c", both)...)
 	out := filepath.Join(dir, "both.data")
-	if _, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: filepath.Join(dir, "objects")}); err != nil {
+	if _, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: filepath.Join(dir, "objects")}); err != nil {
 		t.Fatal(err) // other programs of the machine may have dumps that are gone
 	}
 	names := testrec.Run(t, dir, perf, "script", "--no-inline", "-G", "-F", "ip,sym", "-i", out)
@@ -292,7 +293,7 @@ func TestForm_FreshRecordings(t *testing.T) {
 	inW.Close()
 	go func() {
 		defer outW.Close()
-		if sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: inR, Output: "-", Stdout: outW}); err != nil || !sum.Complete() {
+		if sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: inR, Output: "-", Stdout: outW}); err != nil || !sum.Complete() {
 			t.Errorf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 	}()
@@ -329,7 +330,7 @@ func TestForm_DamagedDirectory(t *testing.T) {
 		if err := c.damage(in); err != nil {
 			t.Fatal(err)
 		}
-		sum, err := engine.Run(t.Context(), engine.Options{Input: in, Output: filepath.Join(dir, "out.data")})
+		sum, err := engine.Run(t.Context(), config.Options{Input: in, Output: filepath.Join(dir, "out.data")})
 		if err != nil || sum.Mappings < 2000 || sum.Complete() != (c.want == "") || c.want != "" && !strings.Contains(sum.Problems[0].Text, c.want) {
 			t.Errorf(`%s: got %s, %v; want no error, Mappings >= 2000, Complete() = %v, c.want = "" or Problems[0].Text with %q`, name, asJSON(sum), err, c.want == "", c.want)
 		}

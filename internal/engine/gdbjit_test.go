@@ -13,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -27,7 +30,7 @@ const (
 )
 
 // lliRecording unpacks the recording and its core, and returns options for them. change may be nil.
-func lliRecording(t *testing.T, change func(core []byte) []byte) (dir string, opts engine.Options) {
+func lliRecording(t *testing.T, change func(core []byte) []byte) (dir string, opts config.Options) {
 	t.Helper()
 	dir = t.TempDir()
 	core := testrec.Gunzip(t, lliData+"lli.core.gz")
@@ -39,7 +42,7 @@ func lliRecording(t *testing.T, change func(core []byte) []byte) (dir string, op
 			t.Fatal(err)
 		}
 	}
-	return dir, engine.Options{
+	return dir, config.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 		CodeFrom: []string{filepath.Join(dir, "lli.core")},
 	}
@@ -58,7 +61,7 @@ func TestGDBJIT_CoreWithoutDump(t *testing.T) {
 			t.Errorf("got problems %v; want one about the jitdump, which is gone", sum.Problems)
 		}
 		d := &sum.Dumps[0]
-		if d.PID != lliProcess || d.Kind != engine.KindGDBJIT || d.Functions != 3 || d.WithLines != 3 || d.Inlining != 2 || d.Unwind.Sent != 3 || d.WithoutCode != 0 || d.Clock.Kind != engine.ClockStart {
+		if d.PID != lliProcess || d.Kind != formats.GDBJIT || d.Functions != 3 || d.WithLines != 3 || d.Inlining != 2 || d.Unwind.Sent != 3 || d.WithoutCode != 0 || d.Clock.Kind != report.ClockStart {
 			t.Errorf("got %s; want 3 functions of process %d, with all that is known of them", asJSON(d), lliProcess)
 		}
 		if d.Samples == nil || d.Samples.Resolved == 0 || d.Samples.Resolved != d.Samples.InJIT {
@@ -110,7 +113,7 @@ func TestGDBJIT_CoreWithDump(t *testing.T) {
 		t.Fatalf("got %s, %v; want one dump, nothing missing", asJSON(sum), err)
 	}
 	d := &sum.Dumps[0]
-	if d.Kind != engine.KindJitdump || d.Functions != 3 || d.WithLines != 3 || d.Inlining != 2 || d.Unwind.Sent != 3 || d.Clock.Kind != engine.ClockMonotonic {
+	if d.Kind != formats.Jitdump || d.Functions != 3 || d.WithLines != 3 || d.Inlining != 2 || d.Unwind.Sent != 3 || d.Clock.Kind != report.ClockMonotonic {
 		t.Errorf("got %s; want the jitdump's functions and times, with inlined calls and tables from the core", asJSON(d))
 	}
 	if !slices.ContainsFunc(sum.Notes, func(n string) bool {
@@ -230,7 +233,7 @@ func TestGDBJIT_LiveProcess(t *testing.T) {
 	waitForDump(t, dir, cmd.Process.Pid)
 	pid := fmt.Sprint(cmd.Process.Pid)
 	testrec.Run(t, dir, perf, "record", "-q", "-k", "mono", "-e", "cpu-clock", "-o", "perf.data", "-p", pid, "--", "sleep", "1")
-	opts := engine.Options{
+	opts := config.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 		Live: []uint32{uint32(cmd.Process.Pid)},
 	}
@@ -238,7 +241,7 @@ func TestGDBJIT_LiveProcess(t *testing.T) {
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
-	found := slices.ContainsFunc(sum.Dumps, func(d engine.DumpSummary) bool {
+	found := slices.ContainsFunc(sum.Dumps, func(d report.DumpSummary) bool {
 		return d.Functions == 2 && d.WithLines == 2 && d.Unwind.Sent == 2 && d.Samples != nil && d.Samples.Resolved > 0
 	})
 	if len(sum.Dumps) != 1 || !found {

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/tier"
 	"github.com/jitinject/jitinject/perfdata"
@@ -77,8 +79,8 @@ func TestHottest_AsPerfReports(t *testing.T) {
 		t.Run(in.recording, func(t *testing.T) {
 			t.Parallel()
 			dir := testrec.Unpack(t, in.recording)
-			var first *engine.Hottest
-			for _, opts := range []engine.Options{{Output: "one.data", Jobs: 1}, {Output: "many.data", Jobs: 7, Bundle: true}} {
+			var first *report.Hottest
+			for _, opts := range []config.Options{{Output: "one.data", Jobs: 1}, {Output: "many.data", Jobs: 7, Bundle: true}} {
 				opts.Input, opts.Objects = filepath.Join(dir, in.file), filepath.Join(dir, opts.Output+".objects")
 				opts.Output = filepath.Join(dir, opts.Output)
 				sum, err := engine.Run(t.Context(), opts)
@@ -98,7 +100,7 @@ func TestHottest_AsPerfReports(t *testing.T) {
 
 // checkReported compares the hottest functions of a summary with perf's report. perf rounds each line to
 // 0.01 %.
-func checkReported(t *testing.T, sum *engine.Summary, dir, perf string, hasLines bool) {
+func checkReported(t *testing.T, sum *report.Summary, dir, perf string, hasLines bool) {
 	t.Helper()
 	shares, lines := hotReported(t, dir, perf, sum.Output, hasLines)
 	functions := sum.Hottest.Functions
@@ -147,9 +149,9 @@ func hotWorld(t *testing.T, pid uint32) *world {
 }
 
 // checkHotWorld compares what the summary says of that.
-func checkHotWorld(t *testing.T, sum *engine.Summary, pid uint32) {
+func checkHotWorld(t *testing.T, sum *report.Summary, pid uint32) {
 	t.Helper()
-	want := []engine.HotFunction{
+	want := []report.HotFunction{
 		{Name: "heavy", Symbol: "heavy", PID: pid, Command: "prog", Samples: 10, Share: 0.5},
 		{Name: "often", Symbol: "often", PID: pid, Command: "prog", Samples: 10, Share: 0.25},
 	}
@@ -183,7 +185,7 @@ func TestHottest_OfStreamAfterExit(t *testing.T) {
 		t.Fatal(err)
 	}
 	eachRaw(t, w.opts.Input, func(rec []byte) { stream = append(stream, rec...) })
-	sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output})
+	sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +205,7 @@ func TestHottest_OneAddressTwoFunctions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []engine.HotFunction{
+	want := []report.HotFunction{
 		{Name: "second", Symbol: "second", PID: 100, Command: "prog", Samples: 20, Share: 20. / 30},
 		{Name: "first", Symbol: "first", PID: 100, Command: "prog", Samples: 10, Share: 10. / 30},
 	}
@@ -243,7 +245,7 @@ func TestHottest_TwoEvents(t *testing.T) {
 	perf, node := testrec.Tool(t, "perf"), testrec.Tool(t, "node", "nodejs")
 	dir := testrec.Unpack(t, "node-hot")
 	testrec.Run(t, dir, perf, "record", "-q", "-e", "page-faults,cpu-clock", "-F", "499", "-k", "mono", "-o", "two.data", node, "--perf-prof", "hot.js")
-	sum, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "two.data"), Output: filepath.Join(dir, "out.data")})
+	sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "two.data"), Output: filepath.Join(dir, "out.data")})
 	if err != nil {
 		t.Fatal(err)
 	}

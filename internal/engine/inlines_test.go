@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
@@ -37,7 +38,7 @@ func recordToy(t *testing.T, callGraph string) (dir string) {
 func injectToy(t *testing.T, dir string, dwarf int) (out, objects string) {
 	t.Helper()
 	out, objects = filepath.Join(dir, fmt.Sprintf("out%d.data", dwarf)), filepath.Join(dir, fmt.Sprint("objects", dwarf))
-	sum, err := engine.Run(context.Background(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: objects, DWARF: dwarf})
+	sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: objects, DWARF: dwarf})
 	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Functions != 13 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, 1 dump, Dumps[0].Functions = 13", asJSON(sum), err)
 	}

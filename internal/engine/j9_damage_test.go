@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -84,7 +86,7 @@ func TestJ9_DamagedMetadataInDump(t *testing.T) {
 		return d.do(f)
 	}})
 	objects := filepath.Join(dir, "objects")
-	sum, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: objects})
+	sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: objects})
 	if err != nil || sum.Dumps[0].Functions != 13 || sum.Samples.Resolved != 101 || len(functions) < len(j9Damage) {
 		t.Fatalf("%d functions, %+v, %v", len(functions), sum, err)
 	}
@@ -94,7 +96,7 @@ func TestJ9_DamagedMetadataInDump(t *testing.T) {
 			continue
 		}
 		problems++
-		if !slices.ContainsFunc(sum.Problems, func(p engine.Problem) bool { return strings.Contains(p.Text, d.told) && p.Offset > 0 }) {
+		if !slices.ContainsFunc(sum.Problems, func(p report.Problem) bool { return strings.Contains(p.Text, d.told) && p.Offset > 0 }) {
 			t.Errorf("%s: no problem is told of %q: %v", d.name, d.told, sum.Problems)
 		}
 	}

@@ -15,9 +15,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -174,8 +176,8 @@ func TestJ9_RecordedByEveryPerf(t *testing.T) {
 		name, input     string
 		bundle, unwinds bool
 	}{{"alone", "frames.data", false, false}, {"bundle", "frames.data", true, false}, {"unwound", "dwarf.data", false, true}} {
-		opts := engine.Options{Input: filepath.Join(p.dir, layout.input), Output: filepath.Join(p.dir, layout.name+".data"), Objects: filepath.Join(p.dir, layout.name),
-			SideFiles: []engine.SideFile{{Kind: engine.KindJ9, Path: p.dir}}, Bundle: layout.bundle}
+		opts := config.Options{Input: filepath.Join(p.dir, layout.input), Output: filepath.Join(p.dir, layout.name+".data"), Objects: filepath.Join(p.dir, layout.name),
+			SideFiles: []config.SideFile{{Kind: formats.J9, Path: p.dir}}, Bundle: layout.bundle}
 		sum, err := engine.Run(t.Context(), opts)
 		if err != nil || !sum.Complete() {
 			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)

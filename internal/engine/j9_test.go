@@ -10,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -66,7 +69,7 @@ func TestJ9_CapturesNamedOrInDirectory(t *testing.T) {
 		w.capture("caps/a", vector(t, j9Memory+0x1000, 0x200, j9Memory+0x20000, 0x100), j9Methods)
 		w.capture("caps/b", vector(t, j9Memory+0x1100, 0x400, 0, 0), `"pid": 100`, fmt.Sprintf(`"time": %d`, monoStart+1000))
 		for _, n := range names {
-			w.opts.SideFiles = append(w.opts.SideFiles, engine.SideFile{Kind: engine.KindJ9, Path: w.path(n)})
+			w.opts.SideFiles = append(w.opts.SideFiles, config.SideFile{Kind: formats.J9, Path: w.path(n)})
 		}
 		w.expect(100, monoStart+10, j9Memory+0x1010, "App.run(I)V+0x10")
 		w.expect(100, monoStart+11, j9Memory+0x1110, "App.run(I)V+0x110")
@@ -75,8 +78,8 @@ func TestJ9_CapturesNamedOrInDirectory(t *testing.T) {
 		w.expect(100, monoStart+1010, j9Memory+0x1110, "[method 0x500000]+0x10")
 		w.expect(100, monoStart+1011, j9Memory+0x1010, "App.run(I)V+0x10")
 		sum := w.check()
-		if d := sum.Dumps[0]; len(sum.Dumps) != 1 || d.Kind != engine.KindJ9 || d.Captures != 2 || d.Functions != 3 || d.WithoutCode != 3 || d.WithLines != 3 || d.Inlining != 2 ||
-			d.PID != 100 || d.Path != w.path("caps/a.bin") || d.Clock.Kind != engine.ClockMonotonic || sum.Markers != 1 || sum.Objects != 3 {
+		if d := sum.Dumps[0]; len(sum.Dumps) != 1 || d.Kind != formats.J9 || d.Captures != 2 || d.Functions != 3 || d.WithoutCode != 3 || d.WithLines != 3 || d.Inlining != 2 ||
+			d.PID != 100 || d.Path != w.path("caps/a.bin") || d.Clock.Kind != report.ClockMonotonic || sum.Markers != 1 || sum.Objects != 3 {
 			t.Errorf("%q: got %s; want 1 dump, d.Kind = KindJ9, d.Captures = 2, d.Functions = 3, d.WithoutCode = 3, d.WithLines = 3, d.Inlining = 2, d.PID = 100, d.Path = %v, d.Clock.Kind = ClockMonotonic, Markers = 1, Objects = 3", names, asJSON(sum), w.path("caps/a.bin"))
 		}
 		size := int64(0)
@@ -98,10 +101,10 @@ func TestJ9_NoTime(t *testing.T) {
 			w.opts.Clock = mode
 			w.runJava(100, monoStart, j9Memory)
 			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
-			w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, PID: 100, Path: w.path("a.bin")}}
+			w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, PID: 100, Path: w.path("a.bin")}}
 			w.expect(100, monoStart+10, j9Memory+0x1010, "App.run(I)V+0x10")
-			if sum := w.check(); sum.Dumps[0].Clock != (engine.Clock{Kind: engine.ClockStart, Error: -1}) {
-				t.Errorf("got %+v; want Dumps[0].Clock = %+v", sum.Dumps[0], engine.Clock{Kind: engine.ClockStart, Error: -1})
+			if sum := w.check(); sum.Dumps[0].Clock != (report.Clock{Kind: report.ClockStart, Error: -1}) {
+				t.Errorf("got %+v; want Dumps[0].Clock = %+v", sum.Dumps[0], report.Clock{Kind: report.ClockStart, Error: -1})
 			}
 		}
 	}
@@ -118,7 +121,7 @@ func TestJ9_OtherClockThanMonotonic(t *testing.T) {
 		w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, fmt.Sprintf(`"time": %d`, monoStart+100))
 		w.capture("b", vector(t, j9Memory+0x1100, 0x200, 0, 0), fmt.Sprintf(`"time": %d`, monoStart+200))
 		w.capture("c", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
-		w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, PID: 100, Path: w.dir}}
+		w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, PID: 100, Path: w.dir}}
 		return w
 	}
 	w := world(fmt.Sprint(int64(offset)))
@@ -126,7 +129,7 @@ func TestJ9_OtherClockThanMonotonic(t *testing.T) {
 	w.expect(100, monoStart+offset+11, j9Memory+0x2010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+offset+110, j9Memory+0x1110, "App.run(I)V+0x110")
 	w.expect(100, monoStart+offset+210, j9Memory+0x1110, "[method 0x500000]+0x10")
-	w.clock(engine.Clock{Kind: engine.ClockGiven, Offset: offset, Error: -1})
+	w.clock(report.Clock{Kind: report.ClockGiven, Offset: offset, Error: -1})
 
 	w = world("auto")
 	w.expect(100, monoStart+offset+10, j9Memory+0x1010, "")
@@ -190,7 +193,7 @@ func TestJ9_OwnerOfCaptures(t *testing.T) {
 			}
 			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), say...)
 			w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), say...)
-			w.opts.SideFiles, w.opts.PID = []engine.SideFile{{Kind: engine.KindJ9, PID: c.pid, Path: w.dir}}, c.all
+			w.opts.SideFiles, w.opts.PID = []config.SideFile{{Kind: formats.J9, PID: c.pid, Path: w.dir}}, c.all
 			sum, err := w.run()
 			switch {
 			case err != nil:
@@ -213,7 +216,7 @@ func TestJ9_ForkedProcessesInOneDirectory(t *testing.T) {
 	w.Fork(200, 100, monoStart+10)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"pid": 100`)
 	w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods, `"pid": 200`, fmt.Sprintf(`"time": %d`, monoStart+50))
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(200, monoStart+101, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(200, monoStart+102, j9Memory+0x2010, "App.run(I)V+0x10")
@@ -232,7 +235,7 @@ func TestJ9_OverlapWithoutTimes(t *testing.T) {
 	w.capture("b", other, j9Methods)
 	w.capture("c", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
 	w.capture("d", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "")
 	w.expect(100, monoStart+101, j9Memory+0x2010, "App.run(I)V+0x10")
 	sum, err := w.run()
@@ -285,14 +288,14 @@ func TestJ9_UnusableFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.Sample(100, monoStart+100, j9Memory+0x1010)
-			w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, PID: c.pid, Path: w.path(c.path)}}
+			w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, PID: c.pid, Path: w.path(c.path)}}
 			if _, err := w.run(); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "`Options.SideFiles{Kind: openj9-captures, ") {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 			if _, err := os.Stat(w.opts.Output); err == nil {
 				t.Error("there is a result")
 			}
-			w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
+			w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 			sum, err := w.run()
 			if err != nil || len(sum.Problems) != 6 || len(sum.Dumps) != 1 || sum.Dumps[0].Captures != 1 || sum.Samples.Resolved != 1 {
 				t.Errorf("got %s, %v; want no error, 6 problems, 1 dump, Dumps[0].Captures = 1, Samples.Resolved = 1", asJSON(sum), err)
@@ -309,7 +312,7 @@ func TestJ9_DamagedCapture(t *testing.T) {
 	w.capture("a", metadata[:len(metadata)-100], j9Methods, `"code": "a.code"`, `"cold_code": "short"`)
 	put(t, w.path("a.code"), code(0x200, 1))
 	put(t, w.path("short"), code(0x40, 1))
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.path("a.bin")}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.path("a.bin")}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+101, j9Memory+0x3010, "App.run(I)V+0x10")
 	sum, err := w.run()
@@ -351,7 +354,7 @@ func TestJ9_UnreadableForOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
+		w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 		if sum, err := w.run(); err != nil || !sum.Complete() {
 			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
@@ -370,7 +373,7 @@ func TestJ9_OutputIsCapture(t *testing.T) {
 		w.runJava(100, monoStart, j9Memory)
 		w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
 		w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
-		w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
+		w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 		w.opts.Output = w.path(name)
 		if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "of process 100; name another output with `Options.Output`") {
 			t.Errorf("%s: got %v; want an error that asks for another output", name, err)
@@ -384,7 +387,7 @@ func TestJ9_MethodsWithoutLines(t *testing.T) {
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, j9Memory+0x3000, 0x80), j9Methods)
 	w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0))
-	w.opts.SideFiles, w.opts.Sources = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}, w.path("sources")
+	w.opts.SideFiles, w.opts.Sources = []config.SideFile{{Kind: formats.J9, Path: w.dir}}, w.path("sources")
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+101, j9Memory+0x2010, "[method 0x500000]+0x10")
 	sum := w.check()
@@ -412,12 +415,12 @@ func TestJ9_Stream(t *testing.T) {
 	w.Machine = "x86_64"
 	w.Write(t, w.opts.Input)
 	stream := w.stream()
-	sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, SideFiles: []engine.SideFile{{Kind: engine.KindJ9, Path: w.path("a.json")}}})
+	sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, SideFiles: []config.SideFile{{Kind: formats.J9, Path: w.path("a.json")}}})
 	if err != nil || !sum.Complete() || sum.Samples.Resolved != 1 || sum.Dumps[0].Captures != 1 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Samples.Resolved = 1, Dumps[0].Captures = 1", asJSON(sum), err)
 	}
 	w.resolve(w.opts.Output)
-	sum, err = engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, SideFiles: []engine.SideFile{{Kind: engine.KindJ9, Path: w.path("gone.bin")}}})
+	sum, err = engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, SideFiles: []config.SideFile{{Kind: formats.J9, Path: w.path("gone.bin")}}})
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "gone.bin") {
 		t.Fatalf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "gone.bin"`, asJSON(sum), err)
 	}
@@ -432,7 +435,7 @@ func TestJ9_CodeFromCore(t *testing.T) {
 	w.capture("b", vector(t, j9Memory+0x8000, 0x40, 0, 0), j9Methods) // of which the core has nothing
 	memory := append(make([]byte, 0x1000), code(0x3000, 2)...)
 	put(t, w.path("core"), tinyCore(100, j9Memory, memory, map[string]uint64{"/usr/bin/java": 0x550000000000}))
-	w.opts.SideFiles, w.opts.CodeFrom, w.opts.CFI = []engine.SideFile{{Kind: engine.KindJ9, Path: w.path("a.bin")}, {Kind: engine.KindJ9, Path: w.path("b.bin")}}, []string{w.path("core")}, engine.CFIAlways
+	w.opts.SideFiles, w.opts.CodeFrom, w.opts.CFI = []config.SideFile{{Kind: formats.J9, Path: w.path("a.bin")}, {Kind: formats.J9, Path: w.path("b.bin")}}, []string{w.path("core")}, config.CFIAlways
 	w.expect(100, monoStart+100, j9Memory+0x3010, "App.run(I)V+0x10")
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Dumps[0].CodeFiles != 1 || sum.Dumps[0].WithoutCode != 1 || sum.Dumps[0].Unwind.Derived != 2 {
@@ -460,7 +463,7 @@ func TestJ9_ImpossibleTimes(t *testing.T) {
 			w.runJava(100, monoStart, j9Memory)
 			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"time": `+time)
 			w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
-			w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, PID: 100, Path: w.dir}}
+			w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, PID: 100, Path: w.dir}}
 			w.expect(100, monoStart+100, j9Memory+0x2010, "App.run(I)V+0x10")
 			sum, err := w.run()
 			if err != nil || len(sum.Dumps) != 1 || sum.Objects != 2 {

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // Captures that are left out, and what is left of those that have something missing.
@@ -48,7 +50,7 @@ func TestJ9_CapturesOfAnotherRun(t *testing.T) {
 				}
 				w.expect(pid, monoStart+100+uint64(i), at+0x10, frame)
 			}
-			w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
+			w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 			sum, err := w.run()
 			if err != nil || len(sum.Problems) != min(len(c.problems), 1) {
 				t.Fatalf("got %s, %v; want no error, %d problems", asJSON(sum), err, min(len(c.problems), 1))
@@ -82,7 +84,7 @@ func TestJ9_NamedAndInNamedDirectory(t *testing.T) {
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
 	w.capture("b", vector(t, j9Memory+0x100000, 0x200, 0, 0), j9Methods)
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}, {Kind: engine.KindJ9, PID: 100, Path: w.path("b.bin")}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}, {Kind: formats.J9, PID: 100, Path: w.path("b.bin")}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+101, j9Memory+0x100010, "App.run(I)V+0x10")
 	if sum := w.check(); sum.Dumps[0].Captures != 2 {
@@ -106,7 +108,7 @@ func TestJ9_UnusableFilesInDirectory(t *testing.T) {
 	for _, name := range []string{"link", "x1", "x2", "x3", "x4", "x5", "x6"} {
 		put(t, w.path(name+".bin"), metadata)
 	}
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 5 || sum.Complete() || sum.Dumps[0].Captures != 1 {
@@ -127,7 +129,7 @@ func TestJ9_UnusableFilesInDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, w.path("alone/x.bin"), metadata)
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: alone}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: alone}}
 	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "(X.bin and X.json); without are x.bin") {
 		t.Error(err)
 	}
@@ -144,13 +146,13 @@ func TestJ9_AllCapturesLeftOut(t *testing.T) {
 		w.Sample(100, monoStart+100+uint64(i), j9Memory+0x1010)
 	}
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 	put(t, w.path("a.json"), []byte(`{"base": 1, "startPC": 2}`))
 	sum, err := w.run()
 	if err != nil || len(sum.Reasons) != 1 || len(sum.Problems) != 1 {
 		t.Fatalf("got %s, %v; want no error, 1 reason, 1 problem", asJSON(sum), err)
 	}
-	if r := sum.Reasons[0]; r.Kind != engine.ReasonUnknownRuntime || !strings.Contains(r.Text, "the unused captures (1) may describe that code") || r.Advice != "" {
+	if r := sum.Reasons[0]; r.Kind != report.ReasonUnknownRuntime || !strings.Contains(r.Text, "the unused captures (1) may describe that code") || r.Advice != "" {
 		t.Errorf(`got %+v; want Kind = ReasonUnknownRuntime, Text with "the unused captures (1) may describe that code", Advice = ""`, r)
 	}
 }
@@ -165,7 +167,7 @@ func TestJ9_CodeFileMissing(t *testing.T) {
 			put(t, w.path("core"), tinyCore(100, j9Memory, code(0x3000, 2), map[string]uint64{"/usr/bin/java": 0x550000000000}))
 			w.opts.CodeFrom = []string{w.path("core")}
 		}
-		w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.path("a.bin")}}
+		w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.path("a.bin")}}
 		w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 		sum, err := w.run()
 		if err != nil || len(sum.Problems) != 1 || sum.Dumps[0].WithLines != 1 || (sum.Dumps[0].WithoutCode == 0) != core {
@@ -183,7 +185,7 @@ func TestJ9_WrongHeaderSize(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"epoch": 224`)
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 0 || len(sum.Dumps) != 1 || sum.Dumps[0].WithLines != 1 || sum.Dumps[0].Inlining != 1 {
 		t.Fatalf("got %s, %v; want no error, no problem, 1 dump, Dumps[0].WithLines = 1, Dumps[0].Inlining = 1", asJSON(sum), err)
@@ -203,7 +205,7 @@ func TestJ9_TimeBeforeProgram(t *testing.T) {
 			w.runJava(100, monoStart, j9Memory)
 			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, fmt.Sprintf(`"time": %d`, time))
 			w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods, fmt.Sprintf(`"time": %d`, monoStart+200))
-			w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
+			w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 			w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 			if mode == "auto" {
 				w.expect(100, monoStart+150, j9Memory+0x2010, "")
@@ -225,7 +227,7 @@ func TestJ9_CaptureOfOtherMachine(t *testing.T) {
 	put(t, w.path("a.bin"), b)
 	put(t, w.path("a.json"), []byte(fmt.Sprintf(`{"base": 1, "startPC": "%#x"}`, uint64(j9Memory+0x1000))))
 	w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindJ9, Path: w.dir}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "another byte order (big) than the recording; its functions are missing") || strings.Contains(sum.Problems[0].Advice, "verify") {
 		t.Errorf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "another byte order (big) than the recording; its functions are missing", Problems[0].Advice without "verify"`, asJSON(sum), err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -63,7 +64,7 @@ func TestInlines_HotSpot(t *testing.T) {
 	for _, m := range inlinedMethod.FindAllStringSubmatch(string(out), -1) {
 		inlined[strings.ReplaceAll(m[1], "/", ".")+"."+m[2]] = true // a hidden class has a slash in its name
 	}
-	sum, err := engine.Run(context.Background(), engine.Options{
+	sum, err := engine.Run(context.Background(), config.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 	})
 	if err != nil || !sum.Complete() || sum.Dumps[0].Inlining < 5 || len(sum.Dumps[0].Fixes) > 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -261,7 +262,7 @@ func TestBundle_AnyNumberOfWorkers(t *testing.T) {
 	}
 	var first []byte
 	for _, jobs := range []int{1, 2, 7} {
-		opts := engine.Options{
+		opts := config.Options{
 			Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"),
 			Objects: filepath.Join(dir, fmt.Sprint("objects", jobs)), Bundle: true, Jobs: jobs,
 		}
@@ -291,7 +292,7 @@ func TestLayouts_OneDirectory(t *testing.T) {
 		all[len(all)-1].name, all[len(all)-1].bundle = "default", false
 		for round := range 2 {
 			for _, l := range all {
-				sum, err := engine.Run(t.Context(), engine.Options{
+				sum, err := engine.Run(t.Context(), config.Options{
 					Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, l.name+".data"),
 					Objects: filepath.Join(dir, "objects"), Bundle: l.bundle, Sampled: l.sampled,
 				})

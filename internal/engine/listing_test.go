@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -34,11 +35,11 @@ func TestRun_ListsDirectoryOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, change := range []func(*engine.Options){
-		func(*engine.Options) {}, func(o *engine.Options) { o.Bundle = true }, func(o *engine.Options) { o.Sampled = true },
-		func(o *engine.Options) { o.DumpDirs = []string{dir, dir + "/."} },
+	for i, change := range []func(*config.Options){
+		func(*config.Options) {}, func(o *config.Options) { o.Bundle = true }, func(o *config.Options) { o.Sampled = true },
+		func(o *config.Options) { o.DumpDirs = []string{dir, dir + "/."} },
 	} {
-		opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}
+		opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}
 		change(&opts)
 		var l listed
 		restore := sys.Use(&l)

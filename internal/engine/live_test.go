@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -28,7 +29,7 @@ func record(t *testing.T, dir string, env []string, args ...string) {
 func injectLive(t *testing.T, dir string) string {
 	t.Helper()
 	ours := filepath.Join(dir, "ours.data")
-	sum, err := engine.Run(context.Background(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: ours, Objects: filepath.Join(dir, "objects")})
+	sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: ours, Objects: filepath.Join(dir, "objects")})
 	if err != nil || !sum.Complete() || sum.Mappings == 0 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Mappings other than 0", asJSON(sum), err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -37,9 +38,9 @@ func TestDump_LongerCopy(t *testing.T) {
 			whole := read(t, recorded)
 			put(t, other, c.other(bytes.Clone(whole)))
 			put(t, recorded, c.recorded(bytes.Clone(whole)))
-			opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), DumpDirs: []string{filepath.Dir(other)}}
+			opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), DumpDirs: []string{filepath.Dir(other)}}
 			if c.named {
-				opts.SideFiles = []engine.SideFile{{PID: 538, Path: recorded}}
+				opts.SideFiles = []config.SideFile{{PID: 538, Path: recorded}}
 			}
 			sum, err := engine.Run(t.Context(), opts)
 			if err != nil || len(sum.Dumps) != 1 {

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // Finding Mono's logs, and what is said where there is none.
@@ -59,7 +61,7 @@ func TestMono_LogFoundByCommandLine(t *testing.T) {
 			t.Errorf("%q: got %s, %v; want no error, nothing missing", c.args, asJSON(sum), err)
 		case c.file != "" && (sum.Samples.Resolved != 40 || sum.Dumps[0].Path != w.path(c.file)):
 			t.Errorf(`%q: got %s; want c.file = "" or Samples.Resolved = 40 and Dumps[0].Path = %v`, c.args, asJSON(sum), w.path(c.file))
-		case c.file == "" && (len(sum.Reasons) != 1 || sum.Reasons[0].Kind != engine.ReasonNoDump || !strings.Contains(sum.Reasons[0].Text, c.text) || !strings.Contains(sum.Reasons[0].Advice, "`again with Options.SideFiles{Kind: mono-log, PID: 100, Path: FILE}`")):
+		case c.file == "" && (len(sum.Reasons) != 1 || sum.Reasons[0].Kind != report.ReasonNoDump || !strings.Contains(sum.Reasons[0].Text, c.text) || !strings.Contains(sum.Reasons[0].Advice, "`again with Options.SideFiles{Kind: mono-log, PID: 100, Path: FILE}`")):
 			t.Errorf("%q: got %+v; want c.file other than \"\" or 1 reason and Reasons[0].Kind = ReasonNoDump and Reasons[0].Text with %q and Reasons[0].Advice with \"`again with Options.SideFiles{Kind: mono-log, PID: 100, Path: FILE}`\"", c.args, sum.Reasons, c.text)
 		}
 	}
@@ -99,7 +101,7 @@ func TestMono_LogOfAnotherProcessNamed(t *testing.T) {
 		put(t, w.path("jitted-100-1.so"), []byte("an object"))
 		put(t, w.path("app.mlpd"), monoLog(t, 17, 99, c.start, jitted{c.start + 200, 2, c.memory + 0x100, 64, "App:IsPrime (int)"}))
 		for _, pid := range []uint32{0, 100} {
-			w.opts.SideFiles, w.opts.PID = []engine.SideFile{{Kind: engine.KindMono, PID: pid, Path: w.path("app.mlpd")}}, 100
+			w.opts.SideFiles, w.opts.PID = []config.SideFile{{Kind: formats.Mono, PID: pid, Path: w.path("app.mlpd")}}, 100
 			sum, err := w.run()
 			if err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 0 {
 				t.Fatalf("%s: got %s, %v; want no error, 1 problem, no dumps", c.name, asJSON(sum), err)
@@ -129,7 +131,7 @@ func TestMono_ErrorAndNothingMissing(t *testing.T) {
 		t.Fatalf(`got %+v; want 1 reason, r[0].Text with "nothing is missing"`, r)
 	}
 	put(t, w.path("app.log"), hot(t, 17, 99, monoStart, 0x40000000, 0x7f2200000000))
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.log")}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.log")}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || len(sum.Reasons) != 1 || strings.Contains(sum.Reasons[0].Text, "nothing is missing") {
 		t.Errorf(`got %s, %v; want no error, 1 problem, 1 reason, Reasons[0].Text without "nothing is missing"`, asJSON(sum), err)
@@ -168,10 +170,10 @@ func TestMono_NoProfilerInstalled(t *testing.T) {
 		for i := range uint64(40) {
 			w.Sample(100, monoStart+300+i, 0x40000110)
 		}
-		kind, text, advice := engine.ReasonNoDump, "libmono-profiler-log.so is not in the recording", "apt install libmono-profiler"
+		kind, text, advice := report.ReasonNoDump, "libmono-profiler-log.so is not in the recording", "apt install libmono-profiler"
 		if other {
 			w.runMono(200, monoStart, 0x40000000, 0x7f2200000000)
-			kind, text, advice = engine.ReasonFlagMissing, "as process 200 did", "mono --profile=log"
+			kind, text, advice = report.ReasonFlagMissing, "as process 200 did", "mono --profile=log"
 		}
 		r := w.reasons()
 		if len(r) != 1 || r[0].Kind != kind || !strings.Contains(r[0].Text, text) || !strings.Contains(r[0].Advice, advice) {
@@ -190,7 +192,7 @@ func TestMono_FoundLogOfAnotherRun(t *testing.T) {
 	}
 	put(t, w.path("app.mlpd"), hot(t, 17, 100, monoStart-1e9, 0x40000000, 0x7f2200000000))
 	r := w.reasons()
-	if len(r) != 1 || r[0].Kind != engine.ReasonNoDump || !strings.Contains(r[0].Text, "app.mlpd is not its log") || !strings.Contains(r[0].Text, "overwritten by another run") {
+	if len(r) != 1 || r[0].Kind != report.ReasonNoDump || !strings.Contains(r[0].Text, "app.mlpd is not its log") || !strings.Contains(r[0].Text, "overwritten by another run") {
 		t.Errorf(`got %+v; want 1 reason, r[0].Kind = ReasonNoDump, r[0].Text with "app.mlpd is not its log", r[0].Text with "overwritten by another run"`, r)
 	}
 }

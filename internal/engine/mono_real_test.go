@@ -10,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -65,10 +68,10 @@ func namedInMemory(t *testing.T, dir, perf, result string, in []memory) (named, 
 }
 
 // checkMono injects a recording of Mono, in all layouts, and looks at it with every perf.
-func checkMono(t *testing.T, dir string, opts engine.Options, least int, hot string, callers ...string) *engine.Summary {
+func checkMono(t *testing.T, dir string, opts config.Options, least int, hot string, callers ...string) *report.Summary {
 	t.Helper()
 	in := madeMemory(t, dir, testrec.Tool(t, "perf"), opts.Input)
-	var first *engine.Summary
+	var first *report.Summary
 	alone := layouts[0]
 	alone.name, alone.bundle, alone.sampled = "alone", false, false
 	for _, layout := range append(slices.Clone(layouts), alone) {
@@ -125,14 +128,14 @@ var monoCallers = []string{"App:CountPrimes (int)", "App/<Main>c__AnonStorey0:<>
 // Recorded data: the log is found by perf's command line.
 func TestMono_RecordedProgram(t *testing.T) {
 	dir := testrec.Unpack(t, "mono")
-	sum := checkMono(t, dir, engine.Options{Input: filepath.Join(dir, "perf.data")}, 200, "App:IsPrime (int)", monoCallers...)
+	sum := checkMono(t, dir, config.Options{Input: filepath.Join(dir, "perf.data")}, 200, "App:IsPrime (int)", monoCallers...)
 	if d := sum.Dumps[0]; d.Merged < 30 || d.InImages < 200 || d.Nowhere != 0 || d.Functions < 1000 {
 		t.Errorf("got %+v; want Merged >= 30, InImages >= 200, Nowhere = 0, Functions >= 1000", d)
 	}
 	// Names over the image of the class library.
 	for version, perf := range testrec.Perfs(t) {
 		for _, over := range []bool{false, true} {
-			opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "aot.data"), Objects: filepath.Join(dir, "aot"), Precompiled: over}
+			opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "aot.data"), Objects: filepath.Join(dir, "aot"), Precompiled: over}
 			if _, err := engine.Run(t.Context(), opts); err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +150,7 @@ func TestMono_RecordedProgram(t *testing.T) {
 // A log of 2010: no pid, no machine.
 func TestMono_LogOf2010(t *testing.T) {
 	dir := testrec.Unpack(t, "mono-2010")
-	opts := engine.Options{Input: filepath.Join(dir, "perf.data"), SideFiles: []engine.SideFile{{Kind: engine.KindMono, Path: filepath.Join(dir, "v1-core.mlpd")}}}
+	opts := config.Options{Input: filepath.Join(dir, "perf.data"), SideFiles: []config.SideFile{{Kind: formats.Mono, Path: filepath.Join(dir, "v1-core.mlpd")}}}
 	sum := checkMono(t, dir, opts, 90, "Demo:Leaf (int)")
 	if d := sum.Dumps[0]; d.PID != 7361 || d.Functions != 360 || d.InImages != 273 {
 		t.Errorf("got %+v; want PID = 7361, Functions = 360, InImages = 273", d)
@@ -179,5 +182,5 @@ func TestMono_FreshRecording(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "app.mlpd")); err != nil {
 		testrec.Missing(t, "Mono's log profiler (libmono-profiler): %v", err)
 	}
-	checkMono(t, dir, engine.Options{Input: filepath.Join(dir, "perf.data")}, 300, "App:IsPrime (int)", monoCallers...)
+	checkMono(t, dir, config.Options{Input: filepath.Join(dir, "perf.data")}, 300, "App:IsPrime (int)", monoCallers...)
 }

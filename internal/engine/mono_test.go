@@ -10,9 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // Logs of Mono's profiler, made by hand. Times are from a second on: earlier ones are
@@ -91,19 +94,19 @@ func TestMono_NamedLog(t *testing.T) {
 			log = packed.Bytes()
 		}
 		put(t, w.path("app.mlpd"), log)
-		w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}
+		w.opts.SideFiles = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.mlpd")}}
 		w.expect(100, monoStart+300, 0x40000110, "App:IsPrime (int)+0x10")
 		w.expect(100, monoStart+310, 0x40000200, "")
 		w.expect(100, monoStart+320, 0x7f2200000110, "")
 		sum := w.check()
-		if d := sum.Dumps[0]; d.Kind != engine.KindMono || d.Functions != 2 || d.InImages != 1 || d.PID != 100 || d.Command != "mono" || d.Samples.InJIT != 2 || sum.Markers != 1 || sum.Objects != 1 {
+		if d := sum.Dumps[0]; d.Kind != formats.Mono || d.Functions != 2 || d.InImages != 1 || d.PID != 100 || d.Command != "mono" || d.Samples.InJIT != 2 || sum.Markers != 1 || sum.Objects != 1 {
 			t.Errorf(`got %s; want d.Kind = KindMono, d.Functions = 2, d.InImages = 1, d.PID = 100, d.Command = "mono", d.Samples.InJIT = 2, Markers = 1, Objects = 1`, asJSON(sum))
 		}
 	}
 	w := newWorld(t)
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 	put(t, w.path("app.mlpd"), hot(t, 17, 100, monoStart, 0x40000000, 0x7f2200000000))
-	w.opts.SideFiles, w.opts.Precompiled = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}, true
+	w.opts.SideFiles, w.opts.Precompiled = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.mlpd")}}, true
 	w.expect(100, monoStart+320, 0x7f2200000110, "System.String:Concat (string,string)+0x10")
 	if sum := w.check(); sum.Objects != 2 || sum.Dumps[0].InImages != 0 {
 		t.Errorf("got %s; want Objects = 2, Dumps[0].InImages = 0", asJSON(sum))
@@ -149,7 +152,7 @@ func TestMono_OwnerOfLog(t *testing.T) {
 			}
 			w.Machine = "x86_64"
 			put(t, w.path("app.mlpd"), hot(t, c.version, c.header, monoStart, 0x40000000, 0x7f2200000000))
-			w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}
+			w.opts.SideFiles = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.mlpd")}}
 			w.Sample(100, monoStart+300, 0x40000110)
 			sum, err := w.run()
 			if c.pid == 0 {
@@ -174,7 +177,7 @@ func TestMono_NamedLogOfAnotherRun(t *testing.T) {
 	w := newWorld(t)
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 	put(t, w.path("app.mlpd"), hot(t, 17, 100, monoStart, 0x48000000, 0x7f3300000000))
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.mlpd")}}
 	w.Sample(100, monoStart+300, 0x48000110)
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "overwritten by another run") || !strings.Contains(sum.Problems[0].Advice, fmt.Sprintf("PID: PID, Path: %q}", w.path("app.mlpd"))) || sum.Mappings != 0 {
@@ -188,12 +191,12 @@ func TestMono_NamedLogOfAnotherRun(t *testing.T) {
 	if _, err = w.run(); err == nil || !strings.Contains(err.Error(), "there is no process 101") {
 		t.Error(err)
 	}
-	w.opts.SideFiles[0] = engine.SideFile{Kind: engine.KindMono, Path: w.path("nothing.mlpd")}
+	w.opts.SideFiles[0] = config.SideFile{Kind: formats.Mono, Path: w.path("nothing.mlpd")}
 	if _, err = w.run(); err == nil || !strings.Contains(err.Error(), "Kind: mono-log") {
 		t.Error(err)
 	}
 	put(t, w.path("app.exe"), []byte("MZ and more of that kind"))
-	w.opts.SideFiles[0] = engine.SideFile{Kind: engine.KindMono, Path: w.path("app.exe")}
+	w.opts.SideFiles[0] = config.SideFile{Kind: formats.Mono, Path: w.path("app.exe")}
 	if _, err = w.run(); err == nil {
 		t.Error("something else is a log")
 	}
@@ -227,11 +230,11 @@ func TestMono_WithoutMonotonicClock(t *testing.T) {
 	put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart,
 		jitted{monoStart + 5e6, 1, 0x40000100, 64, "App:First ()"},
 		jitted{monoStart + 50e6, 2, 0x40000100, 64, "App:Second ()"}))
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.mlpd")}}
 	w.expect(100, monoStart+ahead+6e6, 0x40000110, "App:First ()+0x10")
 	w.expect(100, monoStart+ahead+51e6, 0x40000110, "App:Second ()+0x10")
 	sum, err := w.run()
-	if err != nil || sum.Dumps[0].Clock.Kind != engine.ClockEstimated {
+	if err != nil || sum.Dumps[0].Clock.Kind != report.ClockEstimated {
 		t.Fatalf("got %s, %v; want no error, Dumps[0].Clock.Kind = ClockEstimated", asJSON(sum), err)
 	}
 	if c := sum.Dumps[0].Clock; c.Offset != ahead-8 { // the profiler was loaded 2 ns after the start, and its log begun 10 ns after that
@@ -242,7 +245,7 @@ func TestMono_WithoutMonotonicClock(t *testing.T) {
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 	w.Machine = "x86_64"
 	put(t, w.path("app.mlpd"), hot(t, 1, 0, 1000, 0x40000000, 0x7f2200000000))
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.mlpd")}}
 	w.Sample(100, monoStart+300, 0x40000110)
 	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "time=null") {
 		t.Errorf("times that are none: %v", err)
@@ -252,13 +255,13 @@ func TestMono_WithoutMonotonicClock(t *testing.T) {
 // Methods without an address, damage, and a log that is cut: what is good is used, and the rest
 // told of.
 func TestMono_DamagedLog(t *testing.T) {
-	make := func(log []byte) (*world, func() *engine.Summary) {
+	make := func(log []byte) (*world, func() *report.Summary) {
 		w := newWorld(t)
 		w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 		put(t, w.path("app.mlpd"), log)
-		w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindMono, Path: w.path("app.mlpd")}}
+		w.opts.SideFiles = []config.SideFile{{Kind: formats.Mono, Path: w.path("app.mlpd")}}
 		w.Sample(100, monoStart+300, 0x40000110)
-		return w, func() *engine.Summary {
+		return w, func() *report.Summary {
 			sum, err := w.run()
 			if err != nil {
 				t.Fatal(err)
@@ -299,7 +302,7 @@ func TestMono_LogOfStream(t *testing.T) {
 	w.Write(t, w.opts.Input)
 	stream := asPipe(t, w.opts.Input)
 	out := filepath.Join(dir, "out.data")
-	sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, stream, 100), Output: out, SideFiles: []engine.SideFile{{Kind: engine.KindMono, Path: "app.mlpd"}}})
+	sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream, 100), Output: out, SideFiles: []config.SideFile{{Kind: formats.Mono, Path: "app.mlpd"}}})
 	if err != nil || !sum.Complete() || sum.Samples.Resolved != 1 || sum.Dumps[0].InImages != 1 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Samples.Resolved = 1, Dumps[0].InImages = 1", asJSON(sum), err)
 	}
@@ -307,7 +310,7 @@ func TestMono_LogOfStream(t *testing.T) {
 	if err != nil || !bytes.Contains(result, []byte("jitted-100-1.so")) {
 		t.Error("the function is not in the result")
 	}
-	if sum, err = engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, stream, 100), Output: out, SideFiles: []engine.SideFile{{Kind: engine.KindMono, Path: "gone.mlpd"}}}); err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "gone.mlpd") {
+	if sum, err = engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream, 100), Output: out, SideFiles: []config.SideFile{{Kind: formats.Mono, Path: "gone.mlpd"}}}); err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "gone.mlpd") {
 		t.Fatalf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "gone.mlpd"`, asJSON(sum), err)
 	}
 }

@@ -14,9 +14,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -32,7 +34,7 @@ var monoCallCounts = map[string]int{
 // What a recording with Mono's calls must show.
 func TestMono_CallsInRecording(t *testing.T) {
 	t.Run("recorded", func(t *testing.T) {
-		checkMonoCalls(t, testrec.Unpack(t, "mono-calls"), func(*engine.Options) {})
+		checkMonoCalls(t, testrec.Unpack(t, "mono-calls"), func(*config.Options) {})
 	})
 	t.Run("fresh", func(t *testing.T) {
 		testrec.CanRecord(t)
@@ -45,23 +47,23 @@ func TestMono_CallsInRecording(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "calls.txt"), []byte(report), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		checkMonoCalls(t, dir, func(*engine.Options) {})
+		checkMonoCalls(t, dir, func(*config.Options) {})
 	})
 	t.Run("compressed", func(t *testing.T) {
 		dir := testrec.Unpack(t, "mono-calls")
 		testrec.Run(t, dir, testrec.Tool(t, "gzip"), "app.mlpd")
-		checkMonoCalls(t, dir, func(o *engine.Options) {
-			o.SideFiles = []engine.SideFile{{Kind: engine.KindMono, Path: filepath.Join(dir, "app.mlpd.gz")}}
+		checkMonoCalls(t, dir, func(o *config.Options) {
+			o.SideFiles = []config.SideFile{{Kind: formats.Mono, Path: filepath.Join(dir, "app.mlpd.gz")}}
 		})
 	})
 	t.Run("sampled bundles", func(t *testing.T) { // what is called is touched
-		checkMonoCalls(t, testrec.Unpack(t, "mono-calls"), func(o *engine.Options) { o.Sampled, o.Bundle = true, true })
+		checkMonoCalls(t, testrec.Unpack(t, "mono-calls"), func(o *config.Options) { o.Sampled, o.Bundle = true, true })
 	})
 }
 
 // checkMonoCalls injects a recording with its log, which is found without being named.
-func checkMonoCalls(t *testing.T, dir string, set func(*engine.Options)) {
-	opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}
+func checkMonoCalls(t *testing.T, dir string, set func(*config.Options)) {
+	opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}
 	log := filepath.Join(dir, "app.mlpd")
 	if set(&opts); len(opts.SideFiles) > 0 {
 		log = opts.SideFiles[0].Path
@@ -281,7 +283,7 @@ func TestMono_ThreadsThatCannotBeMatched(t *testing.T) {
 	if err := os.WriteFile(w.path("app.mlpd"), log.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindMono, PID: tracePID, Path: w.path("app.mlpd")}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.Mono, PID: tracePID, Path: w.path("app.mlpd")}}
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Unknown != 2 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, 1 trace, Traces[0].Unknown = 2", asJSON(sum), err)

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/formats"
 )
 
 // When AppDomains are unloaded, Mono tells of code that is none: nothing of the heap gets
@@ -39,7 +40,7 @@ func TestMono_UnloadedAppDomains(t *testing.T) {
 				jitted{monoStart + 303, 33, 0x40020000, 0x100, "App:Freed4 ()"},  // near code, but no code
 				jitted{monoStart + 304, 34, 0x4000ff00, 0x5000, "App:Freed5 ()"}) // not all of it
 			put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, x.change(w, methods)...))
-			w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindMono, PID: 100, Path: w.path("app.mlpd")}}
+			w.opts.SideFiles = []config.SideFile{{Kind: formats.Mono, PID: 100, Path: w.path("app.mlpd")}}
 			w.expect(100, monoStart+500, 0x40000050, "App:F1 ()+0x10")
 			w.expect(100, monoStart+501, 0xffffffff00000010, "")
 			w.expect(100, monoStart+502, 0x60, "")

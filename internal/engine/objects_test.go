@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
@@ -52,7 +53,7 @@ func objects(t *testing.T, recording string, dwarf int) (dir string, names []str
 	t.Helper()
 	in := testrec.Place(t, recording)
 	dir = filepath.Join(in, "objects")
-	sum, err := engine.Run(context.Background(), engine.Options{Input: filepath.Join(in, "perf.data"), Output: filepath.Join(in, "out.data"), Objects: dir, DWARF: dwarf})
+	sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(in, "perf.data"), Output: filepath.Join(in, "out.data"), Objects: dir, DWARF: dwarf})
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -20,7 +21,7 @@ func sideBySide(t *testing.T, name string) side {
 	dir := testrec.Place(t, name)
 	s := side{dir, filepath.Join(dir, "perf-inject.data"), filepath.Join(dir, "ours.data")}
 	testrec.Run(t, dir, testrec.Tool(t, "perf"), "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", s.perf)
-	sum, err := engine.Run(context.Background(), engine.Options{
+	sum, err := engine.Run(context.Background(), config.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: s.ours, Objects: filepath.Join(dir, "objects"),
 	})
 	if err != nil || !sum.Complete() {
@@ -70,7 +71,7 @@ func TestResult_OtherRecordsUnchanged(t *testing.T) {
 	for _, name := range testrec.Names {
 		dir := testrec.Place(t, name)
 		in, out := filepath.Join(dir, "perf.data"), filepath.Join(dir, "out.data")
-		sum, err := engine.Run(context.Background(), engine.Options{Input: in, Output: out, Objects: filepath.Join(dir, "objects")})
+		sum, err := engine.Run(context.Background(), config.Options{Input: in, Output: out, Objects: filepath.Join(dir, "objects")})
 		if err != nil || !sum.Complete() {
 			t.Fatalf("for %v: got %s, %v; want no error, nothing missing", name, asJSON(sum), err)
 		}

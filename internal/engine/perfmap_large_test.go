@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // Of a map with very many functions, only those that samples refer to get objects.
@@ -20,7 +20,7 @@ func TestPerfMap_ManyFunctions(t *testing.T) {
 	w.Mmap2(mapPID, 1001, 0x7f1200010000, 0x10000, 0, "//anon")
 	w.expect(mapPID, 2000, 0x7f1200000010, "f16_+0x0")
 	w.opts.Bundle = true // all of them, in a few objects
-	run := func() *engine.Summary {
+	run := func() *report.Summary {
 		sum, err := w.run()
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -63,12 +65,12 @@ func sameAsMap(t *testing.T, dir, pid, input, output string, least int, more ...
 func TestPerfMap_RecordedJava(t *testing.T) {
 	dir := testrec.Unpack(t, "java-map")
 	const pid = "27266"
-	opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), CFI: engine.CFINever}
+	opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), CFI: config.CFINever}
 	sum, err := engine.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, 1 map", asJSON(sum), err)
 	}
-	if d := sum.Dumps[0]; d.Kind != engine.KindPerfMap || d.Functions != 481 || d.WithoutCode != 481 || d.Samples.InJIT != 605 || d.Samples.Resolved != 604 {
+	if d := sum.Dumps[0]; d.Kind != formats.PerfMap || d.Functions != 481 || d.WithoutCode != 481 || d.Samples.InJIT != 605 || d.Samples.Resolved != 604 {
 		t.Errorf("got %s; want 481 functions without code, 604 of 605 samples in them", asJSON(sum))
 	}
 	sameAsMap(t, dir, pid, opts.Input, opts.Output, 600, "-G") // perf cannot unwind without code
@@ -96,7 +98,7 @@ func TestPerfMap_RecordedJava(t *testing.T) {
 func TestPerfMap_CodeFromCore(t *testing.T) {
 	dir := testrec.Unpack(t, "java-map")
 	objdump := testrec.Tool(t, "objdump")
-	opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), CodeFrom: []string{filepath.Join(dir, "java.core")}}
+	opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), CodeFrom: []string{filepath.Join(dir, "java.core")}}
 	sum, err := engine.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
@@ -164,9 +166,9 @@ func TestPerfMap_FreshRuntimes(t *testing.T) {
 			dir := t.TempDir()
 			program(t, dir, c.file, c.program)
 			record(t, dir, nil, append(append([]string{tool}, c.args...), c.file)...)
-			opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
+			opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
 			sum, err := engine.Run(t.Context(), opts)
-			if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != engine.KindPerfMap {
+			if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != formats.PerfMap {
 				t.Fatalf("got %s, %v; want no error, nothing missing, 1 map", asJSON(sum), err)
 			}
 			d := sum.Dumps[0]
@@ -197,12 +199,12 @@ func TestPerfMap_RunningContainer(t *testing.T) {
 	startProcess(t, dir, 1, unshare, "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", "mount -t tmpfs none /tmp; exec "+node+" --perf-basic-prof "+filepath.Join(dir, "prog.js"))
 	perf := testrec.Tool(t, "perf")
 	testrec.Run(t, dir, perf, "record", "-q", "-e", "cpu-clock", "-F", "499", "-k", "mono", "-g", "-a", "-o", "perf.data", "sleep", "2")
-	sum, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
+	sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range sum.Dumps {
-		if d.Kind == engine.KindPerfMap && isDescendant(t, d.PID) {
+		if d.Kind == formats.PerfMap && isDescendant(t, d.PID) {
 			if !strings.HasPrefix(d.Path, "/proc/") || !strings.HasSuffix(d.Path, "/tmp/perf-1.map") || d.Samples.Resolved < 20 || d.Samples.Resolved*100 < d.Samples.InJIT*95 {
 				t.Errorf("got %s; want samples in functions of the container's map", asJSON(sum))
 			}
@@ -225,9 +227,9 @@ func TestPerfMap_SameAsJavaAgent(t *testing.T) {
 	program(t, dir, "Main.java", javaMapProgram)
 	testrec.Run(t, dir, testrec.Tool(t, "javac"), "Main.java")
 	record(t, dir, nil, testrec.Tool(t, "java"), "-agentpath:"+agent+"=dir="+dir, "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", "-XX:+PreserveFramePointer", "-XX:+UseSerialGC", "-cp", dir, "Main")
-	opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "dump.data"), Objects: filepath.Join(dir, "dumped")}
+	opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "dump.data"), Objects: filepath.Join(dir, "dumped")}
 	sum, err := engine.Run(t.Context(), opts)
-	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != engine.KindJitdump {
+	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != formats.Jitdump {
 		t.Fatalf("got %s, %v; want the dump, which comes before the map", asJSON(sum), err)
 	}
 	if err := os.Remove(sum.Dumps[0].Path); err != nil {
@@ -235,8 +237,8 @@ func TestPerfMap_SameAsJavaAgent(t *testing.T) {
 	}
 	opts.Output, opts.Objects = filepath.Join(dir, "map.data"), filepath.Join(dir, "mapped")
 	path := fmt.Sprintf("/tmp/perf-%d.map", sum.Dumps[0].PID)
-	opts.SideFiles = []engine.SideFile{{Kind: engine.KindPerfMap, Path: path}}
-	if sum, err = engine.Run(t.Context(), opts); err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != engine.KindPerfMap {
+	opts.SideFiles = []config.SideFile{{Kind: formats.PerfMap, Path: path}}
+	if sum, err = engine.Run(t.Context(), opts); err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 1 || sum.Dumps[0].Kind != formats.PerfMap {
 		t.Fatalf("got %s, %v; want the map, and the dump missing", asJSON(sum), err)
 	}
 	perf := testrec.Tool(t, "perf")

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // With Strict, the error names a map that was refused.
@@ -16,7 +18,7 @@ func TestPerfMap_RefusedWithStrict(t *testing.T) {
 	w.jitting(mapPID, "prog", "/usr/bin/prog", 30)
 	w.opts.Strict = true
 	path := w.path(fmt.Sprintf("perf-%d.map", mapPID))
-	if _, err := w.run(); !errors.Is(err, engine.ErrStrict) || !strings.Contains(err.Error(), path+" is not used: none of its functions lies where") {
+	if _, err := w.run(); !errors.Is(err, report.ErrStrict) || !strings.Contains(err.Error(), path+" is not used: none of its functions lies where") {
 		t.Errorf("got %v; want an error with %s and the reason", err, path)
 	}
 }
@@ -31,7 +33,7 @@ func TestPerfMap_NamedUnusable(t *testing.T) {
 		w.mapped(mapPID+1, "7f1200000000 40 function")
 		w.expect(mapPID+1, 2000, 0x7f1200000010, "function+0x10")
 		put(t, w.path("another.map"), []byte(c.content))
-		w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindPerfMap, Path: w.path("another.map")}}
+		w.opts.SideFiles = []config.SideFile{{Kind: formats.PerfMap, Path: w.path("another.map")}}
 		sum, err := w.run()
 		if got := asJSON(sum) + fmt.Sprint(err); !strings.Contains(got, c.want) || strings.Contains(got, c.not) {
 			t.Errorf("%s: got %s; want %q, without %q", c.name, got, c.want, c.not)

@@ -9,7 +9,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -48,7 +51,7 @@ func TestPerfMap_FoundBesideTheRecording(t *testing.T) {
 	w.expect(mapPID, 2003, 0x7f1200000180, "")
 	sum := w.check()
 	d := sum.Dumps[0]
-	if d.Kind != engine.KindPerfMap || d.PID != mapPID || d.Functions != 3 || d.WithoutCode != 3 || d.Clock.Kind != engine.ClockStart || d.Cut != -1 {
+	if d.Kind != formats.PerfMap || d.PID != mapPID || d.Functions != 3 || d.WithoutCode != 3 || d.Clock.Kind != report.ClockStart || d.Cut != -1 {
 		t.Errorf("got %+v; want 3 functions of process %d without code, from the start on", d, mapPID)
 	}
 }
@@ -159,7 +162,7 @@ func TestPerfMap_Named(t *testing.T) {
 		w.mapped(mapPID)
 		w.mapFile("maps/"+c.file, "7f1200000000 40 function")
 		w.expect(mapPID, 2000, 0x7f1200000010, "function+0x10")
-		w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindPerfMap, Path: w.path("maps/" + c.file), PID: c.pid}}
+		w.opts.SideFiles = []config.SideFile{{Kind: formats.PerfMap, Path: w.path("maps/" + c.file), PID: c.pid}}
 		if c.problem == "" {
 			if sum := w.check(); sum.Dumps[0].PID != mapPID {
 				t.Errorf("%s: got %s", c.name, asJSON(sum))
@@ -179,7 +182,7 @@ func TestPerfMap_OfSeveralProcesses(t *testing.T) {
 	w.mapped(mapPID + 1)
 	w.mapFile("perf.map", "7f1200000000 40 function")
 	w.Sample(mapPID, 2000, 0x7f1200000010)
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindPerfMap, Path: w.path("perf.map")}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.PerfMap, Path: w.path("perf.map")}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "it may be of any of the processes 777000010, 777000011") {
 		t.Errorf("got %s, %v; want a problem", asJSON(sum), err)
@@ -253,7 +256,7 @@ func TestPerfMap_Refused(t *testing.T) {
 		}
 		c.make(w)
 		sum, err := w.run()
-		if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != engine.ReasonPerfMap || !strings.Contains(sum.Reasons[0].Text, c.text) ||
+		if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != report.ReasonPerfMap || !strings.Contains(sum.Reasons[0].Text, c.text) ||
 			!strings.Contains(sum.Reasons[0].Text, path+" is not used: ") || !strings.Contains(sum.Reasons[0].Advice, c.step) || !sum.Complete() {
 			t.Errorf("%s: got %s, %v; want a reason with %q, and advice with %q", c.name, asJSON(sum), err, c.text, c.step)
 		}
@@ -282,7 +285,7 @@ func TestPerfMap_InAPipe(t *testing.T) {
 	w.expect(mapPID, 2000, 0x7f1200000010, "function+0x10")
 	w.Write(t, w.opts.Input)
 	t.Chdir(w.dir) // where the map of a pipe is looked for
-	for _, named := range [][]engine.SideFile{nil, {{Kind: engine.KindPerfMap, Path: w.path(fmt.Sprintf("perf-%d.map", mapPID))}}} {
+	for _, named := range [][]config.SideFile{nil, {{Kind: formats.PerfMap, Path: w.path(fmt.Sprintf("perf-%d.map", mapPID))}}} {
 		opts := w.opts
 		opts.Input, opts.Stdin, opts.SideFiles = "-", feed(t, w.stream(), 1000), named
 		sum, err := engine.Run(t.Context(), opts)

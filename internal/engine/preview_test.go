@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -18,7 +19,7 @@ func TestPreview_CountsAsRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Preview: true, Force: true}
+		opts := config.Options{Input: filepath.Join(dir, "perf.data"), Preview: true, Force: true}
 		preview, err := engine.Run(t.Context(), opts)
 		if err != nil {
 			t.Fatal(err)

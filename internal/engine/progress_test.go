@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -70,7 +71,7 @@ func TestProgress_Traces(t *testing.T) {
 		var end report.ProgressState
 		opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), DumpDirs: []string{dir}, Progress: &p}
 		if name == "xray-tsc" {
-			opts.SideFiles = []SideFile{{Kind: KindXRay, Path: filepath.Join(dir, trace)}}
+			opts.SideFiles = []config.SideFile{{Kind: formats.XRay, Path: filepath.Join(dir, trace)}}
 		}
 		opts.Log = func(_ int, line string) {
 			if what, _, _ := strings.Cut(line, ":"); what == "rewritten" {

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -23,7 +25,7 @@ func (w *world) jitting(pid uint32, comm, program string, samples int) {
 }
 
 // reasons injects what has no marker and returns what is said of it.
-func (w *world) reasons() []engine.Reason {
+func (w *world) reasons() []report.Reason {
 	w.t.Helper()
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Markers != 0 || sum.Mappings != 0 || len(sum.Reasons) == 0 {
@@ -69,7 +71,7 @@ func TestReasons_EveryRuntime(t *testing.T) {
 		w := newWorld(t)
 		w.jitting(777_000_001, c.comm, c.program, 30)
 		r := w.reasons()[0]
-		if r.Kind != engine.ReasonFlagMissing || r.PID != 777_000_001 || r.Command != c.comm || r.Samples != 30 || !strings.Contains(r.Advice, "perf record -k mono ") || !strings.Contains(r.Advice, c.advice) ||
+		if r.Kind != report.ReasonFlagMissing || r.PID != 777_000_001 || r.Command != c.comm || r.Samples != 30 || !strings.Contains(r.Advice, "perf record -k mono ") || !strings.Contains(r.Advice, c.advice) ||
 			!strings.Contains(r.Text, "process 777000001 ("+c.comm+") has 30 samples in JIT code") {
 			t.Errorf(`%s: got %+v; want Kind = ReasonFlagMissing, PID = 777_000_001, Command = c.comm, Samples = 30, Advice with "perf record -k mono ", Advice with %q, Text with "process 777000001 ("+c.comm+") has 30 samples in JIT code"`, c.comm, r, c.advice)
 		}
@@ -80,19 +82,19 @@ func TestReasons_EveryRuntime(t *testing.T) {
 // environment.
 func TestReasons_CommandLine(t *testing.T) {
 	for _, c := range []struct{ comm, program, line, kind, text, advice string }{
-		{"node", "/usr/bin/node", "node app.js --perf-prof", engine.ReasonFlagMissing,
+		{"node", "/usr/bin/node", "node app.js --perf-prof", report.ReasonFlagMissing,
 			"and wrote no dump: --perf-prof stands after app.js, and so it is an argument of the program, not an option of the runtime", "perf record -k mono -g node --perf-prof app.js"},
-		{"node", "/usr/bin/node", "node app.js", engine.ReasonFlagMissing,
+		{"node", "/usr/bin/node", "node app.js", report.ReasonFlagMissing,
 			"and wrote no dump: its command line does not ask for one; if NODE_OPTIONS does, the directory may be full, not writable, or mounted noexec", "jitinject record node app.js  # or: perf record -k mono -g node --perf-prof app.js"},
-		{"node", "/usr/bin/node", "node --perf-prof app.js", engine.ReasonNoDump,
+		{"node", "/usr/bin/node", "node --perf-prof app.js", report.ReasonNoDump,
 			"it was started with --perf-prof, but the recording does not say that it mapped a dump", "find jit-777000002.dump"},
-		{"java", "/usr/lib/jvm/java-17/lib/server/libjvm.so", "java App", engine.ReasonFlagMissing, "if JAVA_TOOL_OPTIONS or JDK_JAVA_OPTIONS does, the directory", "libjitinject-jvmti.so -XX:+PreserveFramePointer App"},
-		{"node", "/usr/bin/node", "-p 7", engine.ReasonFlagMissing, "and wrote no dump", "perf record -k mono -g node --perf-prof PROGRAM.js"},
-		{"pypy3", "/usr/bin/pypy3.11", "pypy3 app.py", engine.ReasonFlagMissing, "and wrote no dump", "PyPy can write neither a dump nor a map, as far as is known: perf shows addresses in its code"},
-		{"python3.11", "/usr/bin/python3.11", "python3 app.py", engine.ReasonFlagMissing, "-X perf_jit describes Python's functions, which are callers of such code", "Python 3.11 can write no dump; Python 3.13 and newer have -X perf_jit"},
-		{"python3.15", "/usr/bin/python3.15", "python3 app.py", engine.ReasonFlagMissing, "Python 3.15 has a JIT compiler (PYTHON_JIT=1), and -X perf_jit would switch that off", "jitinject --live PID"},
-		{"python3.15", "/usr/bin/python3.15", "python3 -X perf_jit app.py", engine.ReasonNoDump, "it was started with -X perf_jit", "find jit-777000002.dump"},
-		{"mono", "/usr/bin/mono-sgen", "mono app.exe --profile=log:jit", engine.ReasonFlagMissing, "--profile=log:jit stands after app.exe", "mono --profile=log:jit app.exe"},
+		{"java", "/usr/lib/jvm/java-17/lib/server/libjvm.so", "java App", report.ReasonFlagMissing, "if JAVA_TOOL_OPTIONS or JDK_JAVA_OPTIONS does, the directory", "libjitinject-jvmti.so -XX:+PreserveFramePointer App"},
+		{"node", "/usr/bin/node", "-p 7", report.ReasonFlagMissing, "and wrote no dump", "perf record -k mono -g node --perf-prof PROGRAM.js"},
+		{"pypy3", "/usr/bin/pypy3.11", "pypy3 app.py", report.ReasonFlagMissing, "and wrote no dump", "PyPy can write neither a dump nor a map, as far as is known: perf shows addresses in its code"},
+		{"python3.11", "/usr/bin/python3.11", "python3 app.py", report.ReasonFlagMissing, "-X perf_jit describes Python's functions, which are callers of such code", "Python 3.11 can write no dump; Python 3.13 and newer have -X perf_jit"},
+		{"python3.15", "/usr/bin/python3.15", "python3 app.py", report.ReasonFlagMissing, "Python 3.15 has a JIT compiler (PYTHON_JIT=1), and -X perf_jit would switch that off", "jitinject --live PID"},
+		{"python3.15", "/usr/bin/python3.15", "python3 -X perf_jit app.py", report.ReasonNoDump, "it was started with -X perf_jit", "find jit-777000002.dump"},
+		{"mono", "/usr/bin/mono-sgen", "mono app.exe --profile=log:jit", report.ReasonFlagMissing, "--profile=log:jit stands after app.exe", "mono --profile=log:jit app.exe"},
 	} {
 		w := newWorld(t)
 		w.Cmdline = append([]string{"perf", "record", "-k", "mono", "-g"}, strings.Fields(c.line)...)
@@ -105,7 +107,7 @@ func TestReasons_CommandLine(t *testing.T) {
 	w := newWorld(t) // without samples in JIT code, that it is an argument is said as well
 	w.Cmdline = strings.Fields("perf record -g php app.php -d opcache.jit_debug=32")
 	w.jitting(777_000_002, "php", "/usr/bin/php8.2", 0)
-	if r := w.reasons()[0]; r.Kind != engine.ReasonNoJittedCode || !strings.Contains(r.Text, "(php) can make such code: -d opcache.jit_debug=32 stands after app.php") || !strings.HasPrefix(r.Advice, "jitinject record php app.php  # or: ") || !strings.HasSuffix(r.Advice, "php -d opcache.jit_debug=32 app.php") {
+	if r := w.reasons()[0]; r.Kind != report.ReasonNoJittedCode || !strings.Contains(r.Text, "(php) can make such code: -d opcache.jit_debug=32 stands after app.php") || !strings.HasPrefix(r.Advice, "jitinject record php app.php  # or: ") || !strings.HasSuffix(r.Advice, "php -d opcache.jit_debug=32 app.php") {
 		t.Errorf("got %+v; want Text with the program that has the option", r)
 	}
 	w = newWorld(t) // without samples in JIT code, Python's functions are what is missing
@@ -125,38 +127,38 @@ func TestReasons_EveryKind(t *testing.T) {
 		make         func(w *world)
 		text, advice string
 	}{
-		{"no samples", engine.ReasonNoSamples, func(w *world) { w.Comm(pid, 900, "node", true) }, "no samples", "perf record -k mono"},
-		{"no JIT", engine.ReasonNoJittedCode, func(w *world) { w.jitting(pid, "ls", "/bin/ls", 0) }, "nothing is missing", ""},
-		{"a JIT that is off", engine.ReasonNoJittedCode, func(w *world) { w.jitting(pid, "php", "/usr/bin/php8.2", 0) }, "but process 777000002 (php) can make such code", "opcache.jit_debug=32"},
-		{"a few samples at the start", engine.ReasonNoJittedCode, func(w *world) {
+		{"no samples", report.ReasonNoSamples, func(w *world) { w.Comm(pid, 900, "node", true) }, "no samples", "perf record -k mono"},
+		{"no JIT", report.ReasonNoJittedCode, func(w *world) { w.jitting(pid, "ls", "/bin/ls", 0) }, "nothing is missing", ""},
+		{"a JIT that is off", report.ReasonNoJittedCode, func(w *world) { w.jitting(pid, "php", "/usr/bin/php8.2", 0) }, "but process 777000002 (php) can make such code", "opcache.jit_debug=32"},
+		{"a few samples at the start", report.ReasonNoJittedCode, func(w *world) {
 			w.jitting(pid, "ls", "/bin/ls", 1)
 			for i := range 1000 {
 				w.Sample(pid, uint64(6000+i), 0x400010)
 			}
 		}, "nothing is missing", ""},
-		{"some program", engine.ReasonUnknownRuntime, func(w *world) { w.jitting(pid, "prog", "/usr/bin/prog", 30) }, "30 samples in JIT code", "docs/producers.md"},
-		{"a dump without marker", engine.ReasonNoMarker, func(w *world) {
+		{"some program", report.ReasonUnknownRuntime, func(w *world) { w.jitting(pid, "prog", "/usr/bin/prog", 30) }, "30 samples in JIT code", "docs/producers.md"},
+		{"a dump without marker", report.ReasonNoMarker, func(w *world) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
 			w.dump(dump, x86(pid), loaded(1500))
 		}, "noexec", "`again with Options.SideFiles{PID: 777000002, Path: "},
-		{"a dump with another name", engine.ReasonNoMarker, func(w *world) {
+		{"a dump with another name", report.ReasonNoMarker, func(w *world) {
 			w.jitting(pid, "bun", "/usr/bin/bun", 30)
 			w.dump("jit-5-"+dump[len("jit-"):], x86(pid), loaded(1500))
 		}, "noexec", "jit-5-777000002.dump"},
-		{"a dump of another run", engine.ReasonFlagMissing, func(w *world) {
+		{"a dump of another run", report.ReasonFlagMissing, func(w *world) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
 			w.dump(dump, x86(pid), loaded(500)) // before the process began
 		}, "wrote no dump", "--perf-prof"},
-		{"something else of that name", engine.ReasonFlagMissing, func(w *world) {
+		{"something else of that name", report.ReasonFlagMissing, func(w *world) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
 			put(w.t, w.path(dump), []byte("nothing of the kind"))
 		}, "wrote no dump", "--perf-prof"},
-		{"an empty dump", engine.ReasonNoDump, func(w *world) {
+		{"an empty dump", report.ReasonNoDump, func(w *world) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
 			put(w.t, w.path(dump), nil)
 		}, "it is empty", "where files may be executed"},
-		{"a runtime that writes none", engine.ReasonFlagMissing, func(w *world) { w.jitting(pid, "luajit", "/usr/bin/luajit", 30) }, "wrote no dump", "LuaJIT can write no dump"},
-		{"perf's map", engine.ReasonPerfMap, func(w *world) {
+		{"a runtime that writes none", report.ReasonFlagMissing, func(w *world) { w.jitting(pid, "luajit", "/usr/bin/luajit", 30) }, "wrote no dump", "LuaJIT can write no dump"},
+		{"perf's map", report.ReasonPerfMap, func(w *world) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
 			w.Mmap2(pid, 902, 0x7f1200000000, 0x1000, 0, "//anon")
 			put(w.t, w.path(fmt.Sprintf("perf-%d.map", pid)), []byte("7f1300000000 40 function\n"))
@@ -169,8 +171,8 @@ func TestReasons_EveryKind(t *testing.T) {
 			if len(r) != 1 || r[0].Kind != c.kind || !strings.Contains(r[0].Text, c.text) || !strings.Contains(r[0].Advice, c.advice) {
 				t.Errorf("got %+v; want 1 reason, r[0].Kind = %v, r[0].Text with %q, r[0].Advice with %q", r, c.kind, c.text, c.advice)
 			}
-			if c.kind == engine.ReasonNoMarker { // what is said helps
-				w.opts.SideFiles = []engine.SideFile{{PID: pid, Path: mentioned(r[0].Advice)}}
+			if c.kind == report.ReasonNoMarker { // what is said helps
+				w.opts.SideFiles = []config.SideFile{{PID: pid, Path: mentioned(r[0].Advice)}}
 				if sum, err := w.run(); err != nil || sum.Samples.Resolved != 30 {
 					t.Errorf("got %s, %v; want no error, Samples.Resolved = 30", asJSON(sum), err)
 				}
@@ -191,11 +193,11 @@ func TestReasons_ManyProcesses(t *testing.T) {
 		w.Sample(777_000_200, uint64(2000+i), 0x7f1200000000)
 	}
 	r := w.reasons()
-	if len(r) != 6 || r[0].PID != 777_000_108 || r[4].PID != 777_000_104 || r[5].Kind != engine.ReasonMore || r[5].Samples != 30+31+32+33 {
+	if len(r) != 6 || r[0].PID != 777_000_108 || r[4].PID != 777_000_104 || r[5].Kind != report.ReasonMore || r[5].Samples != 30+31+32+33 {
 		t.Errorf("got %+v; want 6 reasons, r[0].PID = 777_000_108, r[4].PID = 777_000_104, r[5].Kind = ReasonMore, r[5].Samples = 30+31+32+33", r)
 	}
 	w.opts.NoCount = true
-	if r := w.reasons(); len(r) != 6 || r[0].PID != 777_000_100 || r[0].Samples != 0 || r[0].Kind != engine.ReasonFlagMissing {
+	if r := w.reasons(); len(r) != 6 || r[0].PID != 777_000_100 || r[0].Samples != 0 || r[0].Kind != report.ReasonFlagMissing {
 		t.Errorf("without counting: %+v", r)
 	}
 }
@@ -211,26 +213,26 @@ func TestReasons_RealRecordings(t *testing.T) {
 		t.Fatal("there is no marker")
 	}
 	put(t, input, []byte(strings.ReplaceAll(string(recording), string(marker), "/jit-9906.dumb\x00")))
-	opts := engine.Options{Input: input, Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
+	opts := config.Options{Input: input, Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
 	sum, err := engine.Run(t.Context(), opts)
-	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != engine.ReasonNoMarker || !strings.HasSuffix(mentioned(sum.Reasons[0].Advice), "jit-9906.dump") || sum.Reasons[0].Samples < 250 {
+	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != report.ReasonNoMarker || !strings.HasSuffix(mentioned(sum.Reasons[0].Advice), "jit-9906.dump") || sum.Reasons[0].Samples < 250 {
 		t.Fatalf(`got %s, %v; want no error, 1 reason, Reasons[0].Kind = ReasonNoMarker, mentioned(Reasons[0].Advice) that ends with "jit-9906.dump", Reasons[0].Samples >= 250`, asJSON(sum), err)
 	}
 	if err := os.Rename(filepath.Join(dir, "jit-9906.dump"), filepath.Join(dir, "it.dump")); err != nil {
 		t.Fatal(err)
 	}
 	sum, err = engine.Run(t.Context(), opts)
-	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != engine.ReasonNoDump || !strings.Contains(sum.Reasons[0].Text, "started with --perf-prof") || !strings.Contains(sum.Reasons[0].Advice, "`again with Options.SideFiles{PID: 9906, Path: FILE}`") {
+	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != report.ReasonNoDump || !strings.Contains(sum.Reasons[0].Text, "started with --perf-prof") || !strings.Contains(sum.Reasons[0].Advice, "`again with Options.SideFiles{PID: 9906, Path: FILE}`") {
 		t.Fatalf("got %s, %v; want no error, 1 reason, Reasons[0].Kind = ReasonNoDump, Reasons[0].Text with \"started with --perf-prof\", Reasons[0].Advice with \"`again with Options.SideFiles{PID: 9906, Path: FILE}`\"", asJSON(sum), err)
 	}
 
 	dir = testrec.Unpack(t, "php")
-	opts = engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
+	opts = config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
 	if _, err := engine.Run(t.Context(), opts); err != nil {
 		t.Fatal(err)
 	}
 	opts.Input, opts.Output = opts.Output, filepath.Join(dir, "again.data")
-	if sum, err = engine.Run(t.Context(), opts); err != nil || sum.AlreadyInjected != 44 || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != engine.ReasonInjected {
+	if sum, err = engine.Run(t.Context(), opts); err != nil || sum.AlreadyInjected != 44 || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != report.ReasonInjected {
 		t.Errorf("got %s, %v; want no error, AlreadyInjected = 44, 1 reason, Reasons[0].Kind = ReasonInjected", asJSON(sum), err)
 	}
 }
@@ -252,7 +254,7 @@ func TestReasons_BesideDumps(t *testing.T) {
 	w.Sample(201, 2600, 0x7f1200000000)
 	w.jitting(777_000_001, "java", "/usr/lib/jvm/java-17/bin/java", 40)
 	sum, err := w.run()
-	if err != nil || len(sum.Problems) != 1 || len(sum.Reasons) != 1 || sum.Reasons[0].PID != 777_000_001 || sum.Reasons[0].Kind != engine.ReasonFlagMissing {
+	if err != nil || len(sum.Problems) != 1 || len(sum.Reasons) != 1 || sum.Reasons[0].PID != 777_000_001 || sum.Reasons[0].Kind != report.ReasonFlagMissing {
 		t.Fatalf("got %s, %v; want no error, 1 problem, 1 reason, Reasons[0].PID = 777_000_001, Reasons[0].Kind = ReasonFlagMissing", asJSON(sum), err)
 	}
 	if s := sum.Samples; s.Total != 94 || s.InJIT != 2 || s.Resolved != 1 || s.WithoutDump != 91 || *sum.Dumps[0].Samples != s.JitSamples {
@@ -269,13 +271,13 @@ func TestReasons_Stream(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, once := range []bool{true, false} {
-		opts := engine.Options{Input: "stripped.data", Output: "out.data"}
+		opts := config.Options{Input: "stripped.data", Output: "out.data"}
 		put(t, opts.Input, stream)
 		if once {
 			opts.Input, opts.Stdin = "-", feed(t, stream, 5000)
 		}
 		sum, err := engine.Run(t.Context(), opts)
-		if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != engine.ReasonNoDump || sum.Reasons[0].PID != 9960 || sum.Reasons[0].Samples < 60 {
+		if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != report.ReasonNoDump || sum.Reasons[0].PID != 9960 || sum.Reasons[0].Samples < 60 {
 			t.Errorf("once %v: %+v, %v", once, sum, err)
 		}
 	}
@@ -297,7 +299,7 @@ func TestReasons_SpawnedProgram(t *testing.T) {
 		w.Sample(777_000_002, uint64(4000+i), 0x7f1200000000)
 	}
 	sum, err := w.run()
-	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].PID != 777_000_001 || sum.Reasons[0].Kind != engine.ReasonFlagMissing || !strings.Contains(sum.Reasons[0].Advice, "node --perf-prof") {
+	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].PID != 777_000_001 || sum.Reasons[0].Kind != report.ReasonFlagMissing || !strings.Contains(sum.Reasons[0].Advice, "node --perf-prof") {
 		t.Fatalf(`got %s, %v; want no error, 1 reason, Reasons[0].PID = 777_000_001, Reasons[0].Kind = ReasonFlagMissing, Reasons[0].Advice with "node --perf-prof"`, asJSON(sum), err)
 	}
 	if s := sum.Samples; s.Resolved != 40 || s.WithoutDump != 40 {

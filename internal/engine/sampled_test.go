@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -27,7 +29,7 @@ func TestSampled_ObjectsOfDefault(t *testing.T) {
 	} {
 		t.Run(in.recording, func(t *testing.T) {
 			dir := testrec.Unpack(t, in.recording)
-			opts := engine.Options{
+			opts := config.Options{
 				Input: filepath.Join(dir, in.file), Output: filepath.Join(dir, "all.data"), Objects: filepath.Join(dir, "objects"), DumpDirs: []string{dir},
 			}
 			all, err := engine.Run(t.Context(), opts)
@@ -129,7 +131,7 @@ func (w *touching) touch(s testrec.Touch) {
 
 // made returns the names of the functions that have objects, in the order in which they
 // were loaded, and injects first.
-func (w *touching) made() (names []string, sum *engine.Summary) {
+func (w *touching) made() (names []string, sum *report.Summary) {
 	w.t.Helper()
 	w.dump("jit-100.dump", x86(100), w.loads...)
 	sum, err := w.run()
@@ -310,7 +312,7 @@ func TestSampled_Pipe(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	t.Chdir(dir)
 	for _, bundle := range []bool{false, true} {
-		opts := engine.Options{Input: "perf.pipe.data", Output: "file.data", Objects: "objects", Sampled: true, Bundle: bundle}
+		opts := config.Options{Input: "perf.pipe.data", Output: "file.data", Objects: "objects", Sampled: true, Bundle: bundle}
 		file, err := engine.Run(t.Context(), opts)
 		if err != nil || !file.Complete() || len(file.Notes) != 0 || file.Objects == 0 || file.Objects > 1000 {
 			t.Errorf("got %+v, %v; want no error, nothing missing, no notes, 0 < Objects <= 1000", file, err)
@@ -358,7 +360,7 @@ func TestSampled_RegionsOfDefault(t *testing.T) {
 	for _, name := range []string{"node25-workers", "node22-dwarf", "php84-dwarf"} {
 		dir := testrec.Place(t, name)
 		objects := func(sampled, bundle bool) (list []mapping) {
-			opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), Sampled: sampled, Bundle: bundle}
+			opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), Sampled: sampled, Bundle: bundle}
 			if _, err := engine.Run(t.Context(), opts); err != nil {
 				t.Fatal(err)
 			}

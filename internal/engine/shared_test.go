@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/perfdata"
@@ -210,7 +211,7 @@ func TestShared_RealWorkers(t *testing.T) {
 		if hi == 0 {
 			t.Fatalf("%s: no shared memory", name)
 		}
-		sum, err := engine.Run(context.Background(), engine.Options{Input: in, Output: out})
+		sum, err := engine.Run(context.Background(), config.Options{Input: in, Output: out})
 		if err != nil || !sum.Complete() {
 			t.Fatalf("%s: got %s, %v; want no error, nothing missing", name, asJSON(sum), err)
 		}

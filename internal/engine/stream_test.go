@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -50,7 +52,7 @@ func TestStream_OverWhenRead(t *testing.T) {
 		r, w := pipe(t)
 		go func() {
 			defer w.Close()
-			sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, stream, size), Output: "-", Stdout: w})
+			sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream, size), Output: "-", Stdout: w})
 			if err != nil || !sum.Complete() || sum.Mappings < 2000 || sum.Markers != 1 {
 				t.Errorf("got %s, %v; want no error, nothing missing, Mappings >= 2000, Markers = 1", asJSON(sum), err)
 			}
@@ -69,7 +71,7 @@ func TestStream_OverWhenRead(t *testing.T) {
 		t.Errorf("%d rounds, %d in the result", a, b)
 	}
 	out := filepath.Join(dir, "out.data")
-	sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, stream, 5000), Output: out})
+	sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream, 5000), Output: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func TestStream_DumpRemovedBeforeTheEnd(t *testing.T) {
 	dump := dumpBytes(t, x86(100), load(2000, 100, 1, 0x10000, "early", code(64, 1)), load(5000, 100, 3, 0x30000, "late", code(64, 3)))
 	put(t, w.path("jit-100.dump"), nil) // mapped, and nothing written yet
 	r, pw := pipe(t)
-	var p engine.Progress
+	var p report.Progress
 	go func() {
 		defer pw.Close()
 		pw.Write(stream[:len(stream)-rest])
@@ -125,7 +127,7 @@ func TestStream_DumpRemovedBeforeTheEnd(t *testing.T) {
 		os.Remove(w.path("jit-100.dump"))
 		pw.Write(stream[len(stream)-rest+1:])
 	}()
-	sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: r, Output: w.opts.Output, Progress: &p})
+	sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: r, Output: w.opts.Output, Progress: &p})
 	if err != nil || !sum.Complete() || sum.Mappings != 2 || sum.Samples.Resolved != 2 || sum.Dumps[0].Path != w.path("jit-100.dump") {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Mappings = 2, Samples.Resolved = 2, the path of the dump", asJSON(sum), err)
 	}
@@ -138,7 +140,7 @@ func TestStream_OtherForms(t *testing.T) {
 	for _, name := range []string{"node-fp", "node-zstd"} {
 		dir := testrec.Unpack(t, name)
 		t.Chdir(dir)
-		opts := engine.Options{Input: "perf.data", Output: "file.data"}
+		opts := config.Options{Input: "perf.data", Output: "file.data"}
 		if _, err := engine.Run(t.Context(), opts); err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +165,7 @@ func TestStream_OtherForms(t *testing.T) {
 	if err := packer.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, packed.Bytes(), 777), Output: "out.data"})
+	sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, packed.Bytes(), 777), Output: "out.data"})
 	if err != nil || !sum.Complete() || sum.Mappings < 2000 || packed.Len() > len(stream)/2 {
 		t.Errorf("%d bytes: got %s, %v; want less than half of the pipe, no error, Mappings >= 2000", packed.Len(), asJSON(sum), err)
 	}
@@ -179,7 +181,7 @@ func TestStream_NoCopy(t *testing.T) {
 	}
 	defer null.Close()
 	t.Setenv("TMPDIR", filepath.Join(dir, "gone"))
-	for want, opts := range map[string]engine.Options{
+	for want, opts := range map[string]config.Options{
 		"cannot copy it to " + filepath.Join(dir, "gone") + ": no such file or directory; name another directory with the variable TMPDIR": {Output: "-", Stdout: null, DumpDirs: []string{dir}},
 		"there is no such directory": {Output: filepath.Join(dir, "out.data"), DumpDirs: []string{filepath.Join(dir, "gone")}},
 		"is a directory":             {Output: dir},
@@ -204,7 +206,7 @@ func TestStream_DumpGone(t *testing.T) {
 	}
 	defer out.Close()
 	stream := read(t, "perf.pipe.data")
-	sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, stream, 5000), Output: "-", Stdout: out})
+	sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream, 5000), Output: "-", Stdout: out})
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "jit-9960.dump is gone") || !bytes.Equal(read(t, "out.pipe"), stream) {
 		t.Errorf("got %s, %v; want one problem, and the same recording", asJSON(sum), err)
 	}
@@ -215,7 +217,7 @@ func TestStream_Cut(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	t.Chdir(dir)
 	stream := read(t, "perf.pipe.data")
-	sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, stream[:len(stream)-5], 5000), Output: "out.data"})
+	sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream[:len(stream)-5], 5000), Output: "out.data"})
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "it ends inside a record") || sum.Mappings < 2000 {
 		t.Errorf("got %s, %v; want no error, one problem of its end, Mappings >= 2000", asJSON(sum), err)
 	}
@@ -257,11 +259,11 @@ func TestStream_Empty(t *testing.T) {
 	out := filepath.Join(dir, "out.data")
 	put(t, out, []byte("there before"))
 	for _, n := range []int{0, 8, 16, 26, 39} {
-		if _, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, stream[:n], 100), Output: out}); err == nil {
+		if _, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream[:n], 100), Output: out}); err == nil {
 			t.Errorf("%d bytes are a recording", n)
 		}
 		put(t, filepath.Join(dir, "short.data"), stream[:n])
-		if _, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "short.data"), Output: out}); err == nil {
+		if _, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "short.data"), Output: out}); err == nil {
 			t.Errorf("%d bytes in a file are a recording", n)
 		}
 	}
@@ -359,7 +361,7 @@ func TestStream_HeaderThereAndBack(t *testing.T) {
 	}
 	eachRaw(t, filepath.Join(dir, "perf.data"), func(rec []byte) { stream = append(stream, rec...) })
 	out := filepath.Join(dir, "out.data")
-	sum, err := engine.Run(t.Context(), engine.Options{Input: "-", Stdin: feed(t, stream, 3000), Output: out})
+	sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream, 3000), Output: out})
 	if err != nil || !sum.Complete() || sum.Mappings < 2000 {
 		t.Fatalf("got %s, %v; want no error, nothing missing, Mappings >= 2000", asJSON(sum), err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -171,7 +172,7 @@ func TestUnwindTables_Invalid(t *testing.T) {
 		w.mark(100, 10, "jit-100.dump")
 		u := unwinding(len(code), false)
 		spoil(u.Data)
-		w.opts.CFI = engine.CFIAlways
+		w.opts.CFI = config.CFIAlways
 		w.dump("jit-100.dump", x86(100), timed{20, u}, load(20, 100, 1, 0x10000, "function", code))
 		w.expect(100, 100, 0x10004, "function+0x4")
 		sum, err := w.run()
@@ -183,7 +184,7 @@ func TestUnwindTables_Invalid(t *testing.T) {
 		}
 		t.Logf("%s: %s", want, sum.Problems[0].Text)
 		w.resolve(w.opts.Output)
-		w.opts.CFI = engine.CFINever
+		w.opts.CFI = config.CFINever
 		if sum, err = w.run(); err != nil || sum.Dumps[0].Unwind.Derived != 0 {
 			t.Errorf("%s without: %+v, %v", want, sum, err)
 		}
@@ -196,7 +197,7 @@ func TestUnwindTables_NothingElseThere(t *testing.T) {
 	for _, name := range []string{"node-dwarf", "php-dwarf", "toyjit-dwarf"} {
 		dir := testrec.Place(t, name)
 		out := filepath.Join(dir, "out.data")
-		sum, err := engine.Run(t.Context(), engine.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: filepath.Join(dir, "objects")})
+		sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: filepath.Join(dir, "objects")})
 		if err != nil || !sum.Complete() {
 			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}

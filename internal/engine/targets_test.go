@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -126,7 +127,7 @@ func TestSampled_AnnotateShowsTheSame(t *testing.T) {
 				for _, sampled := range []bool{false, true} {
 					output := filepath.Join(dir, fmt.Sprintf("%v-%v.data", bundle, sampled))
 					objects := filepath.Join(dir, fmt.Sprintf("objects-%v-%v", bundle, sampled))
-					_, err := engine.Run(t.Context(), engine.Options{
+					_, err := engine.Run(t.Context(), config.Options{
 						Input: filepath.Join(dir, "perf.data"), Output: output, Objects: objects,
 						DumpDirs: []string{dir}, Bundle: bundle, Sampled: sampled,
 					})

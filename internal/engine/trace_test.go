@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -220,7 +221,7 @@ func TestTrace_EveryForm(t *testing.T) {
 		t.Run(form.name+" to "+form.output, func(t *testing.T) {
 			dir := testrec.Unpack(t, form.name)
 			input, plain := filepath.Join(dir, form.input), filepath.Join(dir, "plain.data")
-			opts := engine.Options{Input: input, Output: plain}
+			opts := config.Options{Input: input, Output: plain}
 			if _, err := engine.Run(t.Context(), opts); err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -44,7 +46,7 @@ func stacks(t *testing.T, dir, perf, file string) (c stackCount) {
 }
 
 // recordStacks records a command with copies of stacks, and injects.
-func recordStacks(t *testing.T, env []string, args ...string) (dir string, sum *engine.Summary) {
+func recordStacks(t *testing.T, env []string, args ...string) (dir string, sum *report.Summary) {
 	t.Helper()
 	testrec.CanRecord(t)
 	dir = t.TempDir()
@@ -60,13 +62,13 @@ func recordStacks(t *testing.T, env []string, args ...string) (dir string, sum *
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(objects) })
-	sum, err = engine.Run(t.Context(), engine.Options{
+	sum, err = engine.Run(t.Context(), config.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: objects,
 	})
 	if err != nil || !sum.Complete() {
 		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
-	bundles, err := engine.Run(t.Context(), engine.Options{
+	bundles, err := engine.Run(t.Context(), config.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "bundle.data"), Objects: filepath.Join(dir, "bundles"), Bundle: true,
 	})
 	if err != nil || !bundles.Complete() {

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/formats"
 )
 
 // firstLines returns a log up to the line of the first optimized function with inlined calls.
@@ -49,9 +50,9 @@ func TestV8Log_Copies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum := runLog(t, dir, "both", func(o *engine.Options) {
+		sum := runLog(t, dir, "both", func(o *config.Options) {
 			if c.named {
-				o.SideFiles = []engine.SideFile{{Kind: engine.KindV8Log, Path: filepath.Join(dir, c.name)}}
+				o.SideFiles = []config.SideFile{{Kind: formats.V8Log, Path: filepath.Join(dir, c.name)}}
 			}
 		})
 		if d := sum.Dumps[0]; !sum.Complete() || len(d.Logs) != c.logs || d.Inlining != 4 || d.Unlogged != 0 {
@@ -95,7 +96,7 @@ func TestV8Log_NamesAndPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, dirs := range [][]string{nil, {elsewhere}} {
-			sum := runLog(t, dir, "out", func(o *engine.Options) { o.DumpDirs = dirs })
+			sum := runLog(t, dir, "out", func(o *config.Options) { o.DumpDirs = dirs })
 			if d := sum.Dumps[0]; !sum.Complete() || len(d.Logs) != len(dirs) || len(dirs) > 0 && d.Logs[0].Path != filepath.Join(elsewhere, name) {
 				t.Errorf("%s, directories %v: got %s; want the log in them, nothing missing", name, dirs, asJSON(sum))
 			}

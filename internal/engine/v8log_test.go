@@ -12,7 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -65,9 +68,9 @@ func placeSample(t *testing.T, sample, log string) (dir string) {
 }
 
 // runLog injects the recording of placeLog.
-func runLog(t *testing.T, dir, name string, change func(*engine.Options)) *engine.Summary {
+func runLog(t *testing.T, dir, name string, change func(*config.Options)) *report.Summary {
 	t.Helper()
-	opts := engine.Options{
+	opts := config.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, name+".data"), Objects: filepath.Join(dir, name),
 	}
 	if change != nil {
@@ -143,12 +146,12 @@ func TestV8Log_EveryForm(t *testing.T) {
 	dir := placeLog(t, "isolate-0x27989f80-8649-v8.log")
 	for _, c := range []struct {
 		name   string
-		change func(*engine.Options)
+		change func(*config.Options)
 	}{
 		{"plain", nil},
-		{"dwarf4", func(o *engine.Options) { o.DWARF = 4 }},
-		{"bundle", func(o *engine.Options) { o.Bundle = true }},
-		{"sampled", func(o *engine.Options) { o.Sampled = true }},
+		{"dwarf4", func(o *config.Options) { o.DWARF = 4 }},
+		{"bundle", func(o *config.Options) { o.Bundle = true }},
+		{"sampled", func(o *config.Options) { o.Sampled = true }},
 	} {
 		sum := runLog(t, dir, c.name, c.change)
 		if logs := sum.Dumps[0].Logs; len(logs) != 1 || logs[0].Optimized != 11 || logs[0].Paired != 11 || !sum.Complete() || sum.Dumps[0].Inlining != 4 {
@@ -168,9 +171,9 @@ func TestV8Log_Named(t *testing.T) {
 	if sum := runLog(t, dir, "without", nil); sum.Dumps[0].Inlining != 0 || sum.Dumps[0].Logs != nil {
 		t.Errorf("got %s; want no inlined calls", asJSON(sum))
 	}
-	name := func(path string, pid uint32) func(*engine.Options) {
-		return func(o *engine.Options) {
-			o.SideFiles = []engine.SideFile{{Kind: engine.KindV8Log, Path: filepath.Join(dir, path), PID: pid}}
+	name := func(path string, pid uint32) func(*config.Options) {
+		return func(o *config.Options) {
+			o.SideFiles = []config.SideFile{{Kind: formats.V8Log, Path: filepath.Join(dir, path), PID: pid}}
 		}
 	}
 	for _, pid := range []uint32{0, 8649} {
@@ -182,7 +185,7 @@ func TestV8Log_Named(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{"link.log": "symbolic link", "none.log": "there is no such file", "perf.data": "not a log of V8"} {
-		opts := engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "bad.data")}
+		opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "bad.data")}
 		name(path, 0)(&opts)
 		if _, err := engine.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v; want %q", path, err, want)
@@ -228,8 +231,8 @@ func TestV8Log_OtherRunBesideRight(t *testing.T) {
 		if len(sum.Notes) != 1 || !strings.HasPrefix(sum.Notes[0], filepath.Join(dir, other)+": it is of another run: of its 17 optimized functions, 0 are in ") {
 			t.Errorf("%s: got notes %q; want that it is of another run", other, sum.Notes)
 		}
-		named := runLog(t, dir, "named", func(o *engine.Options) {
-			o.SideFiles = []engine.SideFile{{Kind: engine.KindV8Log, Path: filepath.Join(dir, other)}}
+		named := runLog(t, dir, "named", func(o *config.Options) {
+			o.SideFiles = []config.SideFile{{Kind: formats.V8Log, Path: filepath.Join(dir, other)}}
 		})
 		if len(named.Problems) != 1 || !strings.Contains(named.Problems[0].Text, "it is of another run") {
 			t.Errorf("%s, named: got problems %v; want that it is of another run", other, named.Problems)
@@ -253,14 +256,14 @@ func TestV8Log_WithoutCode(t *testing.T) {
 	if err := os.WriteFile(path, []byte(code), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found := runLog(t, dir, "found", func(o *engine.Options) { o.SourceMaps = true })
+	found := runLog(t, dir, "found", func(o *config.Options) { o.SourceMaps = true })
 	for i, want := range []string{path + ": it has no positions of code, and is left out; V8 writes them with --log-code --log-source-code", "has no effect: source maps are found by V8's log, and none is used"} {
 		if !found.Complete() || len(found.Notes) != 2 || !strings.HasSuffix(found.Notes[i], want) {
 			t.Errorf("with --log-code only: got %s; want nothing missing, a note %q", asJSON(found), want)
 		}
 	}
-	sum := runLog(t, dir, "named", func(o *engine.Options) {
-		o.SideFiles = []engine.SideFile{{Kind: engine.KindV8Log, Path: path}}
+	sum := runLog(t, dir, "named", func(o *config.Options) {
+		o.SideFiles = []config.SideFile{{Kind: formats.V8Log, Path: path}}
 	})
 	const want = "it has no positions of code; its inlined calls are missing; record with --log-code --log-source-code"
 	if len(sum.Problems) != 1 || !strings.HasSuffix(sum.Problems[0].String(), want) {
@@ -297,9 +300,9 @@ func TestV8Log_Progress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p engine.Progress
-	var got engine.ProgressState
-	runLog(t, dir, "out", func(o *engine.Options) {
+	var p report.Progress
+	var got report.ProgressState
+	runLog(t, dir, "out", func(o *config.Options) {
 		o.Progress = &p
 		o.Log = func(_ int, line string) {
 			if line == "described: 1 logs" {
@@ -307,7 +310,7 @@ func TestV8Log_Progress(t *testing.T) {
 			}
 		}
 	})
-	if want := (engine.ProgressState{Phase: engine.PhaseLogs, Done: st.Size(), Total: st.Size()}); got != want {
+	if want := (report.ProgressState{Phase: report.PhaseLogs, Done: st.Size(), Total: st.Size()}); got != want {
 		t.Errorf("got %+v; want %+v", got, want)
 	}
 }
@@ -334,7 +337,7 @@ func TestV8Log_ChangesDuringRun(t *testing.T) {
 		dir := placeLog(t, name)
 		plain := runLog(t, dir, "before", nil)
 		var failed error
-		sum := runLog(t, dir, "out", func(o *engine.Options) {
+		sum := runLog(t, dir, "out", func(o *config.Options) {
 			o.Log = func(_ int, line string) {
 				if line != "described: 1 logs" {
 					return

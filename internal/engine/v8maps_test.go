@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -108,11 +108,11 @@ func TestV8Maps_AsOtherDecoder(t *testing.T) {
 	for _, sample := range []string{"mapped-node20", "mapped-node25"} {
 		dir := placeMapped(t, sample)
 		runLog(t, dir, "plain", nil)
-		sum := runLog(t, dir, "mapped", func(o *engine.Options) { o.SourceMaps = true })
+		sum := runLog(t, dir, "mapped", func(o *config.Options) { o.SourceMaps = true })
 		if len(sum.Problems) > 0 {
 			t.Errorf("%s: got problems %v; want none", sample, sum.Problems)
 		}
-		runLog(t, dir, "bundled", func(o *engine.Options) { o.SourceMaps, o.Bundle = true, true })
+		runLog(t, dir, "bundled", func(o *config.Options) { o.SourceMaps, o.Bundle = true, true })
 		for _, symbol := range []string{"JS:*s /tmp/v8log-mapped/dist/bundle.js:1:309", "JS:*'s /tmp/v8log-mapped/inline/bundle.js:1:309"} {
 			got, want := inlinedCalls(t, filepath.Join(dir, "bundled"), symbol), inlinedCalls(t, filepath.Join(dir, "mapped"), symbol)
 			if slices.Sort(got); !slices.Equal(got, sortedCopy(want)) {
@@ -170,7 +170,7 @@ func TestV8Maps_SourcesContent(t *testing.T) {
 	for _, sample := range []string{"mapped-node20", "mapped-node25"} {
 		dir := placeMapped(t, sample)
 		src := filepath.Join(dir, "src")
-		runLog(t, dir, "out", func(o *engine.Options) { o.SourceMaps, o.Sources = true, src })
+		runLog(t, dir, "out", func(o *config.Options) { o.SourceMaps, o.Sources = true, src })
 		for file, want := range map[string]string{
 			"main.ts": "function advance(position: Vec, dt: number): Vec {\n", "vec.ts": "  scale(factor: number): Vec {\n",
 		} {
@@ -201,7 +201,7 @@ func TestV8Maps_CallInAnotherFile(t *testing.T) {
 	dir := placeMapped(t, "mapped-node20")
 	put(t, filepath.Join(dir, "bundle.js.map"), []byte(`{"version":3,"sources":["a.ts","b.ts"],"names":[],"mappings":"AAAA,gUCAA"}`))
 	runLog(t, dir, "plain", nil)
-	runLog(t, dir, "mapped", func(o *engine.Options) { o.SourceMaps = true })
+	runLog(t, dir, "mapped", func(o *config.Options) { o.SourceMaps = true })
 	symbol := "JS:*s /tmp/v8log-mapped/dist/bundle.js:1:309"
 	llvm := testrec.Symbolizers(t)[2]
 	calls := 0
@@ -260,7 +260,7 @@ func TestV8Maps_Unusable(t *testing.T) {
 				t.Fatal(err)
 			}
 			runLog(t, dir, "plain", nil)
-			sum := runLog(t, dir, "mapped", func(o *engine.Options) { o.SourceMaps = true })
+			sum := runLog(t, dir, "mapped", func(o *config.Options) { o.SourceMaps = true })
 			messages := fmt.Sprint(sum.Notes)
 			if want := "/tmp/v8log-mapped/dist/bundle.js: its source map /tmp/v8log-mapped/dist/bundle.js.map is in no file; places there are not mapped"; c.problem == "" && !strings.Contains(messages, want) {
 				t.Errorf("got notes %s; want %q", messages, want)
@@ -319,7 +319,7 @@ func TestV8Maps_FilesOfOthers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			sum := runLog(t, dir, "mapped", func(o *engine.Options) { o.SourceMaps, o.DumpDirs = true, []string{inside} })
+			sum := runLog(t, dir, "mapped", func(o *config.Options) { o.SourceMaps, o.DumpDirs = true, []string{inside} })
 			if got := fmt.Sprint(sum.Problems); c.problem == "" && len(sum.Problems) > 0 || !strings.Contains(got, c.problem) {
 				t.Errorf("got problems %s; want %q", got, c.problem)
 			}

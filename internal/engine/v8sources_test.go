@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -40,9 +40,9 @@ func objectsOf(t *testing.T, dir, symbol string) (paths []string) {
 }
 
 // sourcesRun injects the sample with its sources.
-func sourcesRun(t *testing.T, change func(*engine.Options)) (dir string) {
+func sourcesRun(t *testing.T, change func(*config.Options)) (dir string) {
 	dir = placeSample(t, "sources", "isolate-0x27989f80-8649-v8.log")
-	sum := runLog(t, dir, "out", func(o *engine.Options) {
+	sum := runLog(t, dir, "out", func(o *config.Options) {
 		o.Sources = filepath.Join(dir, "src")
 		if change != nil {
 			change(o)
@@ -121,7 +121,7 @@ func TestV8Sources_FilesThatExist(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(src, "node/path.js"), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	change := func(o *engine.Options) { o.Sources = src }
+	change := func(o *config.Options) { o.Sources = src }
 	runLog(t, dir, "out", change)
 	before := tree(t, src)
 	runLog(t, dir, "again", change)
@@ -139,7 +139,7 @@ func TestV8Sources_FilesThatExist(t *testing.T) {
 // LLVM's tools read texts in objects, without the files. Evaluated code has one name.
 func TestV8Sources_Embedded(t *testing.T) {
 	symbolizer := testrec.Tool(t, "llvm-symbolizer")
-	dir := sourcesRun(t, func(o *engine.Options) { o.Sources, o.EmbedSources = "", true })
+	dir := sourcesRun(t, func(o *config.Options) { o.Sources, o.EmbedSources = "", true })
 	for i, want := range []string{"s += (i * 3) % b;", "s += i % b;"} {
 		object := objectsOf(t, filepath.Join(dir, "out"), "JS:* :1:20")[i]
 		if out := testrec.Run(t, dir, symbolizer, "--obj="+object, "--print-source-context-lines=7", "0xa7"); !strings.Contains(out, want) {

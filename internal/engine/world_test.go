@@ -15,7 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 	"github.com/jitinject/jitinject/perfdata"
@@ -28,7 +30,7 @@ type world struct {
 	*testrec.Recording
 	t     *testing.T
 	dir   string
-	opts  engine.Options
+	opts  config.Options
 	wants []want
 	newer bool // not every perf reads such recordings
 }
@@ -43,7 +45,7 @@ func newWorld(t *testing.T) *world {
 	dir := t.TempDir()
 	return &world{
 		Recording: testrec.NewRecording(), t: t, dir: dir,
-		opts: engine.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")},
+		opts: config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")},
 	}
 }
 
@@ -113,7 +115,7 @@ func x86(pid uint32) jitdump.Header {
 }
 
 // run injects.
-func (w *world) run() (*engine.Summary, error) {
+func (w *world) run() (*report.Summary, error) {
 	w.t.Helper()
 	w.Write(w.t, w.opts.Input)
 	sum, err := engine.Run(context.Background(), w.opts)
@@ -128,7 +130,7 @@ func (w *world) run() (*engine.Summary, error) {
 }
 
 // check injects, which must leave nothing out, and asks about all samples.
-func (w *world) check() *engine.Summary {
+func (w *world) check() *report.Summary {
 	w.t.Helper()
 	sum, err := w.run()
 	if err != nil {
@@ -144,7 +146,7 @@ func (w *world) check() *engine.Summary {
 }
 
 // checkCount compares how many samples should be in functions with what the summary says.
-func (w *world) checkCount(sum *engine.Summary) {
+func (w *world) checkCount(sum *report.Summary) {
 	w.t.Helper()
 	want := int64(0)
 	for _, s := range w.wants {
@@ -391,7 +393,7 @@ func (m *mappings) symbol(t testing.TB, s want) string {
 }
 
 // injectAgain runs without writing the recording.
-func injectAgain(w *world) (*engine.Summary, error) { return engine.Run(context.Background(), w.opts) }
+func injectAgain(w *world) (*report.Summary, error) { return engine.Run(context.Background(), w.opts) }
 
 // eachRaw calls f with the bytes of every record of a file.
 func eachRaw(t testing.TB, path string, f func([]byte)) {

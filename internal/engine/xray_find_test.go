@@ -14,9 +14,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -105,7 +107,7 @@ func TestXRay_ProcessToldByThreads(t *testing.T) {
 				test.change(b)
 			}
 		})
-		sum := xrayed(t, dir, func(o *engine.Options) {
+		sum := xrayed(t, dir, func(o *config.Options) {
 			if test.pid != 0 {
 				o.PID = pid
 			}
@@ -160,19 +162,19 @@ func TestXRay_ProgramFound(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name    string
-		change  func(t *testing.T, dir string, o *engine.Options)
+		change  func(t *testing.T, dir string, o *config.Options)
 		problem string
 	}{
-		{"there", func(*testing.T, string, *engine.Options) {}, ""},
-		{"named", func(t *testing.T, dir string, o *engine.Options) { o.Programs = []string{gone(t, dir)} }, ""},
-		{"in a directory for dumps", func(t *testing.T, dir string, o *engine.Options) { o.DumpDirs = []string{filepath.Dir(gone(t, dir))} }, ""},
-		{"gone", func(t *testing.T, dir string, o *engine.Options) { gone(t, dir) }, "calls: the program is not there any more; name the program, of the build that was recorded, with `Options.Programs = FILE`"},
-		{"rebuilt", func(t *testing.T, dir string, o *engine.Options) { rebuilt(t, filepath.Join(dir, "calls")) }, "this is another build than the one that was recorded; name"},
-		{"another build named", func(t *testing.T, dir string, o *engine.Options) {
+		{"there", func(*testing.T, string, *config.Options) {}, ""},
+		{"named", func(t *testing.T, dir string, o *config.Options) { o.Programs = []string{gone(t, dir)} }, ""},
+		{"in a directory for dumps", func(t *testing.T, dir string, o *config.Options) { o.DumpDirs = []string{filepath.Dir(gone(t, dir))} }, ""},
+		{"gone", func(t *testing.T, dir string, o *config.Options) { gone(t, dir) }, "calls: the program is not there any more; name the program, of the build that was recorded, with `Options.Programs = FILE`"},
+		{"rebuilt", func(t *testing.T, dir string, o *config.Options) { rebuilt(t, filepath.Join(dir, "calls")) }, "this is another build than the one that was recorded; name"},
+		{"another build named", func(t *testing.T, dir string, o *config.Options) {
 			o.Programs = []string{gone(t, dir)}
 			rebuilt(t, o.Programs[0])
 		}, "moved/calls: this is another build than the one that was recorded; name"},
-		{"without XRay", func(t *testing.T, dir string, o *engine.Options) {
+		{"without XRay", func(t *testing.T, dir string, o *config.Options) {
 			path := filepath.Join(dir, "calls")
 			file, err := os.ReadFile(path)
 			if err == nil {
@@ -186,7 +188,7 @@ func TestXRay_ProgramFound(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := testrec.Place(t, "xray-emulated")
 			_, all, _ := xrayTruth(t, dir)
-			sum := xrayed(t, dir, func(o *engine.Options) { test.change(t, dir, o) })
+			sum := xrayed(t, dir, func(o *config.Options) { test.change(t, dir, o) })
 			switch {
 			case test.problem != "":
 				if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) || len(sum.Traces) != 0 {
@@ -207,25 +209,25 @@ func TestXRay_ProgramWithoutBuildID(t *testing.T) {
 		name      string
 		id        uint32 // of the function in the trace
 		length    uint64 // of the mapping, too much
-		change    func(t *testing.T, program string, o *engine.Options)
+		change    func(t *testing.T, program string, o *config.Options)
 		unchecked bool
 		problem   string
 	}{
 		{name: "there"},
 		{name: "rebuilt", change: replaceProgram, problem: "calls: this is another build than the one that was recorded; name"},
-		{name: "rebuilt, and named", change: func(t *testing.T, program string, o *engine.Options) {
+		{name: "rebuilt, and named", change: func(t *testing.T, program string, o *config.Options) {
 			replaceProgram(t, program, o)
 			o.Programs = []string{program}
 		}, unchecked: true},
-		{name: "rebuilt, and named, without one of its functions", id: 4000, change: func(t *testing.T, program string, o *engine.Options) {
+		{name: "rebuilt, and named, without one of its functions", id: 4000, change: func(t *testing.T, program string, o *config.Options) {
 			replaceProgram(t, program, o)
 			o.Programs = []string{program}
 		}, problem: "this is another build than the one that was recorded: the trace has a function 4000, and this program has 12; name"},
-		{name: "named, and shorter", length: 0x5000, change: func(t *testing.T, program string, o *engine.Options) {
+		{name: "named, and shorter", length: 0x5000, change: func(t *testing.T, program string, o *config.Options) {
 			replaceProgram(t, program, o)
 			o.Programs = []string{program}
 		}, problem: "its code is not as long as what was mapped; name"},
-		{name: "a copy of what is gone", change: func(t *testing.T, program string, o *engine.Options) {
+		{name: "a copy of what is gone", change: func(t *testing.T, program string, o *config.Options) {
 			replaceProgram(t, program, o)
 			dir := filepath.Join(filepath.Dir(program), "copies")
 			if err := os.Mkdir(dir, 0o700); err != nil {
@@ -262,7 +264,7 @@ func TestXRay_ProgramWithoutBuildID(t *testing.T) {
 				xw.Function(xrayfdr.Exit, 1, 1005)
 				xw.Function(xrayfdr.Enter, max(test.id, 1), 1010)
 			}))
-			w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindXRay, Path: w.path("xray.log")}}
+			w.opts.SideFiles = []config.SideFile{{Kind: formats.XRay, Path: w.path("xray.log")}}
 			if test.change != nil {
 				test.change(t, program, &w.opts)
 			}
@@ -282,7 +284,7 @@ func TestXRay_ProgramWithoutBuildID(t *testing.T) {
 }
 
 // replaceProgram puts another file into a program's place, as a linker does.
-func replaceProgram(t *testing.T, program string, _ *engine.Options) {
+func replaceProgram(t *testing.T, program string, _ *config.Options) {
 	t.Helper()
 	file, err := os.ReadFile(program)
 	if err == nil {
@@ -310,7 +312,7 @@ func TestXRay_UnusableOptions(t *testing.T) {
 		{[]string{dir + "/xray-log.calls"}, []string{dir + "/perf.data"}, "perf.data\"`: it is no ELF file"},
 		{[]string{dir + "/xray-log.calls"}, []string{"/bin/sh"}, "/bin/sh\"`: it has no section xray_instr_map: it was not built with -fxray-instrument"},
 	} {
-		_, err := engine.Run(context.Background(), engine.Options{Input: dir + "/perf.data", Output: dir + "/out.data", SideFiles: traces(test.xray), Programs: test.binary})
+		_, err := engine.Run(context.Background(), config.Options{Input: dir + "/perf.data", Output: dir + "/out.data", SideFiles: traces(test.xray), Programs: test.binary})
 		if err == nil || !strings.Contains(err.Error(), test.error) {
 			t.Errorf("for %v, %v: got %v; want an error with %q", test.xray, test.binary, err, test.error)
 		}
@@ -322,8 +324,8 @@ func TestXRay_UnusableOptions(t *testing.T) {
 	if err := os.WriteFile(dir+"/xray-log.empty", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sum := xrayed(t, dir, func(o *engine.Options) {
-		o.SideFiles = append(o.SideFiles, engine.SideFile{Kind: engine.KindXRay, Path: dir + "/xray-log.empty"})
+	sum := xrayed(t, dir, func(o *config.Options) {
+		o.SideFiles = append(o.SideFiles, config.SideFile{Kind: formats.XRay, Path: dir + "/xray-log.empty"})
 	})
 	if len(sum.Traces) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "xray-log.empty: ") {
 		t.Errorf(`got %v, %+v; want 1 trace, 1 problem, Problems[0] with "xray-log.empty: "`, sum.Problems, sum.Traces)
@@ -360,9 +362,9 @@ func TestXRay_PIDNamespace(t *testing.T) {
 }
 
 // traces returns traces of XRay as side files.
-func traces(paths []string) (files []engine.SideFile) {
+func traces(paths []string) (files []config.SideFile) {
 	for _, path := range paths {
-		files = append(files, engine.SideFile{Kind: engine.KindXRay, Path: path})
+		files = append(files, config.SideFile{Kind: formats.XRay, Path: path})
 	}
 	return files
 }

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -24,7 +26,7 @@ func madeXRay(t *testing.T, w *world, header xrayfdr.Header, write func(*xraygen
 	w.Sample(100, 1000, 0x103000)
 	w.Sample(100, 3000, 0x103000)
 	put(t, w.path("xray.log"), xrayOf(t, header, write))
-	w.opts.SideFiles, w.opts.Programs = []engine.SideFile{{Kind: engine.KindXRay, Path: w.path("xray.log")}}, []string{program}
+	w.opts.SideFiles, w.opts.Programs = []config.SideFile{{Kind: formats.XRay, Path: w.path("xray.log")}}, []string{program}
 }
 
 // madeXRayLength is how long the code of that program is mapped.
@@ -63,7 +65,7 @@ func TestXRay_TimeConvRecord(t *testing.T) {
 		xw.Function(xrayfdr.Exit, 2, 900)
 	})
 	sum, err := w.run()
-	if err != nil || !sum.Complete() || sum.Traces[0].Clock.Kind != engine.ClockTSC {
+	if err != nil || !sum.Complete() || sum.Traces[0].Clock.Kind != report.ClockTSC {
 		t.Fatalf("got %v, %s; want no error, nothing missing, Traces[0].Clock.Kind = ClockTSC", err, asJSON(sum))
 	}
 	for _, perf := range testrec.Perfs(t) {
@@ -143,7 +145,7 @@ func TestXRay_SeveralFiles(t *testing.T) {
 		xw.Function(xrayfdr.Exit, 1, 2020)
 		xw.Function(xrayfdr.Exit, 2, 2030)
 	}))
-	w.opts.SideFiles = []engine.SideFile{{Kind: engine.KindXRay, Path: w.path("second.log")}, {Kind: engine.KindXRay, Path: w.path("xray.log")}}
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.XRay, Path: w.path("second.log")}, {Kind: formats.XRay, Path: w.path("xray.log")}}
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Calls != 3 || sum.Traces[0].Unmatched+sum.Traces[0].Inferred != 0 || sum.Traces[0].XRay.More != 1 {
 		t.Fatalf("got %v, %s; want no error, nothing missing, 1 trace, Traces[0].Calls = 3, Traces[0].Unmatched+Traces[0].Inferred = 0, Traces[0].XRay.More = 1", err, asJSON(sum))
@@ -256,7 +258,7 @@ func TestXRay_TraceNotNamed(t *testing.T) {
 		if err := os.Rename(filepath.Join(dir, "xray-log.calls"), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
-		sum := xrayed(t, dir, func(o *engine.Options) { o.SideFiles = nil })
+		sum := xrayed(t, dir, func(o *config.Options) { o.SideFiles = nil })
 		if len(sum.Notes) != want || want > 0 && !strings.Contains(sum.Notes[0], fmt.Sprintf("Kind: xray, Path: %q}", filepath.Join(dir, name))) {
 			t.Errorf("%s: got notes %q; want %d, of which the first names the file", name, sum.Notes, want)
 		}

@@ -15,17 +15,20 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
 
 // xrayed puts the trace in a directory into the recording there.
-func xrayed(t *testing.T, dir string, change func(*engine.Options)) *engine.Summary {
+func xrayed(t *testing.T, dir string, change func(*config.Options)) *report.Summary {
 	t.Helper()
-	opts := engine.Options{
-		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), SideFiles: []engine.SideFile{{Kind: engine.KindXRay, Path: filepath.Join(dir, "xray-log.calls")}},
+	opts := config.Options{
+		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), SideFiles: []config.SideFile{{Kind: formats.XRay, Path: filepath.Join(dir, "xray-log.calls")}},
 	}
 	if change != nil {
 		change(&opts)
@@ -128,7 +131,7 @@ func checkXRay(t *testing.T, dir string) {
 	if int(s.Calls) != all || int(s.Inferred) != 2*thrown || int(s.Notes) != count["telling"] || s.Threads != 2 || s.Unmatched+s.Gaps+s.Backward+s.TooDeep+s.Late != 0 {
 		t.Errorf("%d calls, %d exceptions, %d notes: %+v", all, thrown, count["telling"], s)
 	}
-	if s.Event != "xray" || s.Clock.Kind != engine.ClockMonotonic || s.XRay == nil || filepath.Base(s.XRay.Program) != "calls" || s.XRay.Functions != len(count) {
+	if s.Event != "xray" || s.Clock.Kind != report.ClockMonotonic || s.XRay == nil || filepath.Base(s.XRay.Program) != "calls" || s.XRay.Functions != len(count) {
 		t.Errorf(`got %+v, %+v; want Event = "xray", Clock.Kind = ClockMonotonic, XRay not nil, filepath.Base(s.XRay.Program) = "calls", XRay.Functions = %v`, s, s.XRay, len(count))
 	}
 	account := accountOf(t, dir)
