@@ -223,7 +223,7 @@ func TestVerifyCommand_CutDump(t *testing.T) {
 	}
 }
 
-// A preview looks for dumps where an injection does. What it advises works when it is typed.
+// A preview looks for dumps where an injection does. Its advice is a command that works when typed.
 func TestVerifyCommand_DumpElsewhere(t *testing.T) {
 	dir := testrec.Place(t, "toyjit")
 	dump := testrec.Dumps(t, dir)[0]

@@ -59,7 +59,7 @@ type present struct {
 
 // at returns the programs that share the file at a time.
 func (p *present) at(time uint64) []recording.Sharer {
-	since := p.UpTo(time) // of which some have ended
+	since := p.UpTo(time) // some of these have ended
 	p.there = append(p.there, since[p.next:]...)
 	p.next = len(since)
 	p.there = slices.DeleteFunc(p.there, func(sharer recording.Sharer) bool { return sharer.Until <= time })

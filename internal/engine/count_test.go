@@ -47,9 +47,8 @@ func shownByPerf(t *testing.T, dir, perf, result string) map[uint32]report.JitSa
 	return shown
 }
 
-// What the summary says of samples is what perf shows, of recordings of each form, whole and with the
-// last eighth of their dumps missing. The gate compares samples in functions for the other recordings
-// and layouts.
+// The summary counts samples as perf shows them, for recordings of each form, with whole dumps and with dumps
+// that lack their last eighth. The gate compares samples in functions for the other recordings and layouts.
 func TestSampleCount_AsPerfShows(t *testing.T) {
 	perf := testrec.Tool(t, "perf")
 	for _, in := range []struct {

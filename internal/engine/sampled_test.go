@@ -20,7 +20,7 @@ import (
 )
 
 // With --sampled, objects are those that the default has, or where stacks are unwound and neighbours
-// share objects, the same functions. What perf shows of them, the gate compares.
+// share objects, the same functions. The gate compares what perf shows of them.
 func TestSampled_ObjectsOfDefault(t *testing.T) {
 	for _, in := range []struct{ recording, file string }{
 		{"node-fp", "perf.data"}, {"node-forks", "perf.data"}, {"node-threads", "perf.data.dir"}, {"node-pipe", "perf.pipe.data"},

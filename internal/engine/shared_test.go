@@ -28,7 +28,8 @@ func workers(t *testing.T, pids ...uint32) *world {
 	return w
 }
 
-// What one worker compiles into shared memory, all have, and those that are forked later.
+// A function that one worker compiles into shared memory is in all workers, also in those that are forked
+// later.
 func TestShared_WorkersRunEachOthersCode(t *testing.T) {
 	w := workers(t, 101, 102)
 	for _, pid := range []uint32{100, 101, 102} {

@@ -296,7 +296,7 @@ func (w *world) refuses(words ...string) {
 	}
 }
 
-// A refusal keeps the recording, which nobody could read from the pipe again.
+// A refusal keeps the recording, because it cannot be read from the pipe again.
 func TestStream_StrictKeepsRecording(t *testing.T) {
 	w := ready(t)
 	w.Marker(200, 1000, w.path("jit-200.dump")) // there is no such dump

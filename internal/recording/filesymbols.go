@@ -112,7 +112,7 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 			s.ranges = append(s.ranges, addrs.Range{Lo: lo, Hi: lo + y.Size})
 		}
 	}
-	s.ranges = s.ranges.joined()
+	s.ranges = s.ranges.Joined()
 	return s
 }
 

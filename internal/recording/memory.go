@@ -168,7 +168,7 @@ func MemoryOf(processes []*Process) (all Ranges) {
 	for _, p := range processes {
 		all = append(all, p.Memory...)
 	}
-	return all.joined()
+	return all.Joined()
 }
 
 // MapsOf returns the executable mappings of several processes. all is false if some are not known.
@@ -186,17 +186,17 @@ func FilesOf(processes []*Process) (all Ranges) {
 	for _, p := range processes {
 		all = append(all, p.Files...)
 	}
-	return all.joined()
+	return all.Joined()
 }
 
 // ExecutableOf returns the executable memory and the executable parts of files of several
 // processes.
 func ExecutableOf(processes []*Process) Ranges {
-	return append(MemoryOf(processes), FilesOf(processes)...).joined()
+	return append(MemoryOf(processes), FilesOf(processes)...).Joined()
 }
 
-// joined sorts ranges and joins those that overlap or meet, in place.
-func (rs Ranges) joined() Ranges {
+// Joined sorts ranges and joins those that overlap or meet, in place.
+func (rs Ranges) Joined() Ranges {
 	slices.SortFunc(rs, func(a, b addrs.Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	n := 0
 	for _, r := range rs {
@@ -218,7 +218,7 @@ func ExactRanges(maps []FileMap, keep func(*FileMap) bool) (rs Ranges) {
 			rs = append(rs, addrs.Range{Lo: m.Lo, Hi: m.Hi})
 		}
 	}
-	return rs.joined()
+	return rs.Joined()
 }
 
 // Confidence is how sure it is that a file is the dump of some processes.

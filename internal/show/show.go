@@ -123,8 +123,8 @@ func File(w io.Writer, path string, opts *Options) error {
 	return nil
 }
 
-// open opens what was named, without waiting for anybody to write to it. What comes through a pipe is
-// copied to a file without a name: formats read back and forth.
+// open opens the named file. It does not wait for a writer of a FIFO. A pipe is copied to a file without a
+// name, because formats read back and forth.
 func (v *Viewer) open() (*sys.File, error) {
 	var f *sys.File
 	var err error

@@ -10,9 +10,9 @@
 // internal/formats/checks lists the formats with their checks, and makes the Verifier.
 //
 // The checks read with the codecs, with debug/elf and debug/dwarf, and by themselves. They share no
-// code with what writes objects or mappings: they are a second opinion on results. What an injection
-// reports anyway is not found a second time: what is wrong between a recording and its side files (package
-// printed shows that first), and quirks of dumps that the engine proves and fixes. Recordings and dumps are
+// code with what writes objects or mappings: they are a second opinion on results. They do
+// not repeat an injection's findings: faults between a recording and its side files, which package printed
+// shows first, and quirks of dumps that the engine proves and fixes. Recordings and dumps are
 // walked from front to back: what is kept of them are mappings and functions, and nothing for each record or
 // sample. No input makes a check panic.
 //

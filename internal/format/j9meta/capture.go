@@ -35,10 +35,10 @@ import (
 //	  user        true for a method of the user's program
 //	  lines       list of pairs [bytecode index, line], indexes growing; a line holds up to the next
 //
-// Addresses are strings, "0x7f8800001020", or numbers. What else there is, is passed over. The size of
+// Addresses are strings, "0x7f8800001020", or numbers. Other fields are ignored. The size of
 // pointers and the byte order are those with which startPC is where the metadata has it. Files are named
-// without a directory and lie beside the capture; those with code may be missing. A Capture is of the
-// caller alone.
+// without a directory and lie beside the capture; those with code may be missing. The caller owns a
+// Capture.
 type Capture struct {
 	Path     string // of the metadata
 	JSONPath string

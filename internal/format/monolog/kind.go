@@ -126,8 +126,8 @@ const (
 // LoadError in Info of metadata, before version 11: loading failed. Mono never wrote it.
 const LoadError = 8
 
-// What a KindJITHelper is, in Event.Helper, as versions from 14 on number it; the
-// reader makes the numbers of earlier ones, which begin at 1, the same.
+// These values of Event.Helper say what a KindJITHelper is for, as versions from 14 on number it. Earlier
+// versions count from 1; the reader subtracts that.
 const (
 	HelperMethod             = 0
 	HelperMethodTrampoline   = 1

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/recording"
 )
 
 // Where lines overlap, a later one counts: its code was written over the earlier one's. perf has no
@@ -109,7 +110,7 @@ func (m *Map) giveWay(better []jitcode.Event) {
 }
 
 // covered returns the addresses of events, in order and disjoint, and where their functions begin.
-func covered(events []jitcode.Event) (taken []addrs.Range, starts map[uint64]bool) {
+func covered(events []jitcode.Event) (taken recording.Ranges, starts map[uint64]bool) {
 	starts = make(map[uint64]bool, len(events))
 	for _, e := range events {
 		if e.Size > 0 {
@@ -117,15 +118,5 @@ func covered(events []jitcode.Event) (taken []addrs.Range, starts map[uint64]boo
 			taken = append(taken, addrs.Range{Lo: e.Addr, Hi: e.Addr + e.Size})
 		}
 	}
-	slices.SortFunc(taken, func(a, b addrs.Range) int { return cmp.Compare(a.Lo, b.Lo) })
-	n := 0
-	for _, r := range taken {
-		if n > 0 && r.Lo <= taken[n-1].Hi {
-			taken[n-1].Hi = max(taken[n-1].Hi, r.Hi)
-			continue
-		}
-		taken[n] = r
-		n++
-	}
-	return taken[:n], starts
+	return taken.Joined(), starts
 }

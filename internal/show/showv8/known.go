@@ -35,7 +35,7 @@ type known struct {
 	bytes     int                 // of both
 }
 
-// maxKnown bounds what is kept, in bytes. What comes later has no names.
+// maxKnown bounds the names that are kept, in bytes. Later functions have no names.
 const maxKnown = 64 << 20
 
 func newKnown() known {

@@ -7,7 +7,8 @@ import (
 	"github.com/jitinject/jitinject/internal/verify/jitted"
 )
 
-// What an injection takes for its objects, verify checks: else it would check nothing, and say that all is well.
+// verify checks all objects that an injection recognizes as its own. Otherwise it would check nothing, and
+// report no faults.
 func TestIsObject_AsRecordingsHaveIt(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/o/jitted-9-7.so": true, "/o/jitbundle-9-7-a.so": true, "/o/jitted-x.so": false, "/o/libjitted-9-7.so": false,
