@@ -9,6 +9,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/runtime/perfmap"
 )
 
 // Files are found by their first bytes and by where their functions lie. The summary says so.
@@ -91,6 +92,11 @@ func TestResolve_MapsOfForkedProcesses(t *testing.T) {
 		if err != nil || len(sum.Dumps) > 0 {
 			t.Errorf("%s: got %+v, %v; want no map used", name, sum, err)
 		}
+	}
+	named := []config.SideFile{{Kind: perfmap.Kind, Path: "testdata/forked-workers/perf-8.map"}}
+	sum, err := engine.Run(t.Context(), config.Options{Input: "testdata/forked-workers/perf.data", Output: filepath.Join(t.TempDir(), "out.data"), Force: true, SideFiles: named})
+	if err != nil || len(sum.Dumps) > 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "since a fork; name its process") {
+		t.Errorf("got %+v, %v; want that the map's process must be named", sum, err)
 	}
 }
 

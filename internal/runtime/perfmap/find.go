@@ -87,6 +87,9 @@ func namedMap(ctx context.Context, f *locate.Finder, n config.SideFile, named ma
 	}
 	if pid == 0 {
 		pid, err = ownerOf(f.Rec, n.Path, m)
+		if err == nil && !isAlone(f.Rec, pid) {
+			err = report.Advise(fmt.Errorf("it may be of process %d, or of one that shares its code since a fork", pid), "name its process: %s", report.MentionedSideFile(Kind, "PID", n.Path))
+		}
 		if err != nil {
 			found.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
 			return nil
