@@ -321,7 +321,7 @@ func TestStream_StrictKeepsRecording(t *testing.T) {
 	}
 	named := w.opts.Output
 	w.opts.Output, w.opts.Stdin, w.opts.Stdout = "-", feed(t, stream, 1000), into
-	_, err = w.run()
+	_, err = engine.Run(t.Context(), w.opts)
 	into.Close()
 	if written, _ := io.ReadAll(r); len(written) > 0 || err == nil || !strings.Contains(err.Error(), "jitinject.recording") {
 		t.Errorf("got %d bytes in the pipe, %v; want none, and the name of what is kept", len(written), err)
