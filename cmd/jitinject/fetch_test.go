@@ -1,7 +1,6 @@
 package main
 
 import (
-	"debug/elf"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
@@ -11,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/buildid"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -24,12 +23,16 @@ func serveObjects(t *testing.T, dir string) *httptest.Server {
 		t.Fatalf("got %d objects, %v; want some", len(paths), err)
 	}
 	for _, path := range paths {
-		f, err := elf.Open(path)
+		file, err := os.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		id := hex.EncodeToString([]byte(buildid.Of(f)))
-		f.Close()
+		f, err := elffile.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := hex.EncodeToString([]byte(f.BuildID()))
+		file.Close()
 		if objects[id], err = os.ReadFile(path); err != nil {
 			t.Fatal(err)
 		}

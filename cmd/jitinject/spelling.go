@@ -3,11 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"github.com/jitinject/jitinject/internal/nearest"
 	"io"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/jitinject/jitinject/internal/nearest"
 
 	"github.com/spf13/pflag"
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/elfcore"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/procmem"
 	"github.com/jitinject/jitinject/internal/quote"
@@ -41,7 +42,7 @@ type File struct {
 	Core *elfcore.Core
 	Live *procmem.Process
 
-	image *elf.File // a program or a shared object
+	image *elffile.File // a program or a shared object
 
 	file *sys.File   // nil for a process
 	more []*sys.File // further files that were read for it; they may be closed
@@ -187,7 +188,7 @@ func openCodeFile(path string) (*File, error) {
 		err = &damagedCore{err}
 	default:
 		f.Core = nil
-		if f.image, err = elf.NewFile(file); err != nil {
+		if f.image, err = elffile.Open(file); err != nil {
 			err = notELF(file)
 		} else if f.image.Type != elf.ET_DYN && f.image.Type != elf.ET_EXEC {
 			err = fmt.Errorf("it is an ELF file, but no program or shared object (%v)", f.image.Type)

@@ -66,11 +66,10 @@ type Process struct {
 // is used.
 func Open(src io.ReaderAt) (*Core, error) {
 	c := &Core{src: src}
-	h, err := c.header()
-	if err != nil {
+	if err := c.headers(); err != nil {
 		return nil, err
 	}
-	return c, c.programHeaders(h)
+	return c, nil
 }
 
 // End returns the offset at which the memory and the notes of the core end, according to its headers. A

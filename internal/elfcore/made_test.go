@@ -107,9 +107,9 @@ func (m *madeCore) bytes() []byte {
 			notes.Zeros(-len(part) & 3)
 		}
 	}
-	ehsize, phsize, shsize := ehdr64, phdr64, shdr64
+	ehsize, phsize, shsize := 64, 56, 64
 	if m.word() == 4 {
-		ehsize, phsize, shsize = ehdr32, phdr32, shdr32
+		ehsize, phsize, shsize = 52, 32, 40
 	}
 	count := 1 + len(m.segments)
 	offset := uint64(ehsize + phsize*count)
@@ -132,7 +132,7 @@ func (m *madeCore) bytes() []byte {
 	b.U16(uint16(ehsize))
 	b.U16(uint16(phsize))
 	if m.extended {
-		b.U16(extendedNumber)
+		b.U16(0xffff) // PN_XNUM
 	} else {
 		b.U16(uint16(count))
 	}

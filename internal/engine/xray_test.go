@@ -17,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
@@ -270,19 +271,20 @@ func checkTimeline(t *testing.T, dir, version string, samples []shownCall) {
 // xrayNames returns the functions of a program by number, without parameters.
 func xrayNames(t *testing.T, path string) (names []string) {
 	t.Helper()
-	f, err := os.Open(path)
+	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer file.Close()
+	f, err := elffile.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m, err := xraymap.Read(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	symbols, err := m.Names(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	symbols := m.Names(f)
 	for _, y := range symbols {
 		name, _, _ := strings.Cut(y.Name, "(")
 		names = append(names, name)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jitinject/jitinject/internal/buildid"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 )
 
 // check returns why a file of size bytes is not the object with a build id, or nil.
@@ -15,11 +15,11 @@ func check(file io.ReaderAt, size int64, id string) error {
 	if size == 0 {
 		return errors.New("the file is empty")
 	}
-	f, err := elf.NewFile(file)
+	f, err := elffile.Open(file)
 	if err != nil {
 		return errors.New("the file is no ELF file")
 	}
-	switch has := buildid.Of(f); {
+	switch has := f.BuildID(); {
 	case has == "":
 		return errors.New("the file has no build id")
 	case has != id:

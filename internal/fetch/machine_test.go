@@ -3,7 +3,6 @@ package fetch_test
 import (
 	"cmp"
 	"context"
-	"debug/elf"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -17,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/inject"
-	"github.com/jitinject/jitinject/internal/buildid"
 	"github.com/jitinject/jitinject/internal/fetch"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -45,12 +44,16 @@ func newMachine(t *testing.T, recording string, opts inject.Options) *machine {
 		t.Fatalf("got %d objects, %v; want some", len(objects), err)
 	}
 	for _, path := range objects {
-		f, err := elf.Open(path)
+		file, err := os.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		id := hex.EncodeToString([]byte(buildid.Of(f)))
-		f.Close()
+		f, err := elffile.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := hex.EncodeToString([]byte(f.BuildID()))
+		file.Close()
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/jitinject/jitinject/elfgen"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
@@ -17,7 +18,7 @@ import (
 
 // An Image is the file of a skeleton.
 type Image struct {
-	ELF  *elf.File
+	ELF  *elffile.File
 	Data io.ReaderAt // the same file
 	// Start is the address at which the file begins in memory, as a mapping of the functions says:
 	// its start less its offset.
@@ -28,9 +29,10 @@ type Image struct {
 var unwindSections = []string{".eh_frame_hdr", ".eh_frame"}
 
 // load returns the segment that holds all code of a region, and the region's offset in the file.
-func (g *Image) load(s Region) (p *elf.Prog, offset uint64, err error) {
+func (g *Image) load(s Region) (p *elffile.Prog, offset uint64, err error) {
 	offset = s.Low - g.Start
-	for _, p := range g.ELF.Progs {
+	for i := range g.ELF.Progs {
+		p := &g.ELF.Progs[i]
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && offset >= p.Off && offset-p.Off < p.Filesz && s.High-s.Low <= p.Filesz-(offset-p.Off) {
 			return p, offset, nil
 		}

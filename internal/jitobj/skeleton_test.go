@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -46,20 +47,16 @@ func TestSkeleton_LikeItsFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer file.Close()
-			f, err := elf.NewFile(file)
+			f, err := elffile.Open(file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			const start = 0x7f0000000000
 			at := map[string]uint64{} // offset in the file
 			vaddr := map[string]uint64{}
-			symbols, err := f.Symbols()
-			if err != nil {
-				t.Fatal(err)
-			}
 			text := f.Section(".text")
-			for _, s := range symbols {
-				at[s.Name], vaddr[s.Name] = s.Value-text.Addr+text.Offset, s.Value
+			for s := range f.Symbols(elf.SHT_SYMTAB) {
+				at[s.Name()], vaddr[s.Name()] = s.Value-text.Addr+text.Offset, s.Value
 			}
 			b, err := jitobj.NewBuilder(amd64, jitobj.Options{})
 			if err != nil {
@@ -94,7 +91,11 @@ func TestSkeleton_LikeItsFile(t *testing.T) {
 			if s.Type != f.Type {
 				t.Errorf("it is of type %v, the file of %v", s.Type, f.Type)
 			}
-			if got, want := loads(s), loads(f); got != want {
+			whole, err := elf.NewFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := loads(s), loads(whole); got != want {
 				t.Errorf("got segments\n%s, want\n%s", got, want)
 			}
 			id, err := s.Section(".note.gnu.build-id").Data()
@@ -162,7 +163,7 @@ func TestSkeleton_OutsideOfSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	f, err := elf.NewFile(file)
+	f, err := elffile.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

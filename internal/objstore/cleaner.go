@@ -1,7 +1,6 @@
 package objstore
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/buildid"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/perfcache"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -130,11 +129,11 @@ func checkObject(dir int, name, path string, ids []string) (st unix.Stat_t, err 
 	if len(ids) == 0 {
 		return st, errors.New("the recording does not have its build id, so it may be another file; it is left alone")
 	}
-	f, err := elf.NewFile(file)
+	f, err := elffile.Open(file)
 	if err != nil {
 		return st, errors.New("it is no ELF file; it is left alone")
 	}
-	if id := buildid.Of(f); id == "" || !slices.ContainsFunc(ids, func(want string) bool { return sameBuildID(id, want) }) {
+	if id := f.BuildID(); id == "" || !slices.ContainsFunc(ids, func(want string) bool { return sameBuildID(id, want) }) {
 		return st, errors.New("its build id is not the one in the recording, so it is of another run; it is left alone")
 	}
 	return st, nil

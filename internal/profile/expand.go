@@ -3,10 +3,10 @@ package profile
 import (
 	"cmp"
 	"context"
-	"debug/elf"
 	"fmt"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/quote"
 )
 
@@ -71,7 +71,7 @@ func (t *tables) expandObject(path string, places []int) error {
 
 // lookups returns the questions about places of a file, without repetitions and sorted by address, and
 // which places ask each.
-func (t *tables) lookups(f *elf.File, places []int) (lookups []lookup, asking map[uint64][]int) {
+func (t *tables) lookups(f *elffile.File, places []int) (lookups []lookup, asking map[uint64][]int) {
 	asking = make(map[uint64][]int)
 	for _, at := range places {
 		addr, ok := virtual(f, t.places[at].offset)

@@ -1,11 +1,10 @@
 package profile
 
 import (
-	"debug/elf"
 	"fmt"
 	"strings"
 
-	"github.com/jitinject/jitinject/internal/buildid"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/perfcache"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile"
@@ -14,7 +13,7 @@ import (
 
 // An elfFile is an open file with code.
 type elfFile struct {
-	elf  *elf.File
+	elf  *elffile.File
 	file *sys.File
 	path string // which may be in perf's build-id cache
 }
@@ -46,9 +45,9 @@ func (t *tables) openELF(path string) (*elfFile, error) {
 
 // newELF returns an open file, or closes it and says why it cannot be used.
 func newELF(file *sys.File, path, want string) (*elfFile, error) {
-	f, err := elf.NewFile(file)
+	f, err := elffile.Open(file)
 	if err == nil {
-		got := strings.TrimRight(buildid.Of(f), "\x00")
+		got := strings.TrimRight(f.BuildID(), "\x00")
 		if want == "" || got == want {
 			return &elfFile{f, file, path}, nil
 		}

@@ -7,6 +7,9 @@ import (
 	"sort"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 )
 
 // This file reads the line tables and inline trees of an object.
@@ -23,10 +26,18 @@ type located struct {
 
 // An object is a file with the DWARF of jitted functions.
 type object struct {
-	elf   *elf.File
-	data  *dwarf.Data
-	lines []byte // .debug_line
-	names map[dwarf.Offset]origin
+	elf       *elffile.File
+	data      *dwarfdata.Data
+	lines     []byte // .debug_line
+	names     map[dwarf.Offset]origin
+	lastLines *lineTable // the line table that was read last, or nil
+}
+
+// A lineTable is a line table that was read.
+type lineTable struct {
+	at    int64 // offset in .debug_line
+	files []*dwarf.LineFile
+	rows  []dwarf.LineEntry // sorted by address
 }
 
 // An origin is a function that was inlined somewhere.
@@ -36,23 +47,14 @@ type origin struct {
 }
 
 // openObject reads the sections of an object. The file must stay open while the object is used.
-func openObject(f *elf.File) (o *object, err error) {
+func openObject(f *elffile.File) (o *object, err error) {
 	o = &object{elf: f, names: make(map[dwarf.Offset]origin)}
-	section := f.Section(".debug_line")
-	if section == nil || f.Section(".debug_info") == nil {
-		return o, nil // code without lines
-	}
-	if o.lines, err = section.Data(); err != nil {
-		return nil, err
-	}
-	if o.data, err = f.DWARF(); err != nil {
-		return nil, fmt.Errorf("DWARF: %w", err)
-	}
-	return o, nil
+	o.data, o.lines, err = f.DWARF()
+	return o, err
 }
 
 // virtual returns the address for which DWARF describes a place in the file. perf asks for it, too.
-func virtual(f *elf.File, offset uint64) (addr uint64, ok bool) {
+func virtual(f *elffile.File, offset uint64) (addr uint64, ok bool) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && offset-p.Off < p.Filesz {
 			return offset - p.Off + p.Vaddr, true
@@ -74,45 +76,42 @@ func (o *object) locate(lookups []lookup) error {
 		return nil
 	}
 	r := o.data.Reader()
-	for {
-		e, err := r.Next()
-		if err != nil {
+	for i := range o.data.Units {
+		if err := o.locateIn(r, &o.data.Units[i], lookups); err != nil {
 			return fmt.Errorf("DWARF: %w", err)
 		}
-		if e == nil {
-			return nil
-		}
-		if e.Tag != dwarf.TagCompileUnit {
-			r.SkipChildren()
-			continue
-		}
-		ranges, err := o.data.Ranges(e)
-		if err != nil {
-			return fmt.Errorf("DWARF: %w", err)
-		}
-		var asked []*lookup
-		for _, rg := range ranges {
-			from := sort.Search(len(lookups), func(i int) bool { return lookups[i].addr >= rg[0] })
-			for i := from; i < len(lookups) && lookups[i].addr < rg[1]; i++ {
-				if lookups[i].answer == nil {
-					asked = append(asked, &lookups[i])
-				}
-			}
-		}
-		if len(asked) > 0 {
-			if err := o.unit(r, e, asked); err != nil {
-				return err
-			}
-			if e.Children { // unit stops at the end of the entries of this unit
-				continue
-			}
-		}
-		r.SkipChildren()
 	}
+	return nil
+}
+
+// locateIn answers the lookups that are in the code of a unit.
+func (o *object) locateIn(r *dwarfdata.Reader, header *dwarfdata.Unit, lookups []lookup) error {
+	r.Seek(dwarf.Offset(header.Entry))
+	e, err := r.Next()
+	if err != nil || e == nil || e.Tag != dwarf.TagCompileUnit {
+		return err
+	}
+	ranges, err := o.data.RangesOf(e)
+	if err != nil {
+		return err
+	}
+	var asked []*lookup
+	for _, rg := range ranges {
+		from := sort.Search(len(lookups), func(i int) bool { return lookups[i].addr >= rg[0] })
+		for i := from; i < len(lookups) && lookups[i].addr < rg[1]; i++ {
+			if lookups[i].answer == nil {
+				asked = append(asked, &lookups[i])
+			}
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	return o.unit(r, e, asked)
 }
 
 // unit answers the lookups of a unit, and reads its entries to their end.
-func (o *object) unit(r *dwarf.Reader, e *dwarf.Entry, asked []*lookup) error {
+func (o *object) unit(r *dwarfdata.Reader, e *dwarf.Entry, asked []*lookup) error {
 	u := unit{object: o, reader: r}
 	if err := u.readLines(e); err != nil {
 		return err

@@ -8,42 +8,54 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/jitinject/jitinject/internal/dwarfline"
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 )
 
 // A unit is a unit that is being read.
 type unit struct {
 	*object
-	reader *dwarf.Reader
+	reader *dwarfdata.Reader
 	files  []*dwarf.LineFile
 	rows   []dwarf.LineEntry // sorted by address
 }
 
+// readLines reads the line table of a unit. Units may share it.
 func (u *unit) readLines(e *dwarf.Entry) error {
 	off, ok := e.Val(dwarf.AttrStmtList).(int64)
 	if !ok {
 		return nil
 	}
-	if err := dwarfline.CheckHeader(u.elf.ByteOrder, u.lines, off); err != nil {
-		return err
-	}
-	lr, err := u.data.LineReader(e)
-	if err != nil || lr == nil {
-		return err
-	}
-	var row dwarf.LineEntry
-	for {
-		if err := lr.Next(&row); err == io.EOF {
-			break
-		} else if err != nil {
-			return fmt.Errorf("DWARF: %w", err)
+	if u.lastLines == nil || u.lastLines.at != off {
+		if err := dwarfdata.CheckLineHeader(u.elf.ByteOrder, u.lines, off); err != nil {
+			return err
 		}
-		u.rows = append(u.rows, row)
+		t := &lineTable{at: off}
+		lr, err := u.data.LineReader(e)
+		if err != nil || lr == nil {
+			return err
+		}
+		var row dwarf.LineEntry
+		for {
+			if err := lr.Next(&row); err == io.EOF {
+				break
+			} else if err != nil {
+				return err
+			}
+			if err := u.data.Charge(rowSize); err != nil {
+				return err
+			}
+			t.rows = append(t.rows, row)
+		}
+		slices.SortStableFunc(t.rows, func(a, b dwarf.LineEntry) int { return cmp.Compare(a.Address, b.Address) })
+		t.files = lr.Files()
+		u.lastLines = t
 	}
-	slices.SortStableFunc(u.rows, func(a, b dwarf.LineEntry) int { return cmp.Compare(a.Address, b.Address) })
-	u.files = lr.Files()
+	u.rows, u.files = u.lastLines.rows, u.lastLines.files
 	return nil
 }
+
+// rowSize is the size of a row in memory, in bytes.
+const rowSize = 64
 
 // lineAt returns the line of an address, "" and 0 if there is none.
 func (u *unit) lineAt(addr uint64) (file string, line int) {
@@ -79,7 +91,7 @@ func (u *unit) children(asked []*lookup, path []*dwarf.Entry) error {
 	for {
 		e, err := u.reader.Next()
 		if err != nil {
-			return fmt.Errorf("DWARF: %w", err)
+			return err
 		}
 		if e == nil || e.Tag == 0 {
 			return nil
@@ -100,8 +112,11 @@ func (u *unit) children(asked []*lookup, path []*dwarf.Entry) error {
 			continue
 		}
 		if len(below) == 0 {
-			u.reader.SkipChildren()
-		} else if err := u.children(below, append(path, e)); err != nil {
+			err = u.reader.SkipChildren(e)
+		} else {
+			err = u.children(below, append(path, e))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -109,9 +124,9 @@ func (u *unit) children(asked []*lookup, path []*dwarf.Entry) error {
 
 // within returns the lookups that the code of an entry has.
 func (u *unit) within(e *dwarf.Entry, asked []*lookup) (in []*lookup, err error) {
-	ranges, err := u.data.Ranges(e)
+	ranges, err := u.data.RangesOf(e)
 	if err != nil {
-		return nil, fmt.Errorf("DWARF: %w", err)
+		return nil, err
 	}
 	for _, q := range asked {
 		if slices.ContainsFunc(ranges, func(rg [2]uint64) bool { return q.addr >= rg[0] && q.addr < rg[1] }) {
@@ -155,7 +170,7 @@ func (u *unit) origin(e *dwarf.Entry) (from origin, err error) {
 	r.Seek(off)
 	f, err := r.Next()
 	if err != nil {
-		return from, fmt.Errorf("DWARF: %w", err)
+		return from, err
 	}
 	if f == nil {
 		return from, nil

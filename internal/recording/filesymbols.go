@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/addrs"
-	"github.com/jitinject/jitinject/internal/buildid"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
@@ -61,7 +61,7 @@ func (s *FileSymbols) Cover(off uint64) bool { return s.ranges.Hold(off) }
 
 // OpenRecorded opens the ELF file that was mapped. If the file there is another one, or no ELF file, f is
 // nil and there is nothing to close. Otherwise the caller closes file. An error is a failure to read it.
-func (r *Recording) OpenRecorded(m *FileMap) (file *sys.File, f *elf.File, err error) {
+func (r *Recording) OpenRecorded(m *FileMap) (file *sys.File, f *elffile.File, err error) {
 	file, f, err = OpenELF(m.Name)
 	if err != nil || f == nil {
 		return nil, nil, err
@@ -104,12 +104,14 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 			s.loads = append(s.loads, addrs.Range{Lo: p.Off, Hi: p.Off + p.Filesz})
 		}
 	}
-	for _, y := range append(SymbolsOf(f, elf.SHT_SYMTAB), SymbolsOf(f, elf.SHT_DYNSYM)...) {
-		if elf.ST_TYPE(y.Info) != elf.STT_FUNC || y.Section == elf.SHN_UNDEF || y.Size == 0 {
-			continue
-		}
-		if lo, ok := fileOffset(f, y.Value); ok {
-			s.ranges = append(s.ranges, addrs.Range{Lo: lo, Hi: lo + y.Size})
+	for _, table := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
+		for y := range f.Symbols(table) {
+			if y.Kind != elf.STT_FUNC || y.Section == elf.SHN_UNDEF || y.Size == 0 {
+				continue
+			}
+			if lo, ok := fileOffset(f, y.Value); ok {
+				s.ranges = append(s.ranges, addrs.Range{Lo: lo, Hi: lo + y.Size})
+			}
 		}
 	}
 	s.ranges = s.ranges.Joined()
@@ -141,10 +143,10 @@ func stateOf(path string) FileState {
 
 // OpenELF opens a regular file that is an ELF file. If it is none, f is nil and there is nothing to close.
 // Otherwise the caller closes file. An error is a failure to read it: the file may be an ELF file.
-func OpenELF(name string) (file *sys.File, f *elf.File, err error) {
+func OpenELF(name string) (file *sys.File, f *elffile.File, err error) {
 	file, err = openRegular(name)
 	if err == nil {
-		if f, err = elf.NewFile(file); err == nil {
+		if f, err = elffile.Open(file); err == nil {
 			return file, f, nil
 		}
 		file.Close()
@@ -174,27 +176,8 @@ func IsFailure(err error) bool {
 // statements are errors that say what is at a path: nothing, or something that is no regular file.
 var statements = []unix.Errno{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENAMETOOLONG, unix.ESRCH}
 
-// maxSymbols bounds the symbol table of a file, in bytes. Four times as much is allowed for its
-// names. The path comes from the recording, so the file may be anything.
-const maxSymbols = 64 << 20
-
-// SymbolsOf returns the symbols in a table of a file, or nil if there are none or too many.
-func SymbolsOf(f *elf.File, table elf.SectionType) []elf.Symbol {
-	s := f.SectionByType(table)
-	if s == nil || s.Size > maxSymbols || int(s.Link) >= len(f.Sections) || f.Sections[s.Link].Size > 4*maxSymbols {
-		return nil
-	}
-	var symbols []elf.Symbol
-	if table == elf.SHT_SYMTAB {
-		symbols, _ = f.Symbols()
-	} else {
-		symbols, _ = f.DynamicSymbols()
-	}
-	return symbols
-}
-
 // fileOffset returns the offset in a file of the code at one of its own addresses.
-func fileOffset(f *elf.File, addr uint64) (uint64, bool) {
+func fileOffset(f *elffile.File, addr uint64) (uint64, bool) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
 			return addr - p.Vaddr + p.Off, true
@@ -205,13 +188,13 @@ func fileOffset(f *elf.File, addr uint64) (uint64, bool) {
 
 // IsRecorded reports whether a file is the one that was mapped. It compares the build id that the
 // recording knows, or else the inode. Without either it is not; see also sys.File.Failed.
-func (r *Recording) IsRecorded(m *FileMap, file *sys.File, f *elf.File) bool {
+func (r *Recording) IsRecorded(m *FileMap, file *sys.File, f *elffile.File) bool {
 	want := m.BuildID
 	if want == "" {
 		want = r.BuildID(m.Name)
 	}
 	if want != "" {
-		return buildid.Of(f) == want
+		return f.BuildID() == want
 	}
 	if m.File.Inode == 0 {
 		return false
@@ -230,9 +213,9 @@ func (r *Recording) OpenMapped(m *FileMap) (file *sys.File, recorded bool, err e
 	if file, err = openRegular(m.Name); err != nil {
 		return nil, false, err
 	}
-	f, err := elf.NewFile(file)
+	f, err := elffile.Open(file)
 	if err != nil {
-		f = new(elf.File) // without a build id
+		f = new(elffile.File) // without a build id
 	}
 	return file, r.IsRecorded(m, file, f), nil
 }

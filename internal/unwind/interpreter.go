@@ -60,8 +60,8 @@ func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer, inte
 	if err := file.Failed(); err != nil {
 		return nil, err
 	}
-	for _, y := range recording.SymbolsOf(f, elf.SHT_DYNSYM) {
-		if y.Name != interpreter || y.Section == elf.SHN_UNDEF {
+	for y := range f.Symbols(elf.SHT_DYNSYM) {
+		if y.Name() != interpreter || y.Section == elf.SHN_UNDEF {
 			continue
 		}
 		if !recorded {

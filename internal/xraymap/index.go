@@ -2,14 +2,15 @@ package xraymap
 
 import (
 	"bufio"
-	"debug/elf"
 	"fmt"
 	"io"
+
+	"github.com/jitinject/jitinject/internal/format/elffile"
 )
 
 // readIndex reads xray_fn_idx. The result is nil if there is none, and the address 0 for an
 // entry without sleds.
-func readIndex(f *elf.File, m *sleds) ([]uint64, error) {
+func readIndex(f *elffile.File, m *sleds) ([]uint64, error) {
 	s := f.Section("xray_fn_idx")
 	if s == nil || s.Size == 0 {
 		return nil, nil
@@ -26,7 +27,7 @@ func readIndex(f *elf.File, m *sleds) ([]uint64, error) {
 		return nil, fmt.Errorf("section xray_fn_idx has %d entries; more than %d are not believed", s.Size/size, maxSleds)
 	}
 	var first, second []uint64
-	r := bufio.NewReaderSize(s.Open(), 64<<10)
+	r := bufio.NewReaderSize(s.Raw(), 64<<10)
 	entry := make([]byte, size)
 	for range s.Size / size {
 		if _, err := io.ReadFull(r, entry); err != nil {

@@ -4,9 +4,8 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"io"
 
-	"github.com/jitinject/jitinject/internal/buildid"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 )
 
 // ErrNoMap is the error for a program that was not built with -fxray-instrument.
@@ -33,13 +32,8 @@ type Map struct {
 	loads     []elf.ProgHeader
 }
 
-// Read reads the map of a program. The error is ErrNoMap for one without, and an
-// *elf.FormatError where it is no ELF file at all. r is not kept.
-func Read(r io.ReaderAt) (*Map, error) {
-	f, err := elf.NewFile(r)
-	if err != nil {
-		return nil, err
-	}
+// Read reads the map of a program. The error is ErrNoMap for one without. f is not kept.
+func Read(f *elffile.File) (*Map, error) {
 	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
 		return nil, fmt.Errorf("it is an ELF file of type %v, not a program or shared object", f.Type)
 	}
@@ -47,7 +41,7 @@ func Read(r io.ReaderAt) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Map{BuildID: buildid.Of(f), Machine: f.Machine, Relocated: f.Type == elf.ET_DYN, LogsArguments: sleds.arguments, LogsEvents: sleds.events}
+	m := &Map{BuildID: f.BuildID(), Machine: f.Machine, Relocated: f.Type == elf.ET_DYN, LogsArguments: sleds.arguments, LogsEvents: sleds.events}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
 			m.loads = append(m.loads, p.ProgHeader)

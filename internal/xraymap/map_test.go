@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/elfgen"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 )
 
 var (
@@ -19,6 +20,25 @@ var (
 	ppc64 = elfgen.Target{Class: elf.ELFCLASS64, Order: binary.LittleEndian, Machine: elf.EM_PPC64}
 	s390x = elfgen.Target{Class: elf.ELFCLASS64, Order: binary.BigEndian, Machine: elf.EM_S390}
 )
+
+// read reads the map of a program in memory.
+func read(file []byte) (*Map, error) {
+	f, err := elffile.Open(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	return Read(f)
+}
+
+// opened opens an ELF file in memory.
+func opened(t *testing.T, file []byte) *elffile.File {
+	t.Helper()
+	f, err := elffile.Open(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
 
 // Every version of the tables says the same of the same functions, on machines of both
 // sizes and byte orders, wherever the program may be loaded.
@@ -36,7 +56,7 @@ func TestReadMap_EveryVersion(t *testing.T) {
 						m.spans = [][2]int{{5, 7}, {0, 2}, {3, 3}, {2, 5}}
 						want = []uint64{c, a, 0, b}
 					}
-					got, err := Read(bytes.NewReader(m.bytes(t)))
+					got, err := read(m.bytes(t))
 					if err != nil {
 						t.Errorf("%s: %v", name, err)
 						continue
@@ -55,7 +75,7 @@ func TestReadMap_EveryVersion(t *testing.T) {
 
 func TestReadMap_Addresses(t *testing.T) {
 	const a = madeText + madeAway
-	m, err := Read(bytes.NewReader((&made{target: amd64, kind: elf.ET_DYN, version: 2, functions: []uint64{a, a + 16, a + 16}, index: 2, spans: [][2]int{{0, 1}, {1, 1}, {1, 3}}}).bytes(t)))
+	m, err := read((&made{target: amd64, kind: elf.ET_DYN, version: 2, functions: []uint64{a, a + 16, a + 16}, index: 2, spans: [][2]int{{0, 1}, {1, 1}, {1, 3}}}).bytes(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,14 +109,11 @@ func TestReadMap_SeveralSymbols(t *testing.T) {
 		{Name: []byte("object"), Bind: elf.STB_GLOBAL, Type: elf.STT_OBJECT, Value: 16},
 	}}
 	file := p.bytes(t)
-	m, err := Read(bytes.NewReader(file))
+	m, err := read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := m.Names(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := m.Names(opened(t, file))
 	leaf := Symbol{Name: "leaf(int)", Link: "_Z4leafi", Size: 16}
 	if want := []Symbol{{}, leaf, {}, {}, leaf}; !slices.Equal(names, want) {
 		t.Errorf("got %+v; want one equal to %+v", names, want)
@@ -113,17 +130,17 @@ func TestReadMap_NotInstrumented(t *testing.T) {
 	}{
 		{"no table", ErrNoMap.Error(), change("xray_instr_map", "xray_instr_mop")},
 		{"object file", "not a program", append(append(slices.Clone(file[:16]), 1, 0), file[18:]...)},
-		{"text", "bad magic number", []byte("#!/bin/sh\n" + strings.Repeat(" ", 100))},
+		{"text", "does not begin as an ELF file", []byte("#!/bin/sh\n" + strings.Repeat(" ", 100))},
 	} {
-		if _, err := Read(bytes.NewReader(test.file)); err == nil || !strings.Contains(err.Error(), test.error) {
+		if _, err := read(test.file); err == nil || !strings.Contains(err.Error(), test.error) {
 			t.Errorf("%s: got %v; want an error with %q", test.name, err, test.error)
 		}
 	}
-	if _, err := Read(bytes.NewReader(change("xray_instr_map", "xray_instr_mop"))); !errors.Is(err, ErrNoMap) {
+	if _, err := read(change("xray_instr_map", "xray_instr_mop")); !errors.Is(err, ErrNoMap) {
 		t.Error("no ErrNoMap")
 	}
 	p := made{target: amd64, kind: elf.ET_EXEC, version: 2, functions: []uint64{madeText}, index: 1, spans: [][2]int{{0, 40}}}
-	if _, err := Read(bytes.NewReader(p.bytes(t))); err == nil || !strings.Contains(err.Error(), "xray_fn_idx does not fit") {
+	if _, err := read(p.bytes(t)); err == nil || !strings.Contains(err.Error(), "xray_fn_idx does not fit") {
 		t.Errorf("an index beyond the sleds: %v", err)
 	}
 }
@@ -138,7 +155,7 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		m, err := Read(bytes.NewReader(file))
+		m, err := read(file)
 		if err != nil {
 			return
 		}
@@ -146,7 +163,7 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d functions in %d bytes", m.Len(), len(file))
 		}
 		m.Bias(0x1000, 0x1000)
-		if names, err := m.Names(bytes.NewReader(file)); err == nil && len(names) != m.Len()+1 {
+		if names := m.Names(opened(t, file)); len(names) != m.Len()+1 {
 			t.Errorf("%d names for %d functions", len(names), m.Len())
 		}
 	})

@@ -3,17 +3,17 @@ package xraymap
 import (
 	"cmp"
 	"debug/elf"
-	"io"
 	"slices"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"github.com/jitinject/jitinject/internal/format/elffile"
 )
 
-// Limits of what is read for names: the file may be anything.
+// Limits of names: the file may be anything.
 const (
-	maxSymbols   = 256 << 20 // bytes of a symbol table, and of its strings
-	maxMangled   = 8 << 10   // longer names are not demangled
-	maxDemangled = 16        // demangled names have up to 2^16 bytes
+	maxMangled   = 8 << 10 // longer names are not demangled
+	maxDemangled = 16      // demangled names have up to 2^16 bytes
 )
 
 // A Symbol is what a program's symbol table calls a function.
@@ -24,14 +24,10 @@ type Symbol struct {
 }
 
 // Names reads the names of the program's functions, by number from 1 on, from its symbol
-// table. Entry 0 is empty, and so are those of functions without a name there. r is the
+// table. Entry 0 is empty, and so are those of functions without a name there. f is the
 // file that m was read from, or one with its debugging information: of the latter the
 // caller has to know that it belongs to it.
-func (m *Map) Names(r io.ReaderAt) ([]Symbol, error) {
-	f, err := elf.NewFile(r)
-	if err != nil {
-		return nil, err
-	}
+func (m *Map) Names(f *elffile.File) []Symbol {
 	names := make([]Symbol, len(m.functions)+1)
 	best := make([]int, len(names))
 	ids := make([]uint32, len(m.functions)) // in the order of addresses
@@ -40,8 +36,8 @@ func (m *Map) Names(r io.ReaderAt) ([]Symbol, error) {
 	}
 	slices.SortFunc(ids, func(a, b uint32) int { return cmp.Compare(m.functions[a-1], m.functions[b-1]) })
 	for _, table := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
-		for _, y := range symbolsOf(f, table) {
-			if t := elf.ST_TYPE(y.Info); t != elf.STT_FUNC && t != elf.STT_GNU_IFUNC || y.Section == elf.SHN_UNDEF || y.Name == "" {
+		for y := range f.Symbols(table) {
+			if !y.IsFunction() {
 				continue
 			}
 			if f.Machine == elf.EM_ARM {
@@ -49,8 +45,8 @@ func (m *Map) Names(r io.ReaderAt) ([]Symbol, error) {
 			}
 			i, _ := slices.BinarySearchFunc(ids, y.Value, func(id uint32, addr uint64) int { return cmp.Compare(m.functions[id-1], addr) })
 			for ; i < len(ids) && m.functions[ids[i]-1] == y.Value; i++ {
-				if r := rank(&y); r > best[ids[i]] {
-					best[ids[i]], names[ids[i]] = r, Symbol{Link: y.Name, Size: y.Size}
+				if r := rank(y.Bind); r > best[ids[i]] && y.Name() != "" {
+					best[ids[i]], names[ids[i]] = r, Symbol{Link: y.Name(), Size: y.Size}
 				}
 			}
 		}
@@ -58,34 +54,18 @@ func (m *Map) Names(r io.ReaderAt) ([]Symbol, error) {
 	for i := range names {
 		names[i].Name = demangled(names[i].Link)
 	}
-	return names, nil
+	return names
 }
 
 // rank orders symbols of one address: perf prefers global ones over weak and local ones.
-func rank(y *elf.Symbol) int {
-	switch elf.ST_BIND(y.Info) {
+func rank(bind elf.SymBind) int {
+	switch bind {
 	case elf.STB_GLOBAL:
 		return 3
 	case elf.STB_WEAK:
 		return 2
 	}
 	return 1
-}
-
-func symbolsOf(f *elf.File, table elf.SectionType) (symbols []elf.Symbol) {
-	s := f.SectionByType(table)
-	if s == nil || s.Size > maxSymbols || int(s.Link) >= len(f.Sections) || f.Sections[s.Link].Size > maxSymbols {
-		return nil
-	}
-	if s.Flags&elf.SHF_COMPRESSED != 0 || f.Sections[s.Link].Flags&elf.SHF_COMPRESSED != 0 {
-		return nil
-	}
-	if table == elf.SHT_SYMTAB {
-		symbols, _ = f.Symbols()
-	} else {
-		symbols, _ = f.DynamicSymbols()
-	}
-	return symbols
 }
 
 // demangled returns the name as a person would write it, if it is a mangled one that is not

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/jitinject/jitinject/internal/format/elffile"
 )
 
 // sleds are the entries of xray_instr_map; only their functions matter.
@@ -22,7 +24,7 @@ type sleds struct {
 const maxSleds = 32 << 20
 
 // readSleds reads xray_instr_map.
-func readSleds(f *elf.File) (*sleds, error) {
+func readSleds(f *elffile.File) (*sleds, error) {
 	s := f.Section("xray_instr_map")
 	if s == nil || s.Size == 0 {
 		return nil, ErrNoMap
@@ -38,7 +40,7 @@ func readSleds(f *elf.File) (*sleds, error) {
 	if s.Size/m.size > maxSleds {
 		return nil, fmt.Errorf("section xray_instr_map has %d entries; more than %d are not believed", s.Size/m.size, maxSleds)
 	}
-	r := bufio.NewReaderSize(s.Open(), 64<<10)
+	r := bufio.NewReaderSize(s.Raw(), 64<<10)
 	entry := make([]byte, m.size)
 	for at := s.Addr; at < m.end; at += m.size {
 		// Read before anything is allocated for it: the file may end sooner than it says.
@@ -87,20 +89,26 @@ const unrelocated = 1 << 63
 // relocate puts the addends of relocations into words of a table at addr, those at offset at
 // of each entry of size bytes. Relocations without an addend (REL, RELR) have it in the
 // word itself already.
-func (m *sleds) relocate(f *elf.File, addr, size, at uint64, words []uint64) error {
+func (m *sleds) relocate(f *elffile.File, addr, size, at uint64, words []uint64) error {
 	relative, ok := relativeTypes[f.Machine]
 	if !ok {
 		return nil
 	}
 	word := wordSize(f)
-	for _, s := range f.Sections {
+	left := f.Size() // bytes of relocations: sections may overlap
+	for i := range f.Sections {
+		s := &f.Sections[i]
 		if s.Type != elf.SHT_RELA || s.Size == 0 {
 			continue
 		}
+		if s.Size > left {
+			return fmt.Errorf("section %q: the sections with relocations have more bytes than the file", s.Name)
+		}
+		left -= s.Size
 		if err := inFile(s); err != nil {
 			return err
 		}
-		r := bufio.NewReaderSize(s.Open(), 64<<10)
+		r := bufio.NewReaderSize(s.Raw(), 64<<10)
 		rela := make([]byte, 3*word)
 		for range s.Size / (3 * word) {
 			if _, err := io.ReadFull(r, rela); err != nil {
@@ -148,14 +156,14 @@ func (m *sleds) index(addr uint64) (i uint64, ok bool) {
 	return (addr - m.addr) / m.size, addr >= m.addr && addr <= m.end && (addr-m.addr)%m.size == 0
 }
 
-func wordSize(f *elf.File) uint64 {
+func wordSize(f *elffile.File) uint64 {
 	if f.Class == elf.ELFCLASS32 {
 		return 4
 	}
 	return 8
 }
 
-func getWord(f *elf.File, p []byte) uint64 {
+func getWord(f *elffile.File, p []byte) uint64 {
 	if f.Class == elf.ELFCLASS32 {
 		return uint64(f.ByteOrder.Uint32(p))
 	}
@@ -163,7 +171,7 @@ func getWord(f *elf.File, p []byte) uint64 {
 }
 
 // inFile checks that a section can be read as it lies there.
-func inFile(s *elf.Section) error {
+func inFile(s *elffile.Section) error {
 	switch {
 	case s.Type == elf.SHT_NOBITS:
 		return fmt.Errorf("section %q is empty: this is a file with debugging information only; the program itself is needed", s.Name)

@@ -1,35 +1,23 @@
 package jitelf
 
 import (
-	"bytes"
 	"debug/elf"
 	"fmt"
-	"io"
 	"slices"
 
-	"github.com/klauspost/compress/zlib"
-	"github.com/klauspost/compress/zstd"
-
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// Names of sections with debugging information.
+// Names of sections with unwind tables.
 const (
-	debugInfo       = ".debug_info"
-	debugAbbrev     = ".debug_abbrev"
-	debugLine       = ".debug_line"
-	debugStr        = ".debug_str"
-	debugLineStr    = ".debug_line_str"
-	debugStrOffsets = ".debug_str_offsets"
-	debugAddr       = ".debug_addr"
-	debugRanges     = ".debug_ranges"
-	debugRngLists   = ".debug_rnglists"
-	debugFrame      = ".debug_frame"
-	ehFrame         = ".eh_frame"
+	debugFrame = ".debug_frame"
+	ehFrame    = ".eh_frame"
 )
 
 // usedNames are the names of the sections that the package reads.
-var usedNames = []string{debugInfo, debugAbbrev, debugLine, debugStr, debugLineStr, debugStrOffsets, debugAddr, debugRanges, debugRngLists, debugFrame, ehFrame}
+var usedNames = append([]string{debugFrame, ehFrame}, dwarfdata.Names...)
 
 // findUsed sets the names of sections that the package reads.
 func (s *section) findUsed() {
@@ -117,31 +105,11 @@ func (o *Object) decompressed(s *section, b []byte, limit uint64) ([]byte, error
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	var in io.Reader
-	switch kind {
-	case elf.COMPRESS_ZLIB:
-		z, err := zlib.NewReader(bytes.NewReader(rest))
-		if err != nil {
-			return nil, fault(s, "zlib: %v", err)
-		}
-		in = z
-	case elf.COMPRESS_ZSTD:
-		z, err := zstd.NewReader(bytes.NewReader(rest), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(limit+minExpanded))
-		if err != nil {
-			return nil, fault(s, "zstd: %v", err)
-		}
-		defer z.Close()
-		in = z
-	default:
-		return nil, fault(s, "compressed by %v, which is not supported", kind)
+	b, err := elffile.Decompress(kind, rest, size)
+	if err != nil {
+		return nil, fault(s, "%v", err)
 	}
-	var out bytes.Buffer // grows with the content, not with the claim
-	if n, err := io.Copy(&out, io.LimitReader(in, int64(size)+1)); err != nil {
-		return nil, fault(s, "decompression stopped after %d of %d bytes: %v", n, size, err)
-	} else if uint64(n) != size {
-		return nil, fault(s, "decompressed to %d bytes or more, want %d", n, size)
-	}
-	return out.Bytes(), nil
+	return b, nil
 }
 
 // need returns the first fault of some sections, or nil.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -27,7 +28,7 @@ func (o *Object) framesOf(debug []byte) (frames []byte) {
 			continue
 		}
 		e := wire.NewCursor("DWARF", debugFrame, body, o.order, 0)
-		id := offset(&e, "CIE_pointer", offsetSize)
+		id := dwarfdata.Offset(&e, "CIE_pointer", offsetSize)
 		here := len(frames)
 		if id == math.MaxUint64 || offsetSize == 4 && id == math.MaxUint32 {
 			at[start] = here

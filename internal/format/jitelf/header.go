@@ -1,19 +1,20 @@
 package jitelf
 
 import (
+	"bytes"
 	"debug/elf"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // ErrNotObject means that the bytes do not begin like an ELF file.
 var ErrNotObject = errors.New(FormatName + ": the symfile does not begin as an ELF file")
 
-// A section is a section header. Its name aliases the image.
+// A section is a section header.
 type section struct {
 	name         []byte
 	kind         elf.SectionType
@@ -33,116 +34,33 @@ type section struct {
 	joined, length uint64
 }
 
-// Sizes of the ELF header and a section header, for 32 and 64 bit [gABI 4].
-const (
-	ehdr32, ehdr64 = 52, 64
-	shdr32, shdr64 = 40, 64
-)
-
 // header reads the ELF header and the section headers.
 func (o *Object) header() error {
-	b := o.image
-	if len(b) < elf.EI_NIDENT || string(b[:4]) != elf.ELFMAG {
+	f, err := elffile.Open(bytes.NewReader(o.image))
+	if err == elffile.ErrNotELF {
 		return ErrNotObject
 	}
-	headerSize, shdr := uint64(ehdr64), uint64(shdr64)
-	switch class := elf.Class(b[elf.EI_CLASS]); class {
-	case elf.ELFCLASS32:
-		o.addrSize, headerSize, shdr = 4, ehdr32, shdr32
-	case elf.ELFCLASS64:
-		o.addrSize = 8
-	default:
-		return fmt.Errorf("%s: e_ident at offset %#x: %v is no class", FormatName, elf.EI_CLASS, class)
+	if err != nil {
+		return err
 	}
-	switch data := elf.Data(b[elf.EI_DATA]); data {
-	case elf.ELFDATA2LSB:
-		o.order = binary.LittleEndian
-	case elf.ELFDATA2MSB:
-		o.order = binary.BigEndian
-	default:
-		return fmt.Errorf("%s: e_ident at offset %#x: %v is no byte order", FormatName, elf.EI_DATA, data)
-	}
-	c := o.cursor("ELF header", b[:min(uint64(len(b)), headerSize)], 0)
-	c.Bytes("e_ident", elf.EI_NIDENT)
-	o.kind = elf.Type(c.U16("e_type"))
+	o.addrSize, o.order, o.kind, o.machine = f.AddrSize(), f.ByteOrder, f.Type, f.Machine
 	switch o.kind {
 	case elf.ET_REL, elf.ET_EXEC, elf.ET_DYN:
 	default:
-		c.Bad("e_type", "%v, want ET_REL, ET_EXEC or ET_DYN", o.kind)
+		return &wire.Error{Format: FormatName, Record: "ELF header", Field: "e_type", Text: fmt.Sprintf("%v, want ET_REL, ET_EXEC or ET_DYN", o.kind)}
 	}
-	o.machine = elf.Machine(c.U16("e_machine"))
-	c.U32("e_version")
-	o.word(&c, "e_entry")
-	o.word(&c, "e_phoff")
-	shoff := o.word(&c, "e_shoff")
-	c.U32("e_flags")
-	c.Bytes("e_ehsize", 6) // and e_phentsize, e_phnum
-	entry := uint64(c.U16("e_shentsize"))
-	number := uint64(c.U16("e_shnum"))
-	names := uint64(c.U16("e_shstrndx"))
-	if c.Err() == nil && shoff == 0 {
-		c.Fail("e_shoff", "no section headers")
-	} else if c.Err() == nil && entry != shdr {
-		c.Fail("e_shentsize", "%d, and section headers have %d bytes", entry, shdr)
+	if len(f.Sections) == 0 {
+		return &wire.Error{Format: FormatName, Record: "ELF header", Field: "e_shoff", Text: "no section headers"}
 	}
-	if err := c.Err(); err != nil {
-		return err
+	if f.NoNames != nil {
+		o.problem(f.NoNames)
 	}
-	return o.sectionHeaders(shoff, shdr, number, names)
-}
-
-// sectionHeaders reads the section headers. The first one has the numbers that are too large for
-// the ELF header [gABI 4, SHN_UNDEF].
-func (o *Object) sectionHeaders(shoff, shdr, number, names uint64) error {
-	left := uint64(len(o.image)) - min(shoff, uint64(len(o.image)))
-	if left < shdr {
-		return &wire.Error{Format: FormatName, Record: "ELF header", Field: "e_shoff", Text: fmt.Sprintf("section headers at offset %#x, and the symfile has %d bytes", shoff, len(o.image))}
-	}
-	first := o.sectionHeader(shoff, shdr)
-	if number == 0 {
-		number = first.size
-	}
-	if names == uint64(elf.SHN_XINDEX) {
-		names = uint64(first.link)
-	}
-	if number > left/shdr {
-		return &wire.Error{Format: FormatName, Record: "ELF header", Field: "e_shnum", Text: fmt.Sprintf("%d section headers at offset %#x, and the symfile has %d bytes", number, shoff, len(o.image))}
-	}
-	o.sections = make([]section, number)
-	for i := range o.sections {
-		o.sections[i] = o.sectionHeader(shoff+uint64(i)*shdr, shdr)
-	}
-	if names >= number {
-		o.problem(&wire.Error{Format: FormatName, Record: "ELF header", Field: "e_shstrndx", Text: fmt.Sprintf("%d, and there are %d sections", names, number)})
-		return nil
-	}
-	strings, err := o.stored(&o.sections[names])
-	if err != nil {
-		o.problem(err)
-		return nil
-	}
-	for i := range o.sections {
-		s := &o.sections[i]
-		s.name = cString(strings, uint64(o.order.Uint32(o.image[s.at:]))) // sh_name
+	o.sections = make([]section, len(f.Sections))
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		o.sections[i] = section{name: []byte(s.Name), kind: s.Type, flags: s.Flags, addr: s.Addr, offset: s.Offset, size: s.Size, link: s.Link, info: s.Info, entrySize: s.Entsize, align: s.Addralign, at: s.HeaderAt}
 	}
 	return nil
-}
-
-// sectionHeader reads the section header at an offset, which must be in the image.
-func (o *Object) sectionHeader(at, size uint64) (s section) {
-	c := o.cursor("section header", o.image[at:at+size], int64(at))
-	c.U32("sh_name")
-	s.kind = elf.SectionType(c.U32("sh_type"))
-	s.flags = elf.SectionFlag(o.word(&c, "sh_flags"))
-	s.addr = o.word(&c, "sh_addr")
-	s.offset = o.word(&c, "sh_offset")
-	s.size = o.word(&c, "sh_size")
-	s.link = c.U32("sh_link")
-	s.info = c.U32("sh_info")
-	s.align = o.word(&c, "sh_addralign")
-	s.entrySize = o.word(&c, "sh_entsize")
-	s.at = int64(at)
-	return s
 }
 
 // stored returns the bytes of a section in the image.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
@@ -65,7 +66,7 @@ func (r *Reader) inlines(s int32, fn *jitcode.Function) (problem error) {
 		fn.Origins, fn.Inlines, fn.Ranges = r.origins, r.calls, r.ranges
 	}
 	if n.cut > 0 || n.lost > 0 {
-		return fmt.Errorf("DWARF: entry at offset %#x of %s: %d inlined calls overlap others or leave their callers; %d of them are left out, and others have less code", sub.offset, debugInfo, n.cut, n.lost)
+		return fmt.Errorf("DWARF: entry at offset %#x of %s: %d inlined calls overlap others or leave their callers; %d of them are left out, and others have less code", sub.offset, dwarfdata.Info, n.cut, n.lost)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -34,7 +35,7 @@ func (r *lineReader) length() {
 	}
 	body := c.Bytes("unit_length", length)
 	if c.Err() == nil {
-		*c = wire.NewCursor("DWARF", debugLine, body, r.order, c.Offset()-int64(length))
+		*c = wire.NewCursor("DWARF", dwarfdata.Line, body, r.order, c.Offset()-int64(length))
 	}
 }
 
@@ -50,7 +51,7 @@ func (r *lineReader) header() {
 			c.Bad("segment_selector_size", "%d, want 0", segment)
 		}
 	}
-	headerLength := offset(c, "header_length", r.offsetSize)
+	headerLength := dwarfdata.Offset(c, "header_length", r.offsetSize)
 	program := *c
 	program.Bytes("header_length", headerLength)
 	r.minLength = uint64(c.U8("minimum_instruction_length"))
@@ -143,9 +144,9 @@ func (r *lineReader) form(form uint64) (s []byte, v uint64) {
 	case 0x08: // string
 		s = c.CString("string")
 	case 0x0e: // strp
-		s = cString(r.sections.data[debugStr], offset(c, "string", r.offsetSize))
+		s = cString(r.sections.data[dwarfdata.Str], dwarfdata.Offset(c, "string", r.offsetSize))
 	case 0x1f: // line_strp
-		s = cString(r.sections.data[debugLineStr], offset(c, "string", r.offsetSize))
+		s = cString(r.sections.data[dwarfdata.LineStr], dwarfdata.Offset(c, "string", r.offsetSize))
 	case 0x0b, 0x25: // data1, strx1
 		v = uint64(c.U8("number"))
 	case 0x05, 0x26: // data2, strx2

@@ -3,6 +3,7 @@ package jitelf
 import (
 	"math"
 
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -29,7 +30,7 @@ func (l *lines) program(r *lineReader, table int32, o *Object) {
 			l.rows = append(l.rows, state.row)
 		case opcode == 0:
 			body := c.Bytes("extended opcode", c.Uleb("length"))
-			x := wire.NewCursor("DWARF", debugLine, body, r.order, c.Offset()-int64(len(body)))
+			x := wire.NewCursor("DWARF", dwarfdata.Line, body, r.order, c.Offset()-int64(len(body)))
 			switch x.U8("extended opcode") {
 			case 1: // end_sequence
 				l.sequence(o, table, first, state.addr)

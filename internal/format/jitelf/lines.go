@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -58,16 +59,16 @@ func (l *lines) add(o *Object, c *contents, at int64, compDir string) (table int
 	}
 	if l.at == nil {
 		l.at = make(map[int64]int32)
-		l.work = 2*len(c.data[debugLine]) + 1024
+		l.work = 2*len(c.data[dwarfdata.Line]) + 1024
 	}
 	l.at[at] = -1
-	if err := c.need(debugLine, debugStr, debugLineStr); err != nil {
+	if err := c.need(dwarfdata.Line, dwarfdata.Str, dwarfdata.LineStr); err != nil {
 		return -1, err
 	}
-	section := c.data[debugLine]
+	section := c.data[dwarfdata.Line]
 	r := lineReader{sections: c, order: o.order, addrSize: uint8(o.addrSize)}
 	r.table.compDir = compDir[:min(len(compDir), maxPath)]
-	r.c = wire.NewCursor("DWARF", debugLine, section, o.order, 0)
+	r.c = wire.NewCursor("DWARF", dwarfdata.Line, section, o.order, 0)
 	r.c.Bytes("DW_AT_stmt_list", uint64(at))
 	r.length()
 	if l.work -= r.c.Len(); l.work < 0 {

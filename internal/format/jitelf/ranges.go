@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -24,10 +25,10 @@ type rangeReader struct {
 }
 
 // newRangeReader returns a reader for the unit with a root entry.
-func newRangeReader(o *Object, c *contents, u *unitHeader, root *dwarf.Entry) rangeReader {
-	r := rangeReader{order: o.order, addrSize: u.addrSize, version: u.version, addrs: c.data[debugAddr], section: debugRanges}
-	if u.version >= 5 {
-		r.section = debugRngLists
+func newRangeReader(o *Object, c *contents, u *dwarfdata.Unit, root *dwarf.Entry) rangeReader {
+	r := rangeReader{order: o.order, addrSize: u.AddrSize, version: u.Version, addrs: c.data[dwarfdata.Addr], section: dwarfdata.Ranges}
+	if u.Version >= 5 {
+		r.section = dwarfdata.RngLists
 	}
 	r.lists = c.data[r.section]
 	var ok bool
@@ -147,7 +148,7 @@ func (r *rangeReader) indexed(c *wire.Cursor) uint64 {
 	i, size := c.Uleb("index of an address"), uint64(r.addrSize)
 	all := uint64(len(r.addrs))
 	if r.addrBase > all || i >= (all-r.addrBase)/size {
-		c.Fail("index of an address", "%d; %s has %d bytes from offset %#x on", i, debugAddr, all-min(r.addrBase, all), r.addrBase)
+		c.Fail("index of an address", "%d; %s has %d bytes from offset %#x on", i, dwarfdata.Addr, all-min(r.addrBase, all), r.addrBase)
 		return 0
 	}
 	b := r.addrs[r.addrBase+i*size:]

@@ -364,16 +364,16 @@ func TestOpen_Damage(t *testing.T) {
 		return image
 	}
 	for want, image := range map[string][]byte{
-		"does not begin as an ELF file":  []byte("\x7fELX000000000000000000"),
-		"is no class":                    put(4, 9),
-		"is no byte order":               put(5, 9),
-		"e_type":                         put(16, 4),
-		"needs 8 bytes, 0 are left":      good[:40],
-		"no section headers":             put(40, make([]byte, 8)...),
-		"e_shentsize":                    put(58, 63),
-		"section headers at offset":      put(46, 1),
-		"65280 section headers":          put(60, 0, 0xff),
-		"e_shoff at offset 0x0: section": good[:len(good)-2000],
+		"does not begin as an ELF file":        []byte("\x7fELX000000000000000000"),
+		"is no class":                          put(4, 9),
+		"is no byte order":                     put(5, 9),
+		"e_type":                               put(16, 4),
+		"needs 8 bytes, 0 are left":            good[:40],
+		"no section headers":                   put(40, make([]byte, 8)...),
+		"section headers of 63 bytes; want 64": put(58, 63),
+		"17 section headers at offset":         put(46, 1),
+		"65280 section headers at offset":      put(60, 0, 0xff),
+		"and the file has 2232 bytes":          good[:len(good)-2000],
 	} {
 		_, err := jitelf.Open(image)
 		if err == nil || !strings.Contains(err.Error(), want) {

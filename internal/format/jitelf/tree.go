@@ -54,7 +54,6 @@ type tree struct {
 	ranges      []codeRange
 	extents     []extent // sorted by address
 
-	work  int // bytes that may still be allocated for entries
 	kept  int // bytes of names and ranges that may still be kept
 	stack []place
 	deep  int // calls left out

@@ -3,13 +3,24 @@ package jitelf
 import (
 	"cmp"
 	"debug/dwarf"
+	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 )
+
+// keptPerByte and dwarfdata.MinWork bound the names and ranges that are kept, by the size of the debugging
+// information.
+const keptPerByte = 16
 
 // readTree reads the entries of all units, and the line tables that they name.
 func (o *Object) readTree(c *contents) {
-	d, units, err := newDWARF(o.order, c)
+	err := c.need(dwarfdata.EntryNames...)
+	var d *dwarfdata.Data
+	if err == nil {
+		d, err = dwarfdata.New(o.order, c.data)
+	}
 	if err != nil {
 		o.problem(fmt.Errorf("%w; lines and inlined calls are left out", err))
 	}
@@ -21,18 +32,22 @@ func (o *Object) readTree(c *contents) {
 	for _, b := range c.data {
 		size += len(b)
 	}
-	t.work, t.kept = workPerByte*size+minWork, keptPerByte*size+minWork
+	t.kept = keptPerByte*size + dwarfdata.MinWork
 	r := d.Reader()
-	for _, u := range units {
-		if u.entry == u.end {
+	for _, u := range d.Units {
+		if u.Entry == u.End {
 			continue
 		}
-		if err := o.readUnit(c, r, &u); err != nil {
-			o.problem(fmt.Errorf("DWARF: unit at offset %#x of %s: %w", u.at, debugInfo, err))
+		err := o.readUnit(c, d, r, &u)
+		if t.kept < 0 {
+			err = dwarfdata.ErrTooMuch
 		}
-		if t.work < 0 || t.kept < 0 {
-			o.problem(errTooMuch)
+		if errors.Is(err, dwarfdata.ErrTooMuch) {
+			o.problem(err)
 			break
+		}
+		if err != nil {
+			o.problem(fmt.Errorf("DWARF: unit at offset %#x of %s: %w", u.At, dwarfdata.Info, err))
 		}
 	}
 	t.stack = nil
@@ -44,22 +59,21 @@ func (o *Object) readTree(c *contents) {
 }
 
 // readUnit reads the entries of a unit.
-func (o *Object) readUnit(c *contents, r *dwarf.Reader, u *unitHeader) error {
+func (o *Object) readUnit(c *contents, d *dwarfdata.Data, r *dwarfdata.Reader, u *dwarfdata.Unit) error {
 	t := &o.index.tree
 	t.stack = append(t.stack[:0], place{-1, -1})
 	number := int32(len(t.units))
 	var extents rangeReader
 	t.units = append(t.units, unit{table: -1})
-	r.Seek(dwarf.Offset(u.entry))
-	for t.work >= 0 && t.kept >= 0 {
+	r.Seek(dwarf.Offset(u.Entry))
+	for t.kept >= 0 {
 		e, err := r.Next()
 		if err != nil {
 			return err
 		}
-		if e == nil || e.Tag != 0 && uint64(e.Offset) >= u.end {
+		if e == nil || e.Tag != 0 && uint64(e.Offset) >= u.End {
 			return nil
 		}
-		t.work -= entryWork(e)
 		if e.Tag == 0 {
 			if len(t.stack) <= 2 {
 				return nil // the children of the unit's entry end
@@ -75,7 +89,9 @@ func (o *Object) readUnit(c *contents, r *dwarf.Reader, u *unitHeader) error {
 			}
 		} else if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
 			ranges, size, err := extents.read(e)
-			t.work -= size
+			if err := d.Charge(size); err != nil {
+				return err
+			}
 			t.kept -= 16 * len(ranges)
 			if err != nil {
 				o.problem(err)
@@ -93,17 +109,6 @@ func (o *Object) readUnit(c *contents, r *dwarf.Reader, u *unitHeader) error {
 		}
 	}
 	return nil
-}
-
-// entryWork returns the bytes that debug/dwarf allocated for an entry, roughly.
-func entryWork(e *dwarf.Entry) int {
-	n := 64 + 48*len(e.Field)
-	for i := range e.Field {
-		if s, ok := e.Field[i].Val.(string); ok {
-			n += len(s)
-		}
-	}
-	return n
 }
 
 // rootEntry reads the first entry of a unit, and its line table.

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -54,19 +55,20 @@ func openXRay(t *testing.T, path string) *Log {
 // tracedProgram returns the functions of a program, and their names without parameters.
 func tracedProgram(t *testing.T, path string) (*xraymap.Map, []string) {
 	t.Helper()
-	f, err := os.Open(path)
+	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer file.Close()
+	f, err := elffile.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m, err := xraymap.Read(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	symbols, err := m.Names(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	symbols := m.Names(f)
 	var names []string
 	for _, y := range symbols {
 		name, _, _ := strings.Cut(y.Name, "(")

@@ -56,7 +56,7 @@ func readBinaries(opts *config.Options) (binaries []*namedProgram, err error) {
 			}
 			return nil, fmt.Errorf("%s: it is no ELF file", report.MentionedPath("Programs", path))
 		}
-		m, err := xraymap.Read(file)
+		m, err := xraymap.Read(f)
 		file.Close()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", report.MentionedPath("Programs", path), err)
@@ -219,7 +219,7 @@ func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording
 			}
 			continue
 		}
-		functions, err := xraymap.Read(file)
+		functions, err := xraymap.Read(f)
 		file.Close()
 		if err != nil {
 			return nil, err

@@ -2,12 +2,12 @@ package showxray
 
 import (
 	"bytes"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -238,22 +238,20 @@ type program struct {
 
 // openProgram reads the program that wrote a trace.
 func openProgram(path string) (*program, error) {
-	f, err := sys.Open(path)
+	file, err := sys.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("the program: %w", err)
 	}
-	defer f.Close()
-	p := new(program)
-	if p.functions, err = xraymap.Read(f); err == nil {
-		p.names, err = p.functions.Names(f)
-	}
-	var format *elf.FormatError
-	switch {
-	case errors.As(err, &format):
-		return nil, fmt.Errorf("%s is no ELF file: %w", path, err)
-	case err != nil:
+	defer file.Close()
+	f, err := elffile.Open(file)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	p := new(program)
+	if p.functions, err = xraymap.Read(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	p.names = p.functions.Names(f)
 	return p, nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/jitinject/jitinject/internal/dwarfline"
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 )
 
 // What DWARF says about jitted code, as debug/dwarf reads it.
@@ -17,33 +17,23 @@ func (o *Object) debug(ctx context.Context) {
 	if info == nil || o.Text == nil {
 		return
 	}
-	data, err := o.ELF.DWARF()
+	data, lines, err := o.ELF.DWARF() // a bundle has a line table for each function
 	if err != nil {
 		o.Violation("object/unit", offset(info), "%v", err)
 		return
 	}
-	var lines []byte // .debug_line, of which a bundle has a table for each function
-	if s := o.ELF.Section(".debug_line"); s != nil {
-		if lines, err = s.Data(); err != nil {
-			o.Violation("object/lines", offset(s), "%v", err)
-			return
-		}
+	if data == nil {
+		return
 	}
 	r := data.Reader()
 	tables := make(map[int64]bool) // line tables that were looked at
-	for n := uint64(0); ctx.Err() == nil; n++ {
+	for ctx.Err() == nil {
 		e, err := r.Next()
 		if err != nil {
 			o.Violation("object/unit", offset(info), "%v", err)
 			return
 		}
 		if e == nil {
-			return
-		}
-		// An entry has a byte at least. debug/dwarf stays where it is for ever at a
-		// LEB128 that the end of the section cuts.
-		if n > info.Size {
-			o.Violation("object/elf", offset(info), "the last entry ends inside a number")
 			return
 		}
 		if e.Tag != dwarf.TagCompileUnit {
@@ -58,9 +48,9 @@ func (o *Object) debug(ctx context.Context) {
 }
 
 // unit checks which code a unit is about, and returns its range, or that of .text.
-func (o *Object) unit(data *dwarf.Data, e *dwarf.Entry) (low, high uint64) {
+func (o *Object) unit(data *dwarfdata.Data, e *dwarf.Entry) (low, high uint64) {
 	at := offset(o.ELF.Section(".debug_info")) + int64(e.Offset)
-	ranges, err := data.Ranges(e)
+	ranges, err := data.RangesOf(e)
 	if err != nil || len(ranges) == 0 {
 		o.Violation("object/unit", at, "a unit does not say which code it is about")
 		return o.Text.Addr, o.Text.Addr + o.Text.Size
@@ -77,13 +67,13 @@ func (o *Object) unit(data *dwarf.Data, e *dwarf.Entry) (low, high uint64) {
 }
 
 // lineTable checks the rows of a unit. lines is .debug_line.
-func (o *Object) lineTable(data *dwarf.Data, lines []byte, e *dwarf.Entry, low, high uint64) {
+func (o *Object) lineTable(data *dwarfdata.Data, lines []byte, e *dwarf.Entry, low, high uint64) {
 	section := o.ELF.Section(".debug_line")
 	at, ok := e.Val(dwarf.AttrStmtList).(int64)
 	if !ok || section == nil {
 		return
 	}
-	err := dwarfline.CheckHeader(o.ELF.ByteOrder, lines, at)
+	err := dwarfdata.CheckLineHeader(o.ELF.ByteOrder, lines, at)
 	var lr *dwarf.LineReader
 	if err == nil {
 		lr, err = data.LineReader(e)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"debug/elf"
-	"errors"
 	"io"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/format/callframe"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/ehframe"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
@@ -21,12 +21,12 @@ import (
 type Object struct {
 	*verify.Reporter
 	path    string
-	ELF     *elf.File
+	ELF     *elffile.File
 	src     io.ReaderAt
 	Size    int64
 	jit     bool // it is of jitted functions: more rules hold
-	Text    *elf.Section
-	symbols []elf.Symbol // of functions in .text, by address
+	Text    *elffile.Section
+	symbols []elffile.Symbol // of functions in .text, by address
 	BuildID []byte
 	// skeleton: it takes the place of a file in which the functions lie. Its addresses and
 	// tables are that file's.
@@ -59,13 +59,13 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 // is nil if it is none.
 func Check(ctx context.Context, r *verify.Reporter, src io.ReaderAt, size int64, path string, jit bool) (o *Object) {
 	o = &Object{Reporter: r, path: path, src: src, Size: size, jit: jit}
-	// debug/elf and debug/dwarf promise nothing about hostile files.
+	// debug/dwarf promises nothing about hostile files.
 	defer func() {
 		if e := recover(); e != nil {
 			o.Violation("object/elf", 0, "it makes a reader fail: %v", e)
 		}
 	}()
-	f, err := elf.NewFile(src)
+	f, err := elffile.Open(src)
 	if err != nil {
 		o.Violation("object/elf", 0, "%v", err)
 		return o
@@ -88,7 +88,7 @@ func Check(ctx context.Context, r *verify.Reporter, src io.ReaderAt, size int64,
 }
 
 // offset returns where a section is.
-func offset(s *elf.Section) int64 { return int64(s.Offset) }
+func offset(s *elffile.Section) int64 { return int64(s.Offset) }
 
 // symbolTable checks the symbols, and keeps those of functions.
 func (o *Object) symbolTable() {
@@ -96,62 +96,55 @@ func (o *Object) symbolTable() {
 	if table == nil {
 		return
 	}
-	symbols, err := o.ELF.Symbols()
-	if err != nil {
-		if !errors.Is(err, elf.ErrNoSymbols) {
-			o.Violation("object/symbols", offset(table), "%v", err)
-		}
-		return
-	}
-	locals := uint32(1) // the first symbol, which is not among them, is local
-	for _, s := range symbols {
-		if elf.ST_BIND(s.Info) == elf.STB_LOCAL {
+	n, locals, first := uint32(0), uint32(0), uint32(0)
+	for s := range o.ELF.Symbols(elf.SHT_SYMTAB) {
+		if s.Bind == elf.STB_LOCAL {
 			locals++
+		} else if first == 0 {
+			first = n
 		}
+		n++
 	}
-	first := uint32(len(symbols) + 1)
-	if i := slices.IndexFunc(symbols, notLocal); i >= 0 {
-		first = uint32(i + 1)
+	if n == locals {
+		first = n
 	}
 	if table.Info != first || locals != first {
 		o.Violation("object/sh-info", offset(table), "sh_info is %d; the first symbol that is not local is number %d, and %d are local", table.Info, first, locals)
 	}
-	for _, s := range symbols {
-		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Section == elf.SHN_UNDEF || s.Section >= elf.SHN_LORESERVE {
+	for s := range o.ELF.Symbols(elf.SHT_SYMTAB) {
+		if s.Kind != elf.STT_FUNC || s.Section == elf.SHN_UNDEF || s.Section >= elf.SHN_LORESERVE {
 			continue
 		}
 		if int(s.Section) >= len(o.ELF.Sections) {
-			o.Violation("object/symbols", offset(table), "%s is in section %d, of %d", verify.Quoted(s.Name), s.Section, len(o.ELF.Sections))
+			o.Violation("object/symbols", offset(table), "%s is in section %d, of %d", verify.Quoted(s.Name()), s.Section, len(o.ELF.Sections))
 			continue
 		}
-		in := o.ELF.Sections[s.Section]
+		in := &o.ELF.Sections[s.Section]
 		if o.ELF.Machine == elf.EM_ARM {
 			s.Value &^= 1 // the code is in the T32 set
 		}
 		if o.ELF.Type != elf.ET_REL && (s.Value < in.Addr || s.Value > in.Addr+in.Size || s.Size > in.Addr+in.Size-s.Value) && o.isOwn(in) {
-			o.Violation("object/symbols", offset(table), "%s, %d bytes at %#x, is outside of its section %s, %#x to %#x", verify.Quoted(s.Name), s.Size, s.Value, verify.Quoted(in.Name), in.Addr, in.Addr+in.Size)
+			o.Violation("object/symbols", offset(table), "%s, %d bytes at %#x, is outside of its section %s, %#x to %#x", verify.Quoted(s.Name()), s.Size, s.Value, verify.Quoted(in.Name), in.Addr, in.Addr+in.Size)
 		}
-		if in == o.Text && o.jit && (s.Name == "" || s.Size == 0) {
-			o.Violation("object/symbols", offset(table), "the function %s at %#x has %d bytes", verify.Quoted(s.Name), s.Value, s.Size)
+		if in == o.Text && o.jit && (s.Name() == "" || s.Size == 0) {
+			o.Violation("object/symbols", offset(table), "the function %s at %#x has %d bytes", verify.Quoted(s.Name()), s.Value, s.Size)
 		}
 		if in == o.Text {
 			o.symbols = append(o.symbols, s)
 		}
 	}
-	slices.SortFunc(o.symbols, func(a, b elf.Symbol) int { return cmp.Compare(a.Value, b.Value) })
+	slices.SortFunc(o.symbols, func(a, b elffile.Symbol) int { return cmp.Compare(a.Value, b.Value) })
 }
 
 // isOwn reports whether symbols are addresses in a section: linkers of other files put
 // some outside on purpose.
-func (o *Object) isOwn(s *elf.Section) bool { return o.jit && s.Flags&elf.SHF_ALLOC != 0 }
-
-func notLocal(s elf.Symbol) bool { return elf.ST_BIND(s.Info) != elf.STB_LOCAL }
+func (o *Object) isOwn(s *elffile.Section) bool { return o.jit && s.Flags&elf.SHF_ALLOC != 0 }
 
 // isSkeleton reports whether the object stands for another file: a segment has none of its
 // sections.
 func (o *Object) isSkeleton() bool {
 	return slices.ContainsFunc(o.phdrs, func(p elf.ProgHeader) bool {
-		return p.Type == elf.PT_LOAD && !slices.ContainsFunc(o.ELF.Sections, func(s *elf.Section) bool {
+		return p.Type == elf.PT_LOAD && !slices.ContainsFunc(o.ELF.Sections, func(s elffile.Section) bool {
 			return s.Flags&elf.SHF_ALLOC != 0 && s.Addr < p.Vaddr+p.Memsz && p.Vaddr < s.Addr+s.Size
 		})
 	})

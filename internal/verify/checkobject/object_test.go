@@ -45,7 +45,7 @@ var objectBreaches = []breach{
 	patched("object/build-id", func(p *verifytest.ObjectPatch) { clear(p.Section(".note.gnu.build-id")[16:]) }),
 	patched("object/note-segment", func(p *verifytest.ObjectPatch) { le.PutUint32(p.Segment(elf.PT_NOTE), 0) }),
 	patched("object/unit", func(p *verifytest.ObjectPatch) { p.Replace(".debug_info", 0x80, 0x50000) }),
-	patched("object/elf", func(p *verifytest.ObjectPatch) { // the last number has no end
+	patched("object/unit", func(p *verifytest.ObjectPatch) { // the last number has no end
 		info := p.Section(".debug_info")
 		info[len(info)-1] = 0xff
 	}),

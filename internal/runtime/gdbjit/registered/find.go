@@ -70,11 +70,11 @@ type budget struct {
 // scan finds descriptors in the writable data of an image by their contents.
 func (im *image) scan(left *budget) (places []Place) {
 	for _, x := range im.progs {
-		if x.kind != elf.PT_LOAD || x.flags&elf.PF_W == 0 || x.memsz == 0 {
+		if x.Type != elf.PT_LOAD || x.Flags&elf.PF_W == 0 || x.Memsz == 0 {
 			continue
 		}
-		lo := im.bias + x.vaddr
-		hi := lo + x.memsz
+		lo := im.bias + x.Vaddr
+		hi := lo + x.Memsz
 		segments := im.p.Segments()
 		i := sort.Search(len(segments), func(i int) bool { return segments[i].Addr+(segments[i].Size-1) >= lo })
 		for ; i < len(segments) && segments[i].Addr < hi; i++ {

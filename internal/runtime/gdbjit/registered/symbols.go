@@ -1,8 +1,9 @@
 package registered
 
 import (
-	"bytes"
 	"debug/elf"
+
+	"github.com/jitinject/jitinject/internal/format/elffile"
 )
 
 // The dynamic symbols are found as the dynamic linker finds them: by the segment PT_DYNAMIC and its hash
@@ -31,11 +32,11 @@ func (im *image) dynamicSymbol(name string) (addr uint64, ok bool) {
 // dynamic reads PT_DYNAMIC.
 func (im *image) dynamic() (d dynamic, ok bool) {
 	for _, x := range im.progs {
-		if x.kind != elf.PT_DYNAMIC {
+		if x.Type != elf.PT_DYNAMIC {
 			continue
 		}
-		b := make([]byte, min(x.memsz, maxDynamic))
-		if im.read(x.vaddr, b) != nil {
+		b := make([]byte, min(x.Memsz, maxDynamic))
+		if im.read(x.Vaddr, b) != nil {
 			return d, false
 		}
 		word := im.p.word()
@@ -163,37 +164,20 @@ func (p *Process) symbol(b []byte) (name uint32, value uint64) {
 	return p.Order.Uint32(b), value
 }
 
-// maxSymbols bounds the symbol table of a file, in bytes. Four times as much is allowed for its names.
-const maxSymbols = 64 << 20
-
 // fileSymbol returns the address in memory of a symbol that the file has. known is false if the file has no
 // symbol table, or is not there.
 func (im *image) fileSymbol(name string) (addr uint64, ok, known bool) {
 	if !im.open() {
 		return 0, false, false
 	}
-	f, err := elf.NewFile(im.file)
+	f, err := elffile.Open(im.file)
 	if err != nil || f.Class != im.p.Class || f.ByteOrder != im.p.Order {
 		return 0, false, false
 	}
-	table := f.SectionByType(elf.SHT_SYMTAB)
-	if table == nil || table.Size > maxSymbols || int(table.Link) >= len(f.Sections) || f.Sections[table.Link].Size > 4*maxSymbols {
-		return 0, false, false
-	}
-	symbols, err := table.Data()
-	if err != nil {
-		return 0, false, false
-	}
-	names, err := f.Sections[table.Link].Data()
-	if err != nil {
-		return 0, false, false
-	}
-	want := []byte(name + "\x00")
-	for size := im.p.symbolSize(); len(symbols) >= size; symbols = symbols[size:] {
-		at, value := im.p.symbol(symbols)
-		if value != 0 && uint64(at) < uint64(len(names)) && bytes.HasPrefix(names[at:], want) {
-			return im.bias + value, true, true
+	for y := range f.Symbols(elf.SHT_SYMTAB) {
+		if known = true; y.Section != elf.SHN_UNDEF && y.Value != 0 && y.Name() == name {
+			return im.bias + y.Value, true, true
 		}
 	}
-	return 0, false, true
+	return 0, false, known
 }

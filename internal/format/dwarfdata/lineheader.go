@@ -1,4 +1,4 @@
-package dwarfline
+package dwarfdata
 
 import (
 	"encoding/binary"
@@ -8,10 +8,10 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// CheckHeader checks the header of the line table at an offset of .debug_line: its counts
+// CheckLineHeader checks the header of the line table at an offset of .debug_line: its counts
 // of directories and files fit into the bytes that are left [DWARF5 6.2.4]. Its errors are
 // a *wire.Error, or say that there is no such offset.
-func CheckHeader(order binary.ByteOrder, section []byte, at int64) error {
+func CheckLineHeader(order binary.ByteOrder, section []byte, at int64) error {
 	if at < 0 || at > int64(len(section)) {
 		return fmt.Errorf("DWARF: a line table at offset %#x, and .debug_line has %d bytes", at, len(section))
 	}

@@ -1,4 +1,4 @@
-package dwarfline_test
+package dwarfdata_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/dwarfline"
+	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -59,7 +59,7 @@ func TestCheckHeader_Counts(t *testing.T) {
 				{one, many, "file_name_entry_format"},
 				{one, []byte{3}, "string"}, // fewer than are there
 			} {
-				err := dwarfline.CheckHeader(order.(binary.ByteOrder), header(order, wide, c.dirs, c.files), 0)
+				err := dwarfdata.CheckLineHeader(order.(binary.ByteOrder), header(order, wide, c.dirs, c.files), 0)
 				if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 					t.Errorf("for %v, 64 bit %v, counts %x and %x: got %v, want an error with %q", order, wide, c.dirs, c.files, err, c.want)
 				}
@@ -74,11 +74,11 @@ func TestCheckHeader_Counts(t *testing.T) {
 func TestCheckHeader_EveryCut(t *testing.T) {
 	whole := header(binary.LittleEndian, false, one, one)
 	for n := range whole {
-		if err := dwarfline.CheckHeader(binary.LittleEndian, whole[:n], 0); err == nil {
+		if err := dwarfdata.CheckLineHeader(binary.LittleEndian, whole[:n], 0); err == nil {
 			t.Errorf("the first %d of %d bytes: got no error", n, len(whole))
 		}
 	}
-	if err := dwarfline.CheckHeader(binary.LittleEndian, whole, int64(len(whole)+1)); err == nil {
+	if err := dwarfdata.CheckLineHeader(binary.LittleEndian, whole, int64(len(whole)+1)); err == nil {
 		t.Error("an offset behind the end: got no error")
 	}
 }
@@ -87,7 +87,7 @@ func TestCheckHeader_EveryCut(t *testing.T) {
 func TestCheckHeader_OlderVersion(t *testing.T) {
 	b := header(binary.LittleEndian, false, many, many)
 	b[4] = 4
-	if err := dwarfline.CheckHeader(binary.LittleEndian, b, 0); err != nil {
+	if err := dwarfdata.CheckLineHeader(binary.LittleEndian, b, 0); err != nil {
 		t.Errorf("got %v, want none", err)
 	}
 }
