@@ -66,6 +66,9 @@ func (r *Reader) Offset() int64 { return r.next }
 // prefix gives an *Error, and Next does not move either. Resync may skip it.
 func (r *Reader) Next() (Raw, error) {
 	if err := r.skipPadding(); err != nil {
+		if err == io.EOF {
+			r.window, r.aside = nil, nil // there may be thousands of files that have been read
+		}
 		return Raw{}, err
 	}
 	raw, err := r.frame(r.next)

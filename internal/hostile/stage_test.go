@@ -134,6 +134,12 @@ type timed struct {
 
 func (s *stage) dump(name string, recs ...timed) {
 	s.t.Helper()
+	s.dumpOf(pid, name, recs...)
+}
+
+// dumpOf writes a dump of a process.
+func (s *stage) dumpOf(pid uint32, name string, recs ...timed) {
+	s.t.Helper()
 	var out bytes.Buffer
 	w, err := jitdump.NewWriter(&out, &jitdump.Header{Order: binary.LittleEndian, Version: 1, Machine: uint32(elf.EM_X86_64), PID: pid})
 	if err != nil {

@@ -118,6 +118,9 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 	}
 	s := &SideFile{Path: path, File: file, Info: info, Source: src, tail: tail}
 	f.AddFile(s)
+	if !s.live {
+		file.Lend(info)
+	}
 	return s, nil
 }
 

@@ -289,15 +289,27 @@ func (s *Stores) sorted() (all []*Store) {
 	return all
 }
 
+// maxProcessDirs bounds the directories for the objects of a process, which are open until the end. Further objects
+// go to the first. So a process with a thousand dumps leaves files to open for others.
+const maxProcessDirs = 16
+
 // OpenAll opens the directories for the objects of dumps, and returns the usable dumps. Dumps with
 // an unwritable directory are dropped. If the user named the directory, OpenAll fails. When ctx is
 // cancelled, it does not wait for other runs.
 func OpenAll(ctx context.Context, dumps []*model.Dump, opts *config.Options) (s *Stores, usable []*model.Dump, found report.Findings, err error) {
 	s = &Stores{byPath: make(map[string]*Store)}
 	var failed []failedStore
+	dirs := make(map[uint32][]string) // by process
 	for _, d := range dumps {
 		if d.Objects, err = objectDir(opts, d); err != nil {
 			return s, nil, found, err
+		}
+		switch of := dirs[d.PID]; {
+		case slices.Contains(of, d.Objects):
+		case len(of) < maxProcessDirs:
+			dirs[d.PID] = append(of, d.Objects)
+		default:
+			d.Objects = of[0]
 		}
 		at := slices.IndexFunc(failed, func(f failedStore) bool { return f.dir == d.Objects })
 		if at < 0 && s.In(d.Objects) == nil {

@@ -34,6 +34,7 @@ func spanOf(raw *jitdump.Raw) source.Span {
 // to offset at, to avoid repeated copying and spare space. The estimate is bounded until there are
 // some: the first records may be shorter than the others.
 func grown[T any](list []T, at, size int64) []T {
+	const smallest = 32 // below the size of each record of a function, in bytes
 	n := len(list)
 	if n < cap(list) {
 		return list
@@ -43,7 +44,8 @@ func grown[T any](list []T, at, size int64) []T {
 		most = 256 * float64(n)
 	}
 	guess := 1.0625 * float64(n) * float64(size) / float64(max(at, 1))
-	return slices.Grow(list, int(min(max(guess, 1.25*float64(n), 256), most))-n)
+	least := min(256, float64(size/smallest+1))
+	return slices.Grow(list, int(min(max(guess, 1.25*float64(n), least), most))-n)
 }
 
 // scan reads the records that were written since the last call. The error is ctx's.

@@ -13,8 +13,9 @@ import (
 
 // A File is an open file. Its methods are those of os.File.
 type File struct {
-	f      *os.File
+	f      *os.File // nil while a loan is closed
 	fd     int
+	loan   *loan                 // nil, or how it is opened again; see Lend
 	failed atomic.Pointer[error] // see Failed
 }
 
@@ -88,7 +89,12 @@ func opened(c Call, open func() (*os.File, error)) (*File, error) {
 }
 
 // Name returns the name that the file was opened with.
-func (f *File) Name() string { return f.f.Name() }
+func (f *File) Name() string {
+	if f.loan != nil {
+		return f.loan.path
+	}
+	return f.f.Name()
+}
 
 // Fd returns the descriptor.
 func (f *File) Fd() int { return f.fd }
@@ -104,6 +110,11 @@ func (f *File) Failed() error {
 
 // read makes a call that reads the open file.
 func (f *File) read(op, name string, c Call, make func() (int, error)) (int, error) {
+	if err := f.borrow(); err != nil {
+		f.failed.CompareAndSwap(nil, &err)
+		return 0, err
+	}
+	defer f.giveBack()
 	n, err := f.do(op, name, c, make)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
 		f.failed.CompareAndSwap(nil, &err)
@@ -115,7 +126,7 @@ func (f *File) read(op, name string, c Call, make func() (int, error)) (int, err
 func (f *File) do(op, name string, c Call, make func() (int, error)) (int, error) {
 	c.Name, c.FD = name, f.fd
 	n, err := call(c, make)
-	return max(n, 0), named(op, f.f.Name(), err)
+	return max(n, 0), named(op, f.Name(), err)
 }
 
 // Read reads from the current offset on.
@@ -197,6 +208,9 @@ func (f *File) SetWriteDeadline(t time.Time) error { return f.f.SetWriteDeadline
 // Close closes the file. It is closed after an error, too; the error says that data written before
 // may be lost.
 func (f *File) Close() error {
+	if f.loan != nil && !f.leave() {
+		return nil
+	}
 	if current.Load() == nil {
 		return f.f.Close()
 	}
