@@ -18,6 +18,7 @@ import (
 	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/stdio"
 	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/view"
 	"github.com/jitinject/jitinject/internal/words"
@@ -138,6 +139,9 @@ func (o *pageOptions) read(ctx context.Context, path string) (*profile.Profile, 
 
 // write writes the output: a file completely or not at all.
 func (o *pageOptions) write(stdout *os.File, write func(io.Writer) error) error {
+	if o.output == "-" && stdio.WasClosed(stdout) {
+		return stdio.ErrClosed
+	}
 	if o.output == "-" {
 		w := bufio.NewWriter(stdout)
 		return errors.Join(write(w), w.Flush())

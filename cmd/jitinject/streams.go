@@ -37,6 +37,9 @@ func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File, stderr io.W
 			}
 		}
 	}
+	if o.Output == "-" && stdio.WasClosed(stdout) {
+		return stdio.ErrClosed
+	}
 	o.DefaultInput, o.DefaultOutput = !fs.Changed("input"), !fs.Changed("output")
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 )
 
@@ -95,9 +96,9 @@ func (o *Options) Again(s report.Setting) string {
 	return s.String()
 }
 
-// Logf writes a line to the log, if there is one.
+// Logf writes a line to the log, if there is one. Control characters are escaped: it may have texts of files.
 func (o *Options) Logf(level int, format string, args ...any) {
 	if o.Log != nil {
-		o.Log(level, fmt.Sprintf(format, args...))
+		o.Log(level, quote.Printable(fmt.Sprintf(format, args...)))
 	}
 }

@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -38,6 +39,17 @@ func KindOf(f *os.File) (Kind, error) {
 	}
 	return Other, nil
 }
+
+// WasClosed reports whether a standard file was closed when the program started. Go's runtime then opens the
+// null device in its place, for reading and writing. A shell's >/dev/null is for writing only.
+func WasClosed(f *os.File) bool {
+	var st unix.Stat_t
+	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	return err == nil && flags&unix.O_ACCMODE == unix.O_RDWR && sys.Fstat(int(f.Fd()), &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == unix.Mkdev(1, 3)
+}
+
+// ErrClosed is the error of writing a result to a closed standard output.
+var ErrClosed = errors.New("-o -: standard output is closed; name a file with -o")
 
 // IsSame reports whether two open files are the same, such as both ends of 2>&1. It fails if the system
 // does.

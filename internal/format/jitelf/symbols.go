@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -17,8 +18,8 @@ type Symbol struct {
 	Thumb bool   // ARM: the code is in the T32 instruction set
 }
 
-// maxName bounds the names of functions, in bytes. Mangled names of templates have some thousands.
-const maxName = 64 << 10
+// maxName bounds the names of functions, in bytes: any number of them may share one in the string table.
+const maxName = jitcode.MaxOriginName
 
 // A symbolTable is the symbol table of the object. Relocations refer to its entries.
 type symbolTable struct {

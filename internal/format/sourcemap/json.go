@@ -14,6 +14,7 @@ import (
 type parser struct {
 	*json.Decoder
 	start int64 // offset of the JSON in the file
+	names int64 // bytes that the names of sources may still have
 }
 
 // guard begins maps that servers keep from being run as scripts. The rest of its line is ignored.
@@ -26,7 +27,7 @@ func newParser(src io.ReaderAt, size int64) (*parser, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	p := new(parser)
+	p := &parser{names: MostNames(size)}
 	begin := head[:n]
 	if rest, ok := bytes.CutPrefix(begin, []byte("\xef\xbb\xbf")); ok {
 		p.start, begin = 3, rest
@@ -162,6 +163,9 @@ func (p *parser) object(m *Map, line, column uint32, whole bool) error {
 	}
 	for i := range part.sources.count {
 		if s := &m.Sources[part.sources.first+i]; root != "" && s.URL != "" && s.URL[0] != '/' && Scheme(s.URL) == "" {
+			if p.names -= int64(len(root) + 1 + len(s.URL)); p.names < 0 {
+				return p.fail("the sourceRoot is too long for so many sources")
+			}
 			s.URL = strings.TrimSuffix(root, "/") + "/" + s.URL // a root is a directory, with or without the slash
 		}
 	}

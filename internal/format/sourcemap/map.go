@@ -56,6 +56,10 @@ const (
 	maxSections = 1 << 16
 )
 
+// MostNames bounds the names of all sources of a map of size bytes, in bytes. A root, or the directory of the
+// map, is a part of each name.
+func MostNames(size int64) int64 { return 16*size + 1<<20 }
+
 // errLarge is the error for a map with more than maxSize bytes.
 var errLarge = fmt.Errorf("source map: it has more than %d MiB", maxSize>>20)
 

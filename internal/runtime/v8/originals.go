@@ -1,6 +1,7 @@
 package v8
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -151,8 +152,13 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 		l.Found.Problem(report.Problem{Code: report.ProblemDamage, File: s.url, Offset: -1, Text: fmt.Sprintf("%d places in its source map are invalid; they are not mapped", m.Damaged)})
 	}
 	sm := &scriptMap{Map: m, line: s.line, column: s.column}
+	names := sourcemap.MostNames(size)
 	for i := range m.Sources {
-		sm.files = append(sm.files, l.original(m, i, base))
+		o := l.original(m, i, base)
+		if names -= int64(len(o.name)); names < 0 {
+			return nil, errors.New("its own path is too long for so many sources")
+		}
+		sm.files = append(sm.files, o)
 	}
 	if m.HasNames() {
 		if l.starts == nil {

@@ -56,16 +56,23 @@ func Glob(dir, pattern string) (paths []string, err error) {
 	return paths, err
 }
 
-// ReadFile returns the contents of a file, which may be a device such as /dev/null. It blocks on a
-// FIFO without a writer.
+// ReadFile returns the contents of a file of at most 1 MB, which may be a device such as /dev/null.
 func ReadFile(path string) ([]byte, error) {
-	f, err := OpenFile(path, os.O_RDONLY, 0)
+	const most = 1 << 20
+	f, err := OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a FIFO without a writer is empty
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	content, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && len(content) > most {
+		err = &fs.PathError{Op: "read", Path: path, Err: errLarge}
+	}
+	return content, err
 }
+
+// errLarge is the error of ReadFile for a large file.
+var errLarge = errors.New("it has more than 1 MB")
 
 // Remove removes a file or an empty directory.
 func Remove(path string) error {
