@@ -160,10 +160,11 @@ func whatIsThere(o *options, progress *report.Progress) (text string, code int) 
 // endingSignals are the signals that end the program. One that is ignored when it starts
 // stays so: nohup, and shells that put it into the background, say with that whom a
 // hangup or the keyboard is not to end. SIGXCPU comes each second from the soft limit of CPU time
-// on. At the hard limit the kernel kills. SIGABRT still makes Go's runtime write what all goroutines
-// do.
+// on. At the hard limit the kernel kills.
 func endingSignals() []os.Signal {
-	signals := []os.Signal{syscall.SIGTERM, syscall.SIGQUIT}
+	// The second line are signals of faults. They come here only if another program sends them.
+	signals := []os.Signal{syscall.SIGTERM, syscall.SIGQUIT,
+		syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGSTKFLT, syscall.SIGSYS, syscall.SIGTRAP}
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP, syscall.SIGXCPU} {
 		if !signal.Ignored(sig) {
 			signals = append(signals, sig)

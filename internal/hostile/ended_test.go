@@ -127,7 +127,7 @@ func (at *situation) start(s *stage) (cmd *exec.Cmd, stderr *bytes.Buffer) {
 }
 
 // signals are those that the program ends after.
-var signals = []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGQUIT}
+var signals = []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGSYS, syscall.SIGTRAP}
 
 func TestEnded_WhileWaiting(t *testing.T) {
 	if testing.Short() {
