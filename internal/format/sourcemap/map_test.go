@@ -229,3 +229,12 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A root is a part of each source's name: many sources with a long one would need memory of the product.
+func TestRead_LongRoot(t *testing.T) {
+	const n = 200_000
+	text := `{"version":3,"sourceRoot":"` + strings.Repeat("r", n/2) + `","sources":[` + strings.Repeat(`"a",`, n/8) + `""],"names":[],"mappings":"AAAA"}`
+	if _, err := Read(strings.NewReader(text), int64(len(text))); err == nil || !strings.Contains(err.Error(), "sourceRoot is too long") {
+		t.Errorf("got error %v; want one about the sourceRoot", err)
+	}
+}
