@@ -63,7 +63,7 @@ var All = []Format{
 	},
 	{
 		Kind: gdbjit.Kind, Name: "objects that a process registered for debuggers", Identify: gdbjit.Identify,
-		Dump: locate.Format{Find: gdbjit.Find}, Attach: gdbjit.Attach,
+		Dump: locate.Format{Find: gdbjit.Find},
 	},
 	{
 		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true, Attach: v8.Attach,

@@ -2,7 +2,6 @@ package locate
 
 import (
 	"context"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/recording"
 )
@@ -18,9 +17,7 @@ func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Re
 		}
 		hasFunctions := r.Dump != nil && len(r.Dump.Source.Scanned().Events) > 0
 		for _, m := range r.Markers {
-			if of := f.described[m.PID]; hasFunctions && !slices.Contains(of, r.Dump.Source) {
-				f.described[m.PID], found[m.PID] = append(of, r.Dump.Source), true
-			}
+			found[m.PID] = found[m.PID] || hasFunctions
 			useless[m.PID] = useless[m.PID] || !hasFunctions
 		}
 	}

@@ -12,6 +12,9 @@
 //	Comparer     it can find repeated functions
 //	Group        it consists of several files
 //	PartlyTimed  some functions may have no time
+//	Splitter     functions may lose a part of their addresses to other sources
+//	Coder        names and code can be read alone
+//	Relocator    it knows code from before relocation
 //
 // The package also has the shared parts of the formats: the search for code in memories (memory.go,
 // memorytime.go), the list of source files (texts.go, listings.go), and the names of machines

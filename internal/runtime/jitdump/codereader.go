@@ -26,6 +26,11 @@ func (r *CodeReader) Code(function int) (name, code []byte, err error) {
 	return load.Name, r.unsalted(load.Code), err
 }
 
+// Codes implements source.Coder.
+func (d *Dump) Codes() func(function int) (name, code []byte, err error) {
+	return d.NewCodeReader().Code
+}
+
 // Targets calls f for every direct branch that leaves the i-th function. offset is the branch
 // target, counted from the function's start. Targets reads only the code, and fails if that cannot
 // be read again.

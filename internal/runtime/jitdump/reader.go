@@ -30,16 +30,14 @@ type Reader struct {
 	frames   cfi.Synthesizer
 	effects  effectReader // of called functions
 	trees    TreeSource   // nil before the first
-	objects  ObjectSource // nil before the first
 }
 
 // A lineOrigin says what the lines of a function are from.
 type lineOrigin int
 
 const (
-	fromTable  lineOrigin = iota // a debug record, or nothing: rows have the addresses of the dump
-	fromTree                     // an inline tree or a log: rows count from the start of the function
-	fromObject                   // an object has the lines, and there are no rows
+	fromTable lineOrigin = iota // a debug record, or nothing: rows have the addresses of the dump
+	fromTree                    // an inline tree or a log: rows count from the start of the function
 )
 
 // newReader returns a reader for one goroutine. It counts fixes.
@@ -62,9 +60,7 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 		r.shiftRows(fn, i)
 	}
 	r.useOriginals(fn)
-	if r.from != fromObject {
-		r.addLines()
-	}
+	r.addLines()
 	if r.inspects {
 		return fn, nil
 	}
@@ -110,7 +106,7 @@ func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 }
 
 // read reads the i-th function without its unwind tables. Its lines are rows, with the addresses in
-// the dump, unless they are from an object.
+// the dump.
 func (r *Reader) read(i int) (*jitcode.Function, error) {
 	r.function = i
 	r.listings, r.texts = nil, r.texts[:0]
@@ -134,14 +130,11 @@ func (r *Reader) read(i int) (*jitcode.Function, error) {
 	return &r.fn, nil
 }
 
-// readLines reads the lines of the function from the first that has some: a log, an object, a record
-// of inlined calls, a debug record.
+// readLines reads the lines of the function from the first that has some: a log, a record of inlined
+// calls, a debug record.
 func (r *Reader) readLines(p *parts) (lineOrigin, error) {
 	if r.describedTree(r.function) {
 		return fromTree, nil
-	}
-	if r.describedByObject(r.function) {
-		return fromObject, nil
 	}
 	if p.inline.Size != 0 {
 		raw, err := r.code.window.record(p.inline)

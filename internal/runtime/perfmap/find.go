@@ -24,7 +24,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 		if pid == 0 || len(f.Rec.Processes[pid].Memory) == 0 {
 			continue
 		}
-		if _, all := f.Described(pid); all || !f.Rec.HasDump(pid) {
+		if !f.Rec.HasDump(pid) || f.IsOnlyRegistered(pid) {
 			pids = append(pids, pid)
 		}
 	}

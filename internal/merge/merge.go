@@ -1,0 +1,108 @@
+package merge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Sources merges the dumps of each process. It returns those that still have functions, in their order. Files
+// of the others may be read for parts. It must follow the last change of the dumps' times and code. The error
+// is ctx's.
+func Sources(ctx context.Context, rec *recording.Recording, dumps []*model.Dump) (kept []*model.Dump, found report.Findings, err error) {
+	order := slices.Clone(dumps)
+	slices.SortStableFunc(order, func(a, b *model.Dump) int {
+		if x, y := hasTimes(a), hasTimes(b); x != y {
+			return map[bool]int{true: -1, false: 1}[x]
+		}
+		return cmp.Compare(b.Source.Traits().Trust, a.Source.Traits().Trust)
+	})
+	indexes := make(map[*model.Dump]*index)
+	gone := make(map[*model.Dump]bool)
+	for n, d := range order {
+		var better []*model.Dump
+		for _, other := range order[:n] {
+			if err := ctx.Err(); err != nil {
+				return nil, found, err
+			}
+			if gone[other] || !isComparable(rec, other, d) {
+				continue
+			}
+			if indexes[other] == nil {
+				indexes[other] = newIndex(other)
+			}
+			p := &pair{rec: rec, better: indexes[other], less: newIndex(d), both: make(map[int]bool), described: make(map[int]bool)}
+			p.merge()
+			p.report(&found)
+			better = append(better, other)
+		}
+		if len(better) > 0 {
+			gone[d] = !completes(rec, d, better)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(dumps), func(d *model.Dump) bool { return gone[d] }), found, nil
+}
+
+// isComparable reports whether two dumps describe one program of one process. Several jitdumps of a process
+// are of several compilers; each has its times.
+func isComparable(rec *recording.Recording, a, b *model.Dump) bool {
+	if x := a.Source.Traits(); x.Kind == b.Source.Traits().Kind && !x.Registered {
+		return false
+	}
+	for _, m := range a.Markers {
+		for _, o := range b.Markers {
+			if m.PID == o.PID && rec.ProcessTree.LastExec(m.PID, m.Time) == rec.ProcessTree.LastExec(o.PID, o.Time) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// report adds findings about what came of a pair.
+func (p *pair) report(found *report.Findings) {
+	if n := len(p.described); n > 0 {
+		found.Note(fmt.Sprintf("%s: it describes %s of %s", quote.Printable(p.less.Path), functions(n), quote.Printable(p.better.Path)))
+	}
+	if n := p.contradictions; n > 0 {
+		of := quote.Printable(p.better.Path)
+		text := fmt.Sprintf("%s of it contradict %s at the same place; the names of that are used", functions(n), of)
+		if n == 1 {
+			text = fmt.Sprintf("1 function of it contradicts %s at the same place; the name of that is used", of)
+		}
+		found.Problem(report.Problem{Code: report.ProblemContradiction, File: p.less.Path, Offset: -1, Text: text,
+			Advice: "if its names are right, inject without " + of})
+	}
+}
+
+// completes reports whether a dump has functions that better ones of its process leave out, and which matter:
+// samples are in these, as far as samples were counted, or a better one was cut. Only maps may be superfluous.
+func completes(rec *recording.Recording, d *model.Dump, better []*model.Dump) bool {
+	events := d.Source.Scanned().Events
+	if !slices.ContainsFunc(events, func(e jitcode.Event) bool { return !d.Unmapped[e.Function] }) {
+		return false
+	}
+	better = slices.DeleteFunc(better, func(b *model.Dump) bool { return b.Source.Traits().Registered })
+	if len(better) == 0 || d.Source.Traits().Trust > source.TrustMap {
+		return true
+	}
+	d.Note = cmp.Or(d.Note, "it completes the dump of its process")
+	return rec.Histogram == nil || rec.Histogram.Over || d.IsSampled(rec) ||
+		slices.ContainsFunc(better, func(b *model.Dump) bool { return b.Source.Scanned().Cut >= 0 })
+}
+
+// functions returns a number of functions in words.
+func functions(n int) string {
+	if n == 1 {
+		return "1 function"
+	}
+	return fmt.Sprintf("%d functions", n)
+}

@@ -1,0 +1,148 @@
+package model
+
+import (
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// A Part is a function of another source that describes the same code as a function of a dump. It has what
+// the dump lacks.
+type Part struct {
+	Source   source.Dump
+	Function int  // number of the function in Source
+	Code     bool // its code counts: the dump has the code as it was before relocation
+}
+
+// Functions returns a new reader of the dump's functions, with the parts from other sources.
+func (d *Dump) Functions() source.FunctionReader { return d.filled(source.Dump.Functions) }
+
+// Inspector returns a new reader for what is decided about functions, or shown of them, as opposed to one that
+// makes their objects.
+func (d *Dump) Inspector() source.FunctionReader {
+	return d.filled(func(s source.Dump) source.FunctionReader {
+		if lined, ok := s.(source.Lined); ok {
+			return lined.Inspect()
+		}
+		return s.Functions()
+	})
+}
+
+// filled returns a reader of functions. open opens one of a source.
+func (d *Dump) filled(open func(source.Dump) source.FunctionReader) source.FunctionReader {
+	own := open(d.Source)
+	if len(d.Parts) == 0 {
+		return own
+	}
+	return &filler{own: own, open: open, parts: d.Parts, others: make(map[source.Dump]source.FunctionReader)}
+}
+
+// MayHaveLines reports whether a function may have lines or inlined calls.
+func (d *Dump) MayHaveLines(function int) bool {
+	lined, ok := d.Source.(source.Lined)
+	return !ok || lined.MayHaveLines(function) || len(d.Parts[function]) > 0
+}
+
+// HasCode reports whether the bytes of a function are known.
+func (d *Dump) HasCode(function int) bool {
+	has := d.Source.HasCode(function)
+	for _, p := range d.Parts[function] {
+		has = has || p.Source.HasCode(p.Function)
+	}
+	return has
+}
+
+// DeriveFrames makes the dump, and the sources of its parts, derive unwind tables from code.
+func (d *Dump) DeriveFrames(s source.Surroundings) {
+	d.Source.DeriveFrames(s)
+	asked := make(map[source.Dump]bool)
+	for _, parts := range d.Parts {
+		for _, p := range parts {
+			if !asked[p.Source] {
+				asked[p.Source] = true
+				p.Source.DeriveFrames(s)
+			}
+		}
+	}
+}
+
+// A filler reads the functions of a dump, and fills their gaps from other sources.
+type filler struct {
+	own      source.FunctionReader
+	open     func(source.Dump) source.FunctionReader
+	parts    map[int][]Part
+	others   map[source.Dump]source.FunctionReader
+	fn       jitcode.Function
+	problems []source.Problem
+}
+
+// reader returns the reader of another source.
+func (f *filler) reader(p Part) source.FunctionReader {
+	r := f.others[p.Source]
+	if r == nil {
+		r = f.open(p.Source)
+		f.others[p.Source] = r
+	}
+	return r
+}
+
+// Function returns the i-th function, valid until the next call. A part that cannot be read becomes a Problem.
+func (f *filler) Function(i int) (*jitcode.Function, error) {
+	fn, err := f.own.Function(i)
+	if err != nil || len(f.parts[i]) == 0 {
+		return fn, err
+	}
+	f.fn = *fn // the slices of the reader stay its own
+	for _, p := range f.parts[i] {
+		from, err := f.reader(p).Function(p.Function)
+		if err != nil {
+			f.problems = append(f.problems, source.Problem{Offset: -1, Text: err.Error()})
+			continue
+		}
+		fill(&f.fn, from, p.Code)
+	}
+	return &f.fn, nil
+}
+
+// fill adds what fn lacks and another description of it has. Lines and inlined calls stay together. code says
+// that the other's code counts.
+func fill(fn, from *jitcode.Function, code bool) {
+	if len(from.Lines) > 0 && (len(fn.Lines) == 0 || len(fn.Inlines) == 0 && len(from.Inlines) > 0) {
+		fn.Files, fn.Sources, fn.Lines = from.Files, from.Sources, from.Lines
+		fn.Origins, fn.Inlines, fn.Ranges = from.Origins, from.Inlines, from.Ranges
+	}
+	if from.HasCode() && from.Size == fn.Size && (code || !fn.HasCode()) {
+		fn.Code = from.Code
+	}
+	if len(fn.Unwind.Sent.FDEs) == 0 && len(from.Unwind.Sent.FDEs) > 0 || fn.Unwind.Empty() {
+		fn.Unwind = from.Unwind
+	}
+}
+
+// Targets calls g for every direct branch that leaves the i-th function.
+func (f *filler) Targets(i int, g func(offset int64)) error {
+	for _, p := range f.parts[i] {
+		if p.Code {
+			return f.reader(p).Targets(p.Function, g)
+		}
+	}
+	err := f.own.Targets(i, g)
+	for _, p := range f.parts[i] {
+		if err != nil && f.reader(p).Targets(p.Function, g) == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// TakeProblems returns the problems with functions since the last call. Those of parts have no offset: they
+// are of another file.
+func (f *filler) TakeProblems() []source.Problem {
+	taken := append(f.own.TakeProblems(), f.problems...)
+	f.problems = nil
+	for _, r := range f.others {
+		for _, p := range r.TakeProblems() {
+			taken = append(taken, source.Problem{Offset: -1, Text: p.Text})
+		}
+	}
+	return taken
+}
