@@ -17,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -391,7 +392,7 @@ func (p *pairWorld) judge(a, b *pairSource, first, second []pairFunction) {
 	}
 	reported := 0
 	for _, problem := range sum.Problems {
-		if problem.Code == "contradiction" {
+		if problem.Code == report.ProblemContradiction {
 			fmt.Sscanf(problem.Text, "%d", &reported)
 			continue
 		}

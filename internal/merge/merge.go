@@ -67,20 +67,27 @@ func isComparable(rec *recording.Recording, a, b *model.Dump) bool {
 	return false
 }
 
-// report adds findings about what came of a pair.
+// report adds findings about what came of a pair. If most functions contradict, one of the files may be of
+// another run.
 func (p *pair) report(found *report.Findings) {
+	of := quote.Printable(p.better.Path)
 	if n := len(p.described); n > 0 {
-		found.Note(fmt.Sprintf("%s: it describes %s of %s", quote.Printable(p.less.Path), functions(n), quote.Printable(p.better.Path)))
+		found.Note(fmt.Sprintf("%s: it describes %s of %s", quote.Printable(p.less.Path), functions(n), of))
 	}
-	if n := p.contradictions; n > 0 {
-		of := quote.Printable(p.better.Path)
-		text := fmt.Sprintf("%s of it contradict %s at the same place; the names of that are used", functions(n), of)
-		if n == 1 {
-			text = fmt.Sprintf("1 function of it contradicts %s at the same place; the name of that is used", of)
-		}
-		found.Problem(report.Problem{Code: report.ProblemContradiction, File: p.less.Path, Offset: -1, Text: text,
-			Advice: "if its names are right, inject without " + of})
+	if p.contradictions == 0 {
+		return
 	}
+	verb := "contradict"
+	if p.contradictions == 1 {
+		verb = "contradicts"
+	}
+	text := fmt.Sprintf("%s of it %s %s at the same place (%s); the names of that are used", functions(p.contradictions), verb, of, p.example)
+	if p.contradictions <= p.joined {
+		found.Note(quote.Printable(p.less.Path) + ": " + text)
+		return
+	}
+	found.Problem(report.Problem{Code: report.ProblemContradiction, File: p.less.Path, Offset: -1, Text: text,
+		Advice: "if its names are right, inject without the other file"})
 }
 
 // completes reports whether a dump has functions that better ones of its process leave out, and which matter:

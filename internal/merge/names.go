@@ -11,12 +11,34 @@ import (
 // of Java, and mangled names of compilers.
 
 // isAlike reports whether two names of code at one place may be of one function: one has all words of the
-// other, in their order.
+// other, in their order. Parameters do not count: descriptors of Java have other words for them.
 func isAlike(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	x, y := wordsOf(string(a)), wordsOf(string(b))
+	x, y := string(a), string(b)
+	return hasWords(wordsOf(x), wordsOf(y)) || hasWords(wordsOf(withoutParameters(x)), wordsOf(withoutParameters(y)))
+}
+
+// isMadeUp reports whether a name stands for one that its source does not know: of Mono's helpers, in its log, and
+// of OpenJ9's methods without tables.
+func isMadeUp(name []byte) bool {
+	for _, prefix := range []string{"(helper", "(trampoline", "(unnamed)", "[method 0x"} {
+		if bytes.HasPrefix(name, []byte(prefix)) {
+			return true
+		}
+	}
+	return len(name) == 0
+}
+
+// withoutParameters returns a name up to its parameters.
+func withoutParameters(name string) string {
+	before, _, _ := strings.Cut(name, "(")
+	return before
+}
+
+// hasWords reports whether one of two lists, which is not empty, is in the other.
+func hasWords(x, y []string) bool {
 	if len(x) > len(y) {
 		x, y = y, x
 	}

@@ -3,11 +3,13 @@ package merge
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/source"
 )
@@ -19,7 +21,9 @@ type pair struct {
 
 	both           map[int]bool // places of better that less has as well
 	described      map[int]bool // functions of better with parts of less
-	contradictions int
+	joined         int          // functions of less that better has
+	contradictions int          // functions of less where better has other ones
+	example        string       // a contradiction in words
 }
 
 // merge makes functions of less that better has parts of these, and drops those that it contradicts.
@@ -41,6 +45,7 @@ func (p *pair) merge() {
 		switch {
 		case len(same) > 0:
 			p.join(same, i)
+			p.joined++
 			drop(p.less, l.function)
 		case overlaps:
 			others = append(others, i)
@@ -70,7 +75,7 @@ func (p *pair) isSame(k, i int) bool {
 		return false
 	}
 	other, own, err := p.less.codes(l.function)
-	if err != nil || !isAlike(name, other) {
+	if err != nil || !isAlike(name, other) && !isMadeUp(name) && !isMadeUp(other) {
 		return false
 	}
 	return !registered || len(code) == 0 || bytes.Equal(code, own) || bytes.Equal(code, p.unrelocated(l.function))
@@ -103,38 +108,43 @@ func (p *pair) join(same []int, i int) {
 	case !registered:
 		same = same[len(same)-1:]
 	}
+	_, own, _ := p.less.codes(l.function)
 	for _, k := range same {
 		b := &p.better.places[k]
-		lined := p.less.MayHaveLines(l.function)
-		if b.Hi != l.Hi || !lined && !registered && (p.better.HasCode(b.function) || !p.less.HasCode(l.function)) {
+		name, code, _ := p.better.codes(b.function)
+		part := model.Part{Source: p.less.Source, Function: l.function, Name: isMadeUp(name)}
+		part.Code = registered && len(code) > 0 && k == same[len(same)-1] && !bytes.Equal(code, own)
+		fills := registered || p.less.MayHaveLines(l.function) || !p.better.HasCode(b.function) && p.less.HasCode(l.function)
+		if b.Hi != l.Hi || !fills && !part.Name {
 			continue
-		}
-		part := model.Part{Source: p.less.Source, Function: l.function}
-		if registered && p.better.HasCode(b.function) && k == same[len(same)-1] {
-			_, code, _ := p.better.codes(b.function)
-			_, own, _ := p.less.codes(l.function)
-			part.Code = !bytes.Equal(code, own)
 		}
 		if p.better.Parts == nil {
 			p.better.Parts = make(map[int][]model.Part)
 		}
 		p.better.Parts[b.function] = append(p.better.Parts[b.function], part)
-		p.described[b.function] = true
+		if fills {
+			p.described[b.function] = true
+		}
 	}
 }
 
-// settle decides about the i-th place of less, where better has other functions.
+// settle decides about the i-th place of less, where better has other functions. A map may name a region that
+// better divides: the rest of the region stays.
 func (p *pair) settle(i int) {
 	l := &p.less.places[i]
-	contradicts, starts := false, false
+	contradicts, other := false, -1
 	var taken recording.Ranges
+	inside := make(map[uint64]bool)
 	p.better.overlapping(l.Range, func(k int) {
 		b := &p.better.places[k]
 		if p.isOfOther(b.pid) {
 			return
 		}
 		taken = append(taken, b.Range)
-		starts = starts || b.Lo == l.Lo
+		inside[b.Lo] = inside[b.Lo] || b.Lo >= l.Lo && b.Hi <= l.Hi
+		if other < 0 || b.Lo == l.Lo {
+			other = b.function
+		}
 		if p.less.timed && p.better.timed {
 			// If less has both functions, it knows which of them came later.
 			contradicts = contradicts || !p.both[k] && b.time < p.less.until(i) && l.time < p.better.until(k)
@@ -148,14 +158,34 @@ func (p *pair) settle(i int) {
 	if !contradicts {
 		return
 	}
-	split, ok := p.less.Source.(source.Splitter)
 	parts := without(l.Range, taken.Joined())
-	if ok && !starts && len(parts) > 0 {
+	split, ok := p.less.Source.(source.Splitter)
+	if ok && len(parts) > 0 && (len(inside) > 1 || !inside[l.Lo]) {
 		split.Split(l.function, parts)
 		return
 	}
 	drop(p.less, l.function)
-	p.contradictions++
+	if p.contradictions++; p.contradictions > 1 {
+		return
+	}
+	name, _, err := p.less.codes(l.function)
+	own, _, errOwn := p.better.codes(other)
+	switch {
+	case err != nil || errOwn != nil:
+	case bytes.Equal(name, own):
+		p.example = shown(name) + " has other code there"
+	default:
+		p.example = fmt.Sprintf("%s is %s there", shown(name), shown(own))
+	}
+}
+
+// shown returns the beginning of a name for messages.
+func shown(name []byte) string {
+	const most = 60
+	if begin := jitcode.Beginning(name, most); len(begin) < len(name) {
+		return quote.Printable(string(begin)) + "…"
+	}
+	return quote.Printable(string(name))
 }
 
 // without returns the parts of a range outside of others, which are in order and disjoint.

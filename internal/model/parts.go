@@ -11,6 +11,7 @@ type Part struct {
 	Source   source.Dump
 	Function int  // number of the function in Source
 	Code     bool // its code counts: the dump has the code as it was before relocation
+	Name     bool // its name counts: the dump's is made up
 }
 
 // Functions returns a new reader of the dump's functions, with the parts from other sources.
@@ -98,19 +99,21 @@ func (f *filler) Function(i int) (*jitcode.Function, error) {
 			f.problems = append(f.problems, source.Problem{Offset: -1, Text: err.Error()})
 			continue
 		}
-		fill(&f.fn, from, p.Code)
+		fill(&f.fn, from, p)
 	}
 	return &f.fn, nil
 }
 
-// fill adds what fn lacks and another description of it has. Lines and inlined calls stay together. code says
-// that the other's code counts.
-func fill(fn, from *jitcode.Function, code bool) {
+// fill adds what fn lacks and a part of it has. Lines and inlined calls stay together.
+func fill(fn, from *jitcode.Function, p Part) {
+	if p.Name {
+		fn.Name = from.Name
+	}
 	if len(from.Lines) > 0 && (len(fn.Lines) == 0 || len(fn.Inlines) == 0 && len(from.Inlines) > 0) {
 		fn.Files, fn.Sources, fn.Lines = from.Files, from.Sources, from.Lines
 		fn.Origins, fn.Inlines, fn.Ranges = from.Origins, from.Inlines, from.Ranges
 	}
-	if from.HasCode() && from.Size == fn.Size && (code || !fn.HasCode()) {
+	if from.HasCode() && from.Size == fn.Size && (p.Code || !fn.HasCode()) {
 		fn.Code = from.Code
 	}
 	if len(fn.Unwind.Sent.FDEs) == 0 && len(from.Unwind.Sent.FDEs) > 0 || fn.Unwind.Empty() {
