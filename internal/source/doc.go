@@ -7,6 +7,7 @@
 // A dump may implement optional interfaces:
 //
 //	WithoutCode  it has no bytes of code; they come from a memory or a file
+//	LackingCode  it may lack the bytes of some functions
 //	Texter       it has embedded sources
 //	Tracer       its code may run in an interpreter frame
 //	Comparer     it can find repeated functions

@@ -123,7 +123,7 @@ func (r *Reader) read(i int) (*jitcode.Function, error) {
 		return nil, err
 	}
 	start := r.listing.codeStart(load.CodeAddr)
-	r.begin(jitcode.Function{Name: load.Name, Addr: start, Size: load.CodeSize, Code: r.code.unsalted(load.Code), Thumb: start != load.CodeAddr})
+	r.begin(jitcode.Function{Name: load.Name, Addr: start, Size: load.CodeSize, Code: r.code.codeOf(i, &load), Thumb: start != load.CodeAddr})
 	if r.from, err = r.readLines(&p); err != nil {
 		return nil, err
 	}
