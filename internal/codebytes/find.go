@@ -90,7 +90,7 @@ func codeWorld(d *model.Dump, maps []recording.FileMap) source.CodeWorld {
 		Skip:   func(function int) bool { return d.Unmapped[function] },
 		InFile: files.Hold,
 		Mapped: func(addr, since uint64) bool {
-			return d.Match.Kind == report.ClockNone || d.Match.Kind == report.ClockStart || mappedAfter(memory, line, addr, d.Clock(since))
+			return !d.HasTimes() || mappedAfter(memory, line, addr, d.Clock(since))
 		},
 	}
 }

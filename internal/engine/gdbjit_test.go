@@ -163,7 +163,7 @@ func TestGDBJIT_OtherCodeInDump(t *testing.T) {
 	if err != nil || len(sum.Dumps) != 1 || sum.Dumps[0].Unwind.Sent != 2 {
 		t.Fatalf("got %s, %v; want one dump with 2 functions as registered", asJSON(sum), err)
 	}
-	if !slices.ContainsFunc(sum.Notes, func(n string) bool { return strings.Contains(n, "1 function of it contradicts ") }) {
+	if !slices.ContainsFunc(sum.Notes, func(n string) bool { return strings.Contains(n, "1 function of it (main) contradicts ") }) {
 		t.Errorf("got notes %q; want one about the contradiction", sum.Notes)
 	}
 }

@@ -34,10 +34,9 @@ type Finder struct {
 	// Unreadable has the problems of Unread.
 	Unreadable report.Findings
 
-	given      map[string]*SideFile // files of markers with a place, by path
-	registered map[uint32]int       // markers of registered objects, by process
-	byInode    map[Inode]*SideFile  // all of Files
-	numbered   map[uint32][]uint32  // processes by the numbers in their markers; nil until it is asked
+	given    map[string]*SideFile // files of markers with a place, by path
+	byInode  map[Inode]*SideFile  // all of Files
+	numbered map[uint32][]uint32  // processes by the numbers in their markers; nil until it is asked
 }
 
 // A SideFile is a file that may be a dump of the recording.
@@ -59,16 +58,6 @@ type SideFile struct {
 func (f *Finder) Mark(m recording.Marker, s *SideFile) {
 	f.given[m.Path], s.Taken = s, true
 	f.Rec.Markers = append(f.Rec.Markers, m)
-	if s.Source.Traits().Registered {
-		f.registered[m.PID]++
-	}
-}
-
-// IsOnlyRegistered reports whether a process has registered code for debuggers and has no other dump, found or
-// missing. It may have more code.
-func (f *Finder) IsOnlyRegistered(pid uint32) bool {
-	n := f.registered[pid]
-	return n > 0 && n == f.Rec.NumMarkers(pid)
 }
 
 // Scan scans a file, unless that has been done.

@@ -12,9 +12,6 @@ import (
 func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Reference, error) {
 	useless, found := make(map[uint32]bool), make(map[uint32]bool)
 	for _, r := range references {
-		if r.Dump != nil && r.Dump.Source.Traits().Registered {
-			continue
-		}
 		hasFunctions := r.Dump != nil && len(r.Dump.Source.Scanned().Events) > 0
 		for _, m := range r.Markers {
 			found[m.PID] = found[m.PID] || hasFunctions
@@ -39,7 +36,7 @@ func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Re
 				return nil, err
 			}
 		}
-		if found[pid] { // that a further file does not fit, or cannot be read, is no news
+		if found[pid] && !useless[pid] { // that a further file does not fit, or cannot be read, is no news
 			f.Left.Maps, f.Unreadable = maps, unreadable
 		}
 	}

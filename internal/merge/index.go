@@ -7,7 +7,6 @@ import (
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
-	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -31,7 +30,7 @@ type place struct {
 
 // newIndex returns the index of the functions that a dump still has.
 func newIndex(d *model.Dump) *index {
-	x := &index{Dump: d, timed: hasTimes(d), end: recording.LatestTime}
+	x := &index{Dump: d, timed: d.HasTimes(), end: recording.LatestTime}
 	events := d.Source.Scanned().Events
 	for i := range events {
 		if e := &events[i]; e.Size > 0 && !d.Unmapped[e.Function] && !d.LeftOut[e.Function] {
@@ -59,11 +58,6 @@ func newIndex(d *model.Dump) *index {
 		}
 	}
 	return x
-}
-
-// hasTimes reports whether the times of a dump's functions are known.
-func hasTimes(d *model.Dump) bool {
-	return d.Match.Kind != report.ClockNone && d.Match.Kind != report.ClockStart
 }
 
 // maxOverlaps bounds how many functions of a dump are compared with one of another.

@@ -20,7 +20,7 @@ import (
 func Sources(ctx context.Context, rec *recording.Recording, dumps []*model.Dump) (kept []*model.Dump, found report.Findings, err error) {
 	order := slices.Clone(dumps)
 	slices.SortStableFunc(order, func(a, b *model.Dump) int {
-		if x, y := hasTimes(a), hasTimes(b); x != y {
+		if x, y := a.HasTimes(), b.HasTimes(); x != y {
 			return map[bool]int{true: -1, false: 1}[x]
 		}
 		return cmp.Compare(b.Source.Traits().Trust, a.Source.Traits().Trust)
@@ -54,7 +54,7 @@ func Sources(ctx context.Context, rec *recording.Recording, dumps []*model.Dump)
 // isComparable reports whether two dumps describe one program of one process. Several jitdumps of a process
 // are of several compilers; each has its times.
 func isComparable(rec *recording.Recording, a, b *model.Dump) bool {
-	if x := a.Source.Traits(); x.Kind == b.Source.Traits().Kind && !x.Registered {
+	if a.Source.Traits().Trust == source.TrustDump && b.Source.Traits().Trust == source.TrustDump {
 		return false
 	}
 	for _, m := range a.Markers {
@@ -72,16 +72,15 @@ func isComparable(rec *recording.Recording, a, b *model.Dump) bool {
 func (p *pair) report(found *report.Findings) {
 	of := quote.Printable(p.better.Path)
 	if n := len(p.described); n > 0 {
-		found.Note(fmt.Sprintf("%s: it describes %s of %s", quote.Printable(p.less.Path), functions(n), of))
+		found.Note(fmt.Sprintf("%s: it describes %s of %s", quote.Printable(p.less.Path), report.Counted(n, "function"), of))
 	}
 	if p.contradictions == 0 {
 		return
 	}
-	verb := "contradict"
+	text := fmt.Sprintf("%s of it (such as %s) contradict %s at the same place; the names of that are used", report.Counted(p.contradictions, "function"), p.example, of)
 	if p.contradictions == 1 {
-		verb = "contradicts"
+		text = fmt.Sprintf("1 function of it (%s) contradicts %s at the same place; the name of that is used", p.example, of)
 	}
-	text := fmt.Sprintf("%s of it %s %s at the same place (%s); the names of that are used", functions(p.contradictions), verb, of, p.example)
 	if p.contradictions <= p.joined {
 		found.Note(quote.Printable(p.less.Path) + ": " + text)
 		return
@@ -104,12 +103,4 @@ func completes(rec *recording.Recording, d *model.Dump, better []*model.Dump) bo
 	d.Note = cmp.Or(d.Note, "it completes the dump of its process")
 	return rec.Histogram == nil || rec.Histogram.Over || d.IsSampled(rec) ||
 		slices.ContainsFunc(better, func(b *model.Dump) bool { return b.Source.Scanned().Cut >= 0 })
-}
-
-// functions returns a number of functions in words.
-func functions(n int) string {
-	if n == 1 {
-		return "1 function"
-	}
-	return fmt.Sprintf("%d functions", n)
 }

@@ -3,7 +3,6 @@ package merge
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -23,7 +22,7 @@ type pair struct {
 	described      map[int]bool // functions of better with parts of less
 	joined         int          // functions of less that better has
 	contradictions int          // functions of less where better has other ones
-	example        string       // a contradiction in words
+	example        string       // the name of one of these
 }
 
 // merge makes functions of less that better has parts of these, and drops those that it contradicts.
@@ -52,7 +51,7 @@ func (p *pair) merge() {
 		}
 	}
 	for _, i := range others {
-		p.settle(i)
+		p.decide(i)
 	}
 }
 
@@ -118,21 +117,18 @@ func (p *pair) join(same []int, i int) {
 		if b.Hi != l.Hi || !fills && !part.Name {
 			continue
 		}
-		if p.better.Parts == nil {
-			p.better.Parts = make(map[int][]model.Part)
-		}
-		p.better.Parts[b.function] = append(p.better.Parts[b.function], part)
+		p.better.AddPart(b.function, part)
 		if fills {
 			p.described[b.function] = true
 		}
 	}
 }
 
-// settle decides about the i-th place of less, where better has other functions. A map may name a region that
+// decide drops the i-th place of less if better has another function there. A map may name a region that
 // better divides: the rest of the region stays.
-func (p *pair) settle(i int) {
+func (p *pair) decide(i int) {
 	l := &p.less.places[i]
-	contradicts, other := false, -1
+	contradicts := false
 	var taken recording.Ranges
 	inside := make(map[uint64]bool)
 	p.better.overlapping(l.Range, func(k int) {
@@ -142,9 +138,6 @@ func (p *pair) settle(i int) {
 		}
 		taken = append(taken, b.Range)
 		inside[b.Lo] = inside[b.Lo] || b.Lo >= l.Lo && b.Hi <= l.Hi
-		if other < 0 || b.Lo == l.Lo {
-			other = b.function
-		}
 		if p.less.timed && p.better.timed {
 			// If less has both functions, it knows which of them came later.
 			contradicts = contradicts || !p.both[k] && b.time < p.less.until(i) && l.time < p.better.until(k)
@@ -165,28 +158,14 @@ func (p *pair) settle(i int) {
 		return
 	}
 	drop(p.less, l.function)
-	if p.contradictions++; p.contradictions > 1 {
-		return
-	}
-	name, _, err := p.less.codes(l.function)
-	own, _, errOwn := p.better.codes(other)
-	switch {
-	case err != nil || errOwn != nil:
-	case bytes.Equal(name, own):
-		p.example = shown(name) + " has other code there"
-	default:
-		p.example = fmt.Sprintf("%s is %s there", shown(name), shown(own))
+	if p.contradictions++; p.contradictions == 1 {
+		name, _, _ := p.less.codes(l.function)
+		p.example = quote.Printable(string(jitcode.Beginning(name, maxExample)))
 	}
 }
 
-// shown returns the beginning of a name for messages.
-func shown(name []byte) string {
-	const most = 60
-	if begin := jitcode.Beginning(name, most); len(begin) < len(name) {
-		return quote.Printable(string(begin)) + "…"
-	}
-	return quote.Printable(string(name))
-}
+// maxExample bounds the name of an example, in bytes.
+const maxExample = 60
 
 // without returns the parts of a range outside of others, which are in order and disjoint.
 func without(r addrs.Range, taken recording.Ranges) (parts []jitcode.Range) {

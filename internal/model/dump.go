@@ -35,7 +35,8 @@ type Dump struct {
 	Unmapped map[int]bool
 	// Parts has, by function, the descriptions of the same code in other sources of its process, the most
 	// trusted first.
-	Parts map[int][]Part
+	Parts  map[int][]Part
+	Others []source.Dump // the sources of the parts
 
 	CodeFiles int // number of files of Options.CodeFrom that are of its process
 	// Late is the number of functions that were loaded after all of those files were made.
@@ -47,6 +48,11 @@ type Dump struct {
 
 	Number  int    // index of its line in the summary
 	Objects string // the directory for its objects, absolute
+}
+
+// HasTimes reports whether the times of the dump's functions are known.
+func (d *Dump) HasTimes() bool {
+	return d.Match.Kind != report.ClockNone && d.Match.Kind != report.ClockStart
 }
 
 // KnowsMachine fails if the machine of the dump's code is unknown.

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 )
@@ -34,7 +36,7 @@ func (d *Dump) filled(open func(source.Dump) source.FunctionReader) source.Funct
 	if len(d.Parts) == 0 {
 		return own
 	}
-	return &filler{own: own, open: open, parts: d.Parts, others: make(map[source.Dump]source.FunctionReader)}
+	return &filler{FunctionReader: own, open: open, parts: d.Parts, others: make(map[source.Dump]source.FunctionReader)}
 }
 
 // MayHaveLines reports whether a function may have lines or inlined calls.
@@ -55,25 +57,30 @@ func (d *Dump) HasCode(function int) bool {
 // DeriveFrames makes the dump, and the sources of its parts, derive unwind tables from code.
 func (d *Dump) DeriveFrames(s source.Surroundings) {
 	d.Source.DeriveFrames(s)
-	asked := make(map[source.Dump]bool)
-	for _, parts := range d.Parts {
-		for _, p := range parts {
-			if !asked[p.Source] {
-				asked[p.Source] = true
-				p.Source.DeriveFrames(s)
-			}
-		}
+	for _, other := range d.Others {
+		other.DeriveFrames(s)
+	}
+}
+
+// AddPart adds a part of a function.
+func (d *Dump) AddPart(function int, p Part) {
+	if d.Parts == nil {
+		d.Parts = make(map[int][]Part)
+	}
+	d.Parts[function] = append(d.Parts[function], p)
+	if !slices.Contains(d.Others, p.Source) {
+		d.Others = append(d.Others, p.Source)
 	}
 }
 
 // A filler reads the functions of a dump, and fills their gaps from other sources.
 type filler struct {
-	own      source.FunctionReader
-	open     func(source.Dump) source.FunctionReader
-	parts    map[int][]Part
-	others   map[source.Dump]source.FunctionReader
-	fn       jitcode.Function
-	problems []source.Problem
+	source.FunctionReader // of the dump alone
+	open                  func(source.Dump) source.FunctionReader
+	parts                 map[int][]Part
+	others                map[source.Dump]source.FunctionReader
+	fn                    jitcode.Function
+	problems              []source.Problem
 }
 
 // reader returns the reader of another source.
@@ -88,7 +95,7 @@ func (f *filler) reader(p Part) source.FunctionReader {
 
 // Function returns the i-th function, valid until the next call. A part that cannot be read becomes a Problem.
 func (f *filler) Function(i int) (*jitcode.Function, error) {
-	fn, err := f.own.Function(i)
+	fn, err := f.FunctionReader.Function(i)
 	if err != nil || len(f.parts[i]) == 0 {
 		return fn, err
 	}
@@ -121,26 +128,10 @@ func fill(fn, from *jitcode.Function, p Part) {
 	}
 }
 
-// Targets calls g for every direct branch that leaves the i-th function.
-func (f *filler) Targets(i int, g func(offset int64)) error {
-	for _, p := range f.parts[i] {
-		if p.Code {
-			return f.reader(p).Targets(p.Function, g)
-		}
-	}
-	err := f.own.Targets(i, g)
-	for _, p := range f.parts[i] {
-		if err != nil && f.reader(p).Targets(p.Function, g) == nil {
-			return nil
-		}
-	}
-	return err
-}
-
 // TakeProblems returns the problems with functions since the last call. Those of parts have no offset: they
 // are of another file.
 func (f *filler) TakeProblems() []source.Problem {
-	taken := append(f.own.TakeProblems(), f.problems...)
+	taken := append(f.FunctionReader.TakeProblems(), f.problems...)
 	f.problems = nil
 	for _, r := range f.others {
 		for _, p := range r.TakeProblems() {

@@ -133,12 +133,6 @@ func (d *Objects) dropIn(files recording.Ranges) {
 	d.list()
 }
 
-// Codes implements source.Coder.
-func (d *Objects) Codes() func(function int) (name, code []byte, err error) {
-	r := d.Functions().(*functionReader)
-	return func(i int) (name, code []byte, err error) { return d.functions[i].at.Name, r.bytes(i), nil }
-}
-
 // Unrelocated implements source.Relocator: an object has its code before relocation.
 func (d *Objects) Unrelocated(i int) []byte {
 	f := &d.functions[i]

@@ -76,7 +76,7 @@ func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
 		return
 	}
 	if err != nil {
-		found.Problem(report.Problem{Code: report.ProblemUnused, File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; the code that it has registered for debuggers (%s) is not used", err, counted(len(r.Objects), "object")),
+		found.Problem(report.Problem{Code: report.ProblemUnused, File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; the code that it has registered for debuggers (%s) is not used", err, report.Counted(len(r.Objects), "object")),
 			Advice: "name a core dump of the process that was recorded"})
 		return
 	}

@@ -30,14 +30,6 @@ func (d *Objects) reportLost(path string, found *report.Findings) {
 	found.Note(quote.Printable(path) + ": " + text)
 }
 
-// counted returns a number of things, with their noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // adviceVerify advises how to find the cause of faults. verify reads core dumps and no running process.
 func adviceVerify(path string) string {
 	if strings.HasPrefix(path, "/proc/") {
