@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
@@ -60,12 +61,16 @@ func newIndex(d *model.Dump) *index {
 	return x
 }
 
-// maxOverlaps bounds how many functions of a dump are compared with one of another.
-const maxOverlaps = 1000
+// maxOverlaps bounds how many functions of a dump are compared with one of another, before and after a time.
+const maxOverlaps = 64
 
-// overlapping calls f for places that share addresses with a range, in the order of time.
-func (x *index) overlapping(r addrs.Range, f func(i int)) {
-	for i, n := x.line.First(r, 0, len(x.places)), 0; i >= 0 && n < maxOverlaps; i, n = x.line.First(r, i+1, len(x.places)), n+1 {
+// overlapping calls f for places that share addresses with a range: those nearest to a time.
+func (x *index) overlapping(r addrs.Range, time uint64, f func(i int)) {
+	at := sort.Search(len(x.places), func(i int) bool { return x.places[i].time > time })
+	for i, n := x.line.Last(r, 0, at), 0; i >= 0 && n < maxOverlaps; i, n = x.line.Last(r, 0, i), n+1 {
+		f(i)
+	}
+	for i, n := x.line.First(r, at, len(x.places)), 0; i >= 0 && n < maxOverlaps; i, n = x.line.First(r, i+1, len(x.places)), n+1 {
 		f(i)
 	}
 }

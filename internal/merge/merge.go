@@ -39,7 +39,7 @@ func Sources(ctx context.Context, rec *recording.Recording, dumps []*model.Dump)
 			if indexes[other] == nil {
 				indexes[other] = newIndex(other)
 			}
-			p := &pair{rec: rec, better: indexes[other], less: newIndex(d), both: make(map[int]bool), described: make(map[int]bool)}
+			p := newPair(rec, indexes[other], newIndex(d))
 			p.merge()
 			p.report(&found)
 			better = append(better, other)

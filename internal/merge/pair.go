@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -17,6 +18,9 @@ import (
 type pair struct {
 	rec          *recording.Recording
 	better, less *index
+
+	starts  []uint64         // where functions of better begin, in order
+	covered recording.Ranges // their addresses
 
 	both           map[int]bool // places of better that less has as well
 	described      map[int]bool // functions of better with parts of less
@@ -32,10 +36,7 @@ func (p *pair) merge() {
 		l := &p.less.places[i]
 		var same []int
 		overlaps := false
-		p.better.overlapping(l.Range, func(k int) {
-			if p.isOfOther(p.better.places[k].pid) {
-				return
-			}
+		p.overlapping(l, func(k int) {
 			overlaps = true
 			if p.isSame(k, i) {
 				same = append(same, k)
@@ -43,6 +44,7 @@ func (p *pair) merge() {
 		})
 		switch {
 		case len(same) > 0:
+			slices.Sort(same) // by time
 			p.join(same, i)
 			p.joined++
 			drop(p.less, l.function)
@@ -53,6 +55,33 @@ func (p *pair) merge() {
 	for _, i := range others {
 		p.decide(i)
 	}
+}
+
+// newPair returns a pair without results.
+func newPair(rec *recording.Recording, better, less *index) *pair {
+	p := &pair{rec: rec, better: better, less: less, both: make(map[int]bool), described: make(map[int]bool)}
+	for i := range better.places {
+		if b := &better.places[i]; !p.isOfOther(b.pid) {
+			p.starts, p.covered = append(p.starts, b.Lo), append(p.covered, b.Range)
+		}
+	}
+	slices.Sort(p.starts)
+	p.starts, p.covered = slices.Compact(p.starts), p.covered.Joined()
+	return p
+}
+
+// overlapping calls f for places of better that share addresses with one of less: the last ones, or with times
+// those nearest to it.
+func (p *pair) overlapping(l *place, f func(k int)) {
+	time := uint64(recording.LatestTime)
+	if p.less.timed {
+		time = l.time
+	}
+	p.better.overlapping(l.Range, time, func(k int) {
+		if !p.isOfOther(p.better.places[k].pid) {
+			f(k)
+		}
+	})
 }
 
 // isOfOther reports whether an event's process is another one than those of less, such as a forked child.
@@ -128,19 +157,20 @@ func (p *pair) join(same []int, i int) {
 // better divides: the rest of the region stays.
 func (p *pair) decide(i int) {
 	l := &p.less.places[i]
-	contradicts := false
-	var taken recording.Ranges
-	inside := make(map[uint64]bool)
-	p.better.overlapping(l.Range, func(k int) {
-		b := &p.better.places[k]
-		if p.isOfOther(b.pid) {
+	if split, ok := p.less.Source.(source.Splitter); ok {
+		first, _ := slices.BinarySearch(p.starts, l.Lo)
+		next, _ := slices.BinarySearch(p.starts, l.Hi)
+		isRegion := next-first > 1 || first == len(p.starts) || p.starts[first] != l.Lo
+		if parts := without(l.Range, p.covered); isRegion && len(parts) > 0 {
+			split.Split(l.function, parts)
 			return
 		}
-		taken = append(taken, b.Range)
-		inside[b.Lo] = inside[b.Lo] || b.Lo >= l.Lo && b.Hi <= l.Hi
-		if p.less.timed && p.better.timed {
-			// If less has both functions, it knows which of them came later.
-			contradicts = contradicts || !p.both[k] && b.time < p.less.until(i) && l.time < p.better.until(k)
+	}
+	contradicts := false
+	p.overlapping(l, func(k int) {
+		b := &p.better.places[k]
+		// If less has both functions, it knows which of them came later.
+		if p.less.timed && (p.both[k] || b.time >= p.less.until(i) || l.time >= p.better.until(k)) {
 			return
 		}
 		contradicts = true
@@ -149,12 +179,6 @@ func (p *pair) decide(i int) {
 		}
 	})
 	if !contradicts {
-		return
-	}
-	parts := without(l.Range, taken.Joined())
-	split, ok := p.less.Source.(source.Splitter)
-	if ok && len(parts) > 0 && (len(inside) > 1 || !inside[l.Lo]) {
-		split.Split(l.function, parts)
 		return
 	}
 	drop(p.less, l.function)
@@ -175,9 +199,10 @@ func without(r addrs.Range, taken recording.Ranges) (parts []jitcode.Range) {
 			parts = append(parts, jitcode.Range{Offset: next - r.Lo, Size: hi - next})
 		}
 	}
-	for _, t := range taken {
-		keep(t.Lo)
-		next = max(next, t.Hi)
+	from := sort.Search(len(taken), func(i int) bool { return taken[i].Hi > r.Lo })
+	for ; from < len(taken) && taken[from].Lo < r.Hi; from++ {
+		keep(taken[from].Lo)
+		next = taken[from].Hi
 	}
 	keep(r.Hi)
 	return parts

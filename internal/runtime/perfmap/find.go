@@ -19,7 +19,7 @@ import (
 // Then it looks for maps of processes that made code and have no other source. The error is ctx's, or
 // that of unusable options.
 func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
-	pids := slices.DeleteFunc(slices.Clone(f.Rec.PIDs()), func(pid uint32) bool { return !lacksMap(f, pid) })
+	pids := slices.DeleteFunc(f.Rec.PIDs(), func(pid uint32) bool { return !lacksMap(f, pid) })
 	named := make(map[uint32]bool)
 	for _, n := range f.Opts.Named(Kind) {
 		if err := namedMap(ctx, f, n, named, found); err != nil {
