@@ -117,12 +117,12 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	sum.Add(located.Found)
 	opts.Logf(2, "scanned: %d dumps", len(located.Dumps))
 
-	attached, err := attach(ctx, rec, located.Dumps, opts)
+	attached, err := formats.Attach(ctx, rec, located.Dumps, opts)
 	if err != nil {
 		return err
 	}
 	defer attached.Close()
-	dumps := attached.Dumps
+	dumps := located.Dumps
 	sum.Add(attached.Found)
 	opts.Logf(2, "described: %d logs", len(attached.Files))
 
