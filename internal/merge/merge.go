@@ -14,27 +14,49 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
+// A program is one program of a process. Its jitdumps are not compared with each other: they are of several
+// compilers, and each has its times.
+type program struct {
+	pid     uint32
+	exec    uint64 // when it began, as far as the recording tells
+	isDumps bool   // of its sources, the jitdumps
+}
+
 // Sources merges the dumps of each process. It returns those that still have functions, in their order. Files
 // of the others may be read for parts. It must follow the last change of the dumps' times and code. The error
 // is ctx's.
 func Sources(ctx context.Context, rec *recording.Recording, dumps []*model.Dump) (kept []*model.Dump, found report.Findings, err error) {
 	order := slices.Clone(dumps)
-	slices.SortStableFunc(order, func(a, b *model.Dump) int {
-		if x, y := a.HasTimes(), b.HasTimes(); x != y {
-			return map[bool]int{true: -1, false: 1}[x]
-		}
-		return cmp.Compare(b.Source.Traits().Trust, a.Source.Traits().Trust)
-	})
+	slices.SortStableFunc(order, byTrust)
+	sources := make(map[program][]*model.Dump)
 	indexes := make(map[*model.Dump]*index)
 	gone := make(map[*model.Dump]bool)
-	for n, d := range order {
+	for _, d := range order {
 		var better []*model.Dump
-		for _, other := range order[:n] {
+		seen := map[*model.Dump]bool{d: true}
+		add := func(others []*model.Dump) {
+			for _, other := range others {
+				if !seen[other] && !gone[other] {
+					seen[other], better = true, append(better, other)
+				}
+			}
+		}
+		isDump := d.Source.Traits().Trust == source.TrustDump
+		for _, m := range d.Markers {
+			at := program{m.PID, rec.ProcessTree.LastExec(m.PID, m.Time), false}
+			add(sources[at])
+			if at.isDumps = true; !isDump {
+				add(sources[at])
+			}
+			at.isDumps = isDump
+			if of := sources[at]; len(of) == 0 || of[len(of)-1] != d {
+				sources[at] = append(of, d)
+			}
+		}
+		slices.SortStableFunc(better, byTrust)
+		for _, other := range better {
 			if err := ctx.Err(); err != nil {
 				return nil, found, err
-			}
-			if gone[other] || !isComparable(rec, other, d) {
-				continue
 			}
 			if indexes[other] == nil {
 				indexes[other] = newIndex(other)
@@ -42,29 +64,18 @@ func Sources(ctx context.Context, rec *recording.Recording, dumps []*model.Dump)
 			p := newPair(rec, indexes[other], newIndex(d))
 			p.merge()
 			p.report(&found)
-			better = append(better, other)
 		}
-		if len(better) > 0 {
-			gone[d] = !completes(rec, d, better)
-		}
+		gone[d] = len(better) > 0 && !completes(rec, d, better)
 	}
 	return slices.DeleteFunc(slices.Clone(dumps), func(d *model.Dump) bool { return gone[d] }), found, nil
 }
 
-// isComparable reports whether two dumps describe one program of one process. Several jitdumps of a process
-// are of several compilers; each has its times.
-func isComparable(rec *recording.Recording, a, b *model.Dump) bool {
-	if a.Source.Traits().Trust == source.TrustDump && b.Source.Traits().Trust == source.TrustDump {
-		return false
+// byTrust compares dumps: the more trusted one comes first.
+func byTrust(a, b *model.Dump) int {
+	if x, y := a.HasTimes(), b.HasTimes(); x != y {
+		return map[bool]int{true: -1, false: 1}[x]
 	}
-	for _, m := range a.Markers {
-		for _, o := range b.Markers {
-			if m.PID == o.PID && rec.ProcessTree.LastExec(m.PID, m.Time) == rec.ProcessTree.LastExec(o.PID, o.Time) {
-				return true
-			}
-		}
-	}
-	return false
+	return cmp.Compare(b.Source.Traits().Trust, a.Source.Traits().Trust)
 }
 
 // report adds findings about what came of a pair. If most functions contradict, one of the files may be of
