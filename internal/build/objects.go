@@ -256,7 +256,7 @@ func (m *maker) enter(d *model.Dump) (err error) {
 	if err != nil {
 		return err
 	}
-	m.dump, m.reader, m.mode = d, d.Source.Functions(), mode
+	m.dump, m.reader, m.mode = d, d.Functions(), mode
 	return nil
 }
 

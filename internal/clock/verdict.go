@@ -159,7 +159,7 @@ func (r result) text(c *Constraints) (text, advice string) {
 // loss says what becomes of functions that share an address with others, as a clause. Never less is
 // shown than perf inject shows.
 func (r result) loss(c *Constraints) string {
-	isStart := c.dump.Match.Kind == report.ClockNone || c.dump.Match.Kind == report.ClockStart
+	isStart := !c.dump.HasTimes()
 	switch {
 	case r.mixed == 0:
 		return ""

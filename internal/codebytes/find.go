@@ -29,10 +29,18 @@ func (c *Files) ProvideAll(dumps []*model.Dump, opts *config.Options) (found rep
 }
 
 // Provide gives a dump without code the memory of its process. The files of Options.CodeFrom come
-// first, in their order, and mapped files last. Dumps of other formats are left alone.
+// first, in their order, and mapped files last. Dumps with all of their code are left alone.
 func (c *Files) Provide(d *model.Dump, opts *config.Options, found *report.Findings) {
-	codeless, ok := d.Source.(source.WithoutCode)
-	if !ok || c == nil {
+	var codeFrom func([]source.CodeSource, source.CodeWorld) (late []int)
+	switch s := d.Source.(type) {
+	case source.WithoutCode:
+		codeFrom = s.CodeFrom
+	case source.LackingCode:
+		if s.LacksCode() {
+			codeFrom = s.FillCode
+		}
+	}
+	if codeFrom == nil || c == nil {
 		return
 	}
 	c.asked = true
@@ -64,7 +72,7 @@ func (c *Files) Provide(d *model.Dump, opts *config.Options, found *report.Findi
 	mapped := &mappedFiles{rec: c.Rec, maps: maps, line: lineOf(maps), files: make(map[string]*sys.File), failed: make(map[string]error)}
 	c.mapped = append(c.mapped, mapped)
 	d.CodeFiles = len(sources)
-	late := codeless.CodeFrom(append(sources, source.CodeSource{Memory: mapped}), codeWorld(d, maps))
+	late := codeFrom(append(sources, source.CodeSource{Memory: mapped}), codeWorld(d, maps))
 	for i, first := 0, true; i < len(sources); i++ {
 		if sources[i].Snapshot && (first || late[i] < d.Late) {
 			d.Late, first = late[i], false
@@ -82,7 +90,7 @@ func codeWorld(d *model.Dump, maps []recording.FileMap) source.CodeWorld {
 		Skip:   func(function int) bool { return d.Unmapped[function] },
 		InFile: files.Hold,
 		Mapped: func(addr, since uint64) bool {
-			return d.Match.Kind == report.ClockNone || d.Match.Kind == report.ClockStart || mappedAfter(memory, line, addr, d.Clock(since))
+			return !d.HasTimes() || mappedAfter(memory, line, addr, d.Clock(since))
 		},
 	}
 }

@@ -46,7 +46,7 @@ func TestPerfMap_CompletesADump(t *testing.T) {
 		w := newMapWorld(t)
 		w.mark(mapPID, 950, "jit-1.dump")
 		w.Mmap2(mapPID, 1000, 0x7f1200000000, 0x10000, 0, "//anon")
-		w.mapFile(fmt.Sprintf("perf-%d.map", mapPID), "7f1200000000 80 wrong", "7f1200000020 100 left")
+		w.mapFile(fmt.Sprintf("perf-%d.map", mapPID), "7f1200000000 80 right", "7f1200000020 100 left")
 		w.dump("jit-1.dump", x86(mapPID), load(1500, mapPID, 1, 0x7f1200000000, "right", code(64, 1)))
 		w.expect(mapPID, 2000, 0x7f1200000030, "right+0x30")
 		want := 1

@@ -203,7 +203,7 @@ func TestPerfMap_ForkedChild(t *testing.T) {
 	w.check()
 }
 
-// A process with a dump has that. Its map is left alone.
+// A process with a dump has that. That a map contradicts it is reported.
 func TestPerfMap_BesideADump(t *testing.T) {
 	w := newMapWorld(t)
 	w.mark(mapPID, 950, "jit-1.dump")
@@ -211,9 +211,11 @@ func TestPerfMap_BesideADump(t *testing.T) {
 	w.mapFile(fmt.Sprintf("perf-%d.map", mapPID), "7f1200000000 40 wrong")
 	w.dump("jit-1.dump", x86(mapPID), load(1500, mapPID, 1, 0x7f1200000000, "right", code(64, 1)))
 	w.expect(mapPID, 2000, 0x7f1200000010, "right+0x10")
-	if sum := w.check(); len(sum.Dumps) != 1 {
-		t.Errorf("got %d dumps; want 1", len(sum.Dumps))
+	sum, err := w.run()
+	if err != nil || len(sum.Dumps) != 1 || len(sum.Problems) != 1 || sum.Problems[0].Code != report.ProblemContradiction {
+		t.Errorf("got %s, %v; want 1 dump and a contradiction", asJSON(sum), err)
 	}
+	w.resolve(w.opts.Output)
 }
 
 // Files that are no map of the process are left alone, and the reason is reported.

@@ -22,6 +22,7 @@ import (
 	"github.com/jitinject/jitinject/internal/diagnose"
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/merge"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/output"
@@ -116,12 +117,12 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	sum.Add(located.Found)
 	opts.Logf(2, "scanned: %d dumps", len(located.Dumps))
 
-	attached, err := attach(ctx, rec, located.Dumps, opts)
+	attached, err := formats.Attach(ctx, rec, located.Dumps, opts)
 	if err != nil {
 		return err
 	}
 	defer attached.Close()
-	dumps := attached.Dumps
+	dumps := located.Dumps
 	sum.Add(attached.Found)
 	opts.Logf(2, "described: %d logs", len(attached.Files))
 
@@ -131,12 +132,19 @@ func run(ctx context.Context, in *recording.Input, opts *config.Options, sum *re
 	sum.Add(opened)
 	sum.Add(code.ProvideAll(dumps, opts))
 
+	merged, found, err := merge.Sources(ctx, rec, dumps)
+	if err != nil {
+		return err
+	}
+	sum.Add(found)
+
 	traces, err := calltrace.Open(ctx, rec, dumps, code, syntheticTraces, formats.Calls(), opts)
 	if err != nil {
 		return err
 	}
 	defer traces.Close()
 	sum.Add(traces.Found)
+	dumps = merged
 	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && traces.Len() == 0 && !traces.Again {
 		return cmp.Or(strictError(sum, opts, false), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump)%s; %w", quote.Printable(in.Path), refused(&located.Left), report.ErrStrict))
 	}

@@ -35,9 +35,6 @@ type Format struct {
 	Calls calltrace.Opener
 	Event string
 
-	// Attach lets files of the format describe functions in dumps of other formats.
-	Attach locate.Attach
-
 	// Companion says that files of the format describe functions of dumps of another format.
 	Companion bool
 }
@@ -63,16 +60,19 @@ var All = []Format{
 	},
 	{
 		Kind: gdbjit.Kind, Name: "objects that a process registered for debuggers", Identify: gdbjit.Identify,
-		Dump: locate.Format{Find: gdbjit.Find}, Attach: gdbjit.Attach,
+		Dump: locate.Format{Find: gdbjit.Find},
 	},
 	{
-		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true, Attach: v8.Attach,
+		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,
 	},
 	{ // the last: it looks for maps of processes that have nothing else
 		Kind: perfmap.Kind, Name: "a perf map", Identify: perfmap.Identify,
 		Dump: locate.Format{Open: perfmap.Open, Other: perfmap.ErrNotMap, Find: perfmap.Find, Substitute: perfmap.Substitute, Explain: perfmap.Explain, Check: perfmap.DropElsewhere, IsLarge: perfmap.IsLarge, Refused: perfmap.Refused},
 	},
 }
+
+// Attach lets logs describe functions of dumps.
+var Attach = v8.Attach
 
 // Of returns the format of a kind, or nil.
 func Of(kind string) *Format {

@@ -1,23 +1,13 @@
 package locate
 
 import (
-	"context"
-
-	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/model"
-	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
-// An Attach lets files of one format describe functions in dumps of another. The error is ctx's, or of
-// options that cannot be followed. The caller closes the result's files.
-type Attach func(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*Attached, error)
-
-// Attached are the results of an [Attach].
+// Attached are files of one format that describe functions in dumps of another. Its owner closes it.
 type Attached struct {
-	Dumps []*model.Dump // the dumps that still have functions
-	Files []*sys.File   // files that functions are read from; they stay open until the last is read
+	Files []*sys.File // they stay open until the last function is read
 	Found report.Findings
 }
 

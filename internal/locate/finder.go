@@ -34,10 +34,9 @@ type Finder struct {
 	// Unreadable has the problems of Unread.
 	Unreadable report.Findings
 
-	given     map[string]*SideFile     // files of markers with a place, by path
-	described map[uint32][]source.Dump // see Described
-	byInode   map[Inode]*SideFile      // all of Files
-	numbered  map[uint32][]uint32      // processes by the numbers in their markers; nil until it is asked
+	given    map[string]*SideFile // files of markers with a place, by path
+	byInode  map[Inode]*SideFile  // all of Files
+	numbered map[uint32][]uint32  // processes by the numbers in their markers; nil until it is asked
 }
 
 // A SideFile is a file that may be a dump of the recording.
@@ -59,17 +58,6 @@ type SideFile struct {
 func (f *Finder) Mark(m recording.Marker, s *SideFile) {
 	f.given[m.Path], s.Taken = s, true
 	f.Rec.Markers = append(f.Rec.Markers, m)
-	if s.Source.Traits().Registered {
-		f.described[m.PID] = append(f.described[m.PID], s.Source)
-	}
-}
-
-// Described returns the dumps that describe code of a process better than a file which is looked for now.
-// While formats look for files, these are the dumps of the code that it had registered when its memory was
-// read. all reports whether the process has no other dump, found or missing. It may have more code.
-func (f *Finder) Described(pid uint32) (dumps []source.Dump, all bool) {
-	dumps = f.described[pid]
-	return dumps, len(dumps) > 0 && len(dumps) == f.Rec.NumMarkers(pid)
 }
 
 // Scan scans a file, unless that has been done.

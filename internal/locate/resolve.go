@@ -10,7 +10,6 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // A Result has the dumps that were found, the files without a process, and findings.
@@ -45,7 +44,7 @@ type RefusedLog struct {
 // First, each format adds markers for its side files that no mapping describes. code has the memories
 // that the user names. held has the files of a recording that came through a pipe.
 func Resolve(ctx context.Context, rec *recording.Recording, held *Held, formats []Format, code *codebytes.Files, opts *config.Options) (*Result, error) {
-	f := &Finder{Rec: rec, Opts: opts, Formats: formats, Code: code, held: held, given: make(map[string]*SideFile), described: make(map[uint32][]source.Dump)}
+	f := &Finder{Rec: rec, Opts: opts, Formats: formats, Code: code, held: held, given: make(map[string]*SideFile)}
 	result := new(Result)
 	defer func() { f.CloseOthers(result.Dumps) }()
 	err := f.listDirs()

@@ -2,7 +2,6 @@ package locate
 
 import (
 	"context"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/recording"
 )
@@ -13,14 +12,9 @@ import (
 func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Reference, error) {
 	useless, found := make(map[uint32]bool), make(map[uint32]bool)
 	for _, r := range references {
-		if r.Dump != nil && r.Dump.Source.Traits().Registered {
-			continue
-		}
 		hasFunctions := r.Dump != nil && len(r.Dump.Source.Scanned().Events) > 0
 		for _, m := range r.Markers {
-			if of := f.described[m.PID]; hasFunctions && !slices.Contains(of, r.Dump.Source) {
-				f.described[m.PID], found[m.PID] = append(of, r.Dump.Source), true
-			}
+			found[m.PID] = found[m.PID] || hasFunctions
 			useless[m.PID] = useless[m.PID] || !hasFunctions
 		}
 	}
@@ -42,7 +36,7 @@ func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Re
 				return nil, err
 			}
 		}
-		if found[pid] { // that a further file does not fit, or cannot be read, is no news
+		if found[pid] && !useless[pid] { // that a further file does not fit, or cannot be read, is no news
 			f.Left.Maps, f.Unreadable = maps, unreadable
 		}
 	}

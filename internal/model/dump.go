@@ -31,8 +31,12 @@ type Dump struct {
 	// LeftOut has the functions that cannot be told from others without a clock. They are
 	// dropped.
 	LeftOut map[int]bool
-	// Unmapped has entries of the dump that look like functions and are none.
+	// Unmapped has entries of the dump that look like functions and are none, or are in better sources.
 	Unmapped map[int]bool
+	// Parts has, by function, the descriptions of the same code in other sources of its process, the most
+	// trusted first.
+	Parts  map[int][]Part
+	Others []source.Dump // the sources of the parts
 
 	CodeFiles int // number of files of Options.CodeFrom that are of its process
 	// Late is the number of functions that were loaded after all of those files were made.
@@ -44,6 +48,11 @@ type Dump struct {
 
 	Number  int    // index of its line in the summary
 	Objects string // the directory for its objects, absolute
+}
+
+// HasTimes reports whether the times of the dump's functions are known.
+func (d *Dump) HasTimes() bool {
+	return d.Match.Kind != report.ClockNone && d.Match.Kind != report.ClockStart
 }
 
 // KnowsMachine fails if the machine of the dump's code is unknown.
@@ -79,15 +88,6 @@ func (d *Dump) Damage(offset int64, text string) report.Problem {
 // MoreDamage returns the problem that stands for n more of the kind of Damage.
 func (d *Dump) MoreDamage(n int) report.Problem {
 	return d.Damage(-1, fmt.Sprintf("%d more problems like these", n))
-}
-
-// Inspector returns a new reader for what is decided about functions, or shown of them, as opposed to one that
-// makes their objects.
-func (d *Dump) Inspector() source.FunctionReader {
-	if lined, ok := d.Source.(source.Lined); ok {
-		return lined.Inspect()
-	}
-	return d.Source.Functions()
 }
 
 // NoteAssumed adds a note with what was assumed of the dump's times, if anything was.
@@ -152,7 +152,7 @@ func (d *Dump) IsSampled(rec *recording.Recording) bool {
 		return false
 	}
 	for _, e := range d.Source.Scanned().Events {
-		if i, _ := slices.BinarySearch(ips, e.Addr); i < len(ips) && ips[i]-e.Addr < e.Size {
+		if i, _ := slices.BinarySearch(ips, e.Addr); i < len(ips) && ips[i]-e.Addr < e.Size && !d.Unmapped[e.Function] {
 			return true
 		}
 	}

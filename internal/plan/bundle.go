@@ -237,7 +237,7 @@ func (b *bundler) finish() {
 		}
 		b.dumps[d] = append(b.dumps[d], int(r))
 		b.placedFunctions = append(b.placedFunctions, placed{
-			first: m, noCode: !d.Source.HasCode(b.in.List[m.Object].Number), region: noRegion,
+			first: m, noCode: !d.HasCode(b.in.List[m.Object].Number), region: noRegion,
 			dropped: b.in == b.functions.inRegions && !b.functions.isKept[m.Object],
 		})
 	}

@@ -37,10 +37,7 @@ type lineInspector struct {
 func (b *bundler) inspector(d *model.Dump) lineInspector {
 	in, ok := b.lines[d]
 	if !ok {
-		in = lineInspector{func(int) bool { return true }, d.Inspector()}
-		if l, lined := d.Source.(source.Lined); lined {
-			in.may = l.MayHaveLines
-		}
+		in = lineInspector{d.MayHaveLines, d.Inspector()}
 		b.lines[d] = in
 	}
 	return in

@@ -5,7 +5,6 @@ import (
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
-	"github.com/jitinject/jitinject/internal/report"
 )
 
 // A file may be mapped over functions after their load. wasmtime maps a precompiled module, and makes
@@ -15,7 +14,7 @@ import (
 // stay appends mappings of the functions from index first on, after each file that has their code and
 // is mapped over them later. Without times in the dump, it is unknown which of the two is later.
 func (p *placer) stay(d *model.Dump, first int) {
-	if !hasTimes(d) {
+	if !d.HasTimes() {
 		return
 	}
 	places := placesOf(p.Mappings[first:])
@@ -52,11 +51,6 @@ func isReplaced(mappings []model.Mapping, places *addrs.Timeline, i int, time ui
 			return true
 		}
 	}
-}
-
-// hasTimes reports whether the times of a dump's functions are known.
-func hasTimes(d *model.Dump) bool {
-	return d.Match.Kind != report.ClockNone && d.Match.Kind != report.ClockStart
 }
 
 // stayOver appends a mapping of m's function over a file, if that has its code.

@@ -194,7 +194,7 @@ func (p *placer) mapEvents(d *placedDump, events []jitcode.Event) {
 			if d.places != nil {
 				o := d.places.Of(pid, m.Time)
 				// without times, the function is at both addresses all the time
-				if e.Kind == jitcode.Move && hasTimes(d.Dump) {
+				if e.Kind == jitcode.Move && d.HasTimes() {
 					p.leave(m, o.Owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
 				}
 				o.Place(e.Addr, e.Addr+e.Size, e.Function)

@@ -23,7 +23,11 @@ func (d *placedDump) findRepeats(ctx context.Context, files *fileCode) map[int]b
 		return nil
 	}
 	events := d.Source.Scanned().Events
-	r := repeatFinder{same: comparer.Same(), loads: make([]placedLoad, 0, len(events))}
+	same := comparer.Same()
+	r := repeatFinder{loads: make([]placedLoad, 0, len(events))}
+	r.same = func(i, j int) bool { // other sources describe code at one address
+		return len(d.Parts[i])+len(d.Parts[j]) == 0 && same(i, j)
+	}
 	r.covered = func(was *placedLoad, until uint64) bool {
 		return files.histories.Maps(was.pid, addrs.Range{Lo: was.lo, Hi: was.hi}, d.Clock(was.time), d.Clock(until))
 	}

@@ -41,7 +41,7 @@ func (f *Functions) referenceTargets(ctx context.Context, ref *referenced) error
 			of := &f.List[last]
 			r := readers[of.Dump]
 			if r == nil {
-				r = of.Dump.Source.Functions()
+				r = of.Dump.Functions()
 				readers[of.Dump] = r
 			}
 			targets = targets[:0]

@@ -1,6 +1,9 @@
 package report
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Findings are what a stage reports to the user. Each is there once.
 type Findings struct {
@@ -49,4 +52,12 @@ func (x *index[T]) once(list []T, more ...T) []T {
 		}
 	}
 	return list
+}
+
+// Counted returns a number of things, with their noun.
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -16,18 +16,19 @@ type Problem struct {
 
 // These values are the codes of problems.
 const (
-	ProblemRecording  = "recording"   // records of the recording are missing, damaged or left out
-	ProblemNoDump     = "no-dump"     // the dump of a process is gone, or cannot be used as that
-	ProblemUnused     = "unused"      // a side file, or a part of several, is not used: it is broken, of another run, or of an unknown process
-	ProblemUnreadable = "unreadable"  // reading a file has failed, at least for a part of it
-	ProblemDamage     = "damage"      // damaged parts of a side file are left out
-	ProblemNoCode     = "no-code"     // the code of functions is missing, or is not known to be theirs
-	ProblemClock      = "clock"       // times cannot be matched with those of the recording, or only roughly
-	ProblemUnnamed    = "unnamed"     // samples or functions have no names
-	ProblemCalls      = "calls"       // calls of a log are missing, or cannot be added
-	ProblemLimit      = "limit"       // a limit of memory or of addresses is reached
-	ProblemNotWritten = "not-written" // objects, sources or entries of the build-id cache are missing
-	ProblemLeftOver   = "left-over"   // files of this run, or of an earlier one, could not be removed
+	ProblemRecording     = "recording"     // records of the recording are missing, damaged or left out
+	ProblemNoDump        = "no-dump"       // the dump of a process is gone, or cannot be used as that
+	ProblemUnused        = "unused"        // a side file, or a part of several, is not used: it is broken, of another run, or of an unknown process
+	ProblemUnreadable    = "unreadable"    // reading a file has failed, at least for a part of it
+	ProblemDamage        = "damage"        // damaged parts of a side file are left out
+	ProblemNoCode        = "no-code"       // the code of functions is missing, or is not known to be theirs
+	ProblemClock         = "clock"         // times cannot be matched with those of the recording, or only roughly
+	ProblemUnnamed       = "unnamed"       // samples or functions have no names
+	ProblemContradiction = "contradiction" // sources describe one place differently
+	ProblemCalls         = "calls"         // calls of a log are missing, or cannot be added
+	ProblemLimit         = "limit"         // a limit of memory or of addresses is reached
+	ProblemNotWritten    = "not-written"   // objects, sources or entries of the build-id cache are missing
+	ProblemLeftOver      = "left-over"     // files of this run, or of an earlier one, could not be removed
 )
 
 // String returns the problem as one line.

@@ -46,6 +46,7 @@ type Dump interface {
 // Traits are the properties that all dumps of a format have.
 type Traits struct {
 	Kind        string // name of the format, in the summary's JSON form
+	Trust       Trust  // which of several descriptions of one place counts
 	ClockUnsure bool   // Clock comes from a header, and times may prove it wrong
 	Images      bool   // it also lists functions in mapped files
 	Registered  bool   // it lists what a process had registered at one moment
@@ -56,6 +57,16 @@ type Traits struct {
 	// says it.
 	MachineAdvice string
 }
+
+// A Trust orders the formats by their evidence. RATIONALE.md has the reasons.
+type Trust int
+
+const (
+	TrustMap     Trust = iota // addresses and names, which a runtime appends or writes once
+	TrustObjects              // what a process had registered for debuggers when it was read
+	TrustLog                  // events of a profiler
+	TrustDump                 // events with the code itself
+)
 
 // A Machine describes the machine and the process of a dump, from the recording.
 type Machine struct {
@@ -169,6 +180,26 @@ func (l *Listing) Problem(off int64, format string, args ...any) {
 		return
 	}
 	l.Problems = append(l.Problems, Problem{off, fmt.Sprintf(format, args...)})
+}
+
+// A Splitter is a Dump that can list a part of a function's addresses. Maps can: runtimes give regions a name.
+type Splitter interface {
+	// Split leaves only parts of a function, in order, disjoint and at least one. Each but the first becomes a
+	// further function. Their code is unknown: the rest of the function was replaced.
+	Split(function int, parts []jitcode.Range)
+}
+
+// A Coder is a Dump with names and code that can be read without the rest of the functions.
+type Coder interface {
+	// Codes returns a function that returns the name and code of a function, valid until its next call.
+	// Only one goroutine may use it.
+	Codes() func(function int) (name, code []byte, err error)
+}
+
+// A Relocator is a Dump that knows code as it was before it was relocated.
+type Relocator interface {
+	// Unrelocated returns that code of a function, or nil.
+	Unrelocated(function int) []byte
 }
 
 // A Lined is a Dump that tells which functions may have lines without reading them.

@@ -20,6 +20,13 @@ type WithoutCode interface {
 	CodeFrom(sources []CodeSource, world CodeWorld) (late []int)
 }
 
+// A LackingCode is a Dump of a format with code that may lack the bytes of some functions.
+type LackingCode interface {
+	LacksCode() bool
+	// FillCode is WithoutCode's CodeFrom.
+	FillCode(sources []CodeSource, world CodeWorld) (late []int)
+}
+
 // A CodeMemory reads the bytes of a dump's functions from memories. The zero value has no memories.
 // Several goroutines may use it at once.
 type CodeMemory struct {

@@ -37,7 +37,7 @@ func Derive(rec *recording.Recording, histories *recording.FileHistories, d *mod
 		return Obstacle{}
 	}
 	frame, interpreter, why := interpreterFrame(rec, d)
-	d.Source.DeriveFrames(source.Surroundings{Interpreter: frame, Copies: copiesOf(histories, d)})
+	d.DeriveFrames(source.Surroundings{Interpreter: frame, Copies: copiesOf(histories, d)})
 	switch {
 	case !rec.CopiesStacks():
 	case !knowsCode(rec, d) && d.Source.Traits().Tidied:
@@ -73,6 +73,6 @@ func knowsCode(rec *recording.Recording, d *model.Dump) bool {
 	}
 	p := rec.Processes[d.PID]
 	return slices.ContainsFunc(d.Source.Scanned().Events, func(e jitcode.Event) bool {
-		return (p == nil || !p.Files.Hold(e.Addr)) && d.Source.HasCode(e.Function)
+		return (p == nil || !p.Files.Hold(e.Addr)) && d.HasCode(e.Function)
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/jitelf"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/runtime/gdbjit/registered"
 	"github.com/jitinject/jitinject/internal/source"
 )
@@ -37,11 +38,10 @@ type Lost struct {
 	NotExecutable int // their memory was not executable
 	Overlapping   int // they overlap others, and the order is unknown
 	InFiles       int // the recording has a file there
-	Contradicted  int // another dump has other code there
 }
 
 // Total returns the number of all of them.
-func (l *Lost) Total() int { return l.NotExecutable + l.Overlapping + l.InFiles + l.Contradicted }
+func (l *Lost) Total() int { return l.NotExecutable + l.Overlapping + l.InFiles }
 
 // A function is a function of the dump.
 type function struct {
@@ -119,37 +119,34 @@ func (d *Objects) list() {
 	}
 }
 
-// drop drops functions for which gone is true, and returns their number.
-func (d *Objects) drop(gone func(i int) bool) (n int) {
+// dropIn drops functions that begin or end in files.
+func (d *Objects) dropIn(files recording.Ranges) {
 	kept := d.functions[:0]
-	for i, f := range d.functions {
-		if gone(i) {
-			n++
+	for _, f := range d.functions {
+		if files.Hold(f.at.Addr) || files.Hold(f.at.Addr+f.at.Size-1) {
+			d.Lost.InFiles++
 		} else {
 			kept = append(kept, f)
 		}
 	}
-	times := make(map[uint64]uint64)
-	for i := range d.Events {
-		times[d.Events[i].Addr] = d.Events[i].Time
-	}
 	d.functions = kept
 	d.list()
-	for i := range d.Events {
-		d.Events[i].Time = times[d.Events[i].Addr]
-	}
-	return n
 }
 
-// snapshot returns the functions as they are now: later calls of drop do not change it.
-func (d *Objects) snapshot() *Objects {
-	c := *d
-	c.functions = slices.Clone(d.functions)
-	return &c
+// Unrelocated implements source.Relocator: an object has its code before relocation.
+func (d *Objects) Unrelocated(i int) []byte {
+	f := &d.functions[i]
+	opened, err := d.opened.get(&d.objects[f.object])
+	if err != nil {
+		return nil
+	}
+	return opened.Code(f.symbol)
 }
 
 // Traits returns the traits of registered objects.
-func (d *Objects) Traits() source.Traits { return source.Traits{Kind: Kind, Registered: true} }
+func (d *Objects) Traits() source.Traits {
+	return source.Traits{Kind: Kind, Trust: source.TrustObjects, Registered: true}
+}
 
 // SetMachine does nothing: the memory of the process says what machine it is.
 func (d *Objects) SetMachine(source.Machine) {}

@@ -2,18 +2,13 @@ package gdbjit
 
 import (
 	"bytes"
-	"context"
 	"debug/elf"
 	"encoding/binary"
 	"slices"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
-	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/model"
-	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/runtime/gdbjit/registered"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -115,57 +110,6 @@ func (w writable) Segments() []elfcore.Segment {
 	}
 	return segments
 }
-
-// The second of two cores of a process adds functions. Functions that contradict each other are dropped
-// from both.
-func TestAttach_TwoCores(t *testing.T) {
-	p, r := realObjects(t)
-	o := r.Objects[0]
-	dump := func(objects ...registered.Object) *model.Dump {
-		return &model.Dump{Path: "core", Source: newObjects(p, &registered.Registered{Objects: objects}, "core", 0o600), Markers: []recording.Marker{{PID: 7}}}
-	}
-	for _, c := range []struct {
-		name  string
-		dumps []*model.Dump
-		want  [][]string
-	}{
-		{"the same", []*model.Dump{dump(o), dump(o)}, [][]string{{"first", "second", "main"}}},
-		{"contradicting", []*model.Dump{dump(o), dump(resized(t, &o, "second", 40))}, [][]string{{"first", "main"}}},
-	} {
-		attached, err := Attach(context.Background(), nil, c.dumps, nil)
-		if err != nil || len(attached.Dumps) != len(c.want) {
-			t.Fatalf("%s: got %+v, %v; want %d dumps", c.name, attached, err, len(c.want))
-		}
-		for i, d := range attached.Dumps {
-			if got := names(t, d.Source.(*Objects)); !slices.Equal(got, c.want[i]) {
-				t.Errorf("%s: got %q of dump %d; want %q", c.name, got, i, c.want[i])
-			}
-		}
-	}
-}
-
-// Another dump of the process takes precedence where it has functions.
-func TestAttach_OtherDump(t *testing.T) {
-	p, r := realObjects(t)
-	d := &model.Dump{Path: "core", Source: newObjects(p, r, "core", 0o600), Markers: []recording.Marker{{PID: 7}}}
-	first := d.Source.Scanned().Events[0]
-	other := &otherDump{Listing: source.Listing{Events: []jitcode.Event{{Addr: first.Addr + 8, Size: 8}}}}
-	attached, err := Attach(context.Background(), nil, []*model.Dump{d, {Source: other, Markers: d.Markers}, {Source: other, Markers: []recording.Marker{{PID: 8}}}}, nil)
-	if err != nil || len(attached.Dumps) != 3 || len(attached.Found.Notes) != 1 {
-		t.Fatalf("got %+v, %v; want all dumps and a note", attached, err)
-	}
-	if got := names(t, d.Source.(*Objects)); !slices.Equal(got, []string{"second", "main"}) {
-		t.Errorf("got %q; want second and main", got)
-	}
-}
-
-// An otherDump is a dump of another format, as far as Attach uses it.
-type otherDump struct {
-	source.Dump
-	source.Listing
-}
-
-func (d *otherDump) Scanned() *source.Listing { return &d.Listing }
 
 // Reading the registered objects of an arbitrary core ends without a panic.
 func FuzzObjects(f *testing.F) {

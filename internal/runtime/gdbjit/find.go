@@ -76,7 +76,7 @@ func findIn(f *locate.Finder, file *codebytes.File, found *report.Findings) {
 		return
 	}
 	if err != nil {
-		found.Problem(report.Problem{Code: report.ProblemUnused, File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; the code that it has registered for debuggers (%s) is not used", err, counted(len(r.Objects), "object")),
+		found.Problem(report.Problem{Code: report.ProblemUnused, File: file.Path, Offset: -1, Text: fmt.Sprintf("%v; the code that it has registered for debuggers (%s) is not used", err, report.Counted(len(r.Objects), "object")),
 			Advice: "name a core dump of the process that was recorded"})
 		return
 	}
@@ -164,10 +164,13 @@ func mark(f *locate.Finder, file *codebytes.File, p *registered.Process, r *regi
 	}
 	d := newObjects(p, r, path, uint32(info.Mode().Perm()))
 	files := recording.ExactRanges(f.Rec.FileMapsOf(pid, recording.LatestTime), func(m *recording.FileMap) bool { return m.Name != "" })
-	d.Lost.InFiles = d.drop(func(i int) bool {
-		e := &d.Events[i]
-		return files.Hold(e.Addr) || files.Hold(e.Addr+e.Size-1)
-	})
+	d.dropIn(files)
+	if d.Lost.Total() > 0 {
+		d.reportLost(path, found)
+	}
+	if len(d.functions) == 0 {
+		return opened.Close()
+	}
 	s := &locate.SideFile{Path: path, File: opened, Info: info, Source: d, Scanned: true, Taken: true}
 	f.AddFile(s)
 	f.Mark(recording.Marker{PID: pid, Time: f.Rec.ProgramStart(pid, 0), Path: path, Pos: -1, Place: place}, s)

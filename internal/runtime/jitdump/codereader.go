@@ -1,6 +1,9 @@
 package jitdump
 
-import "github.com/jitinject/jitinject/internal/disasm"
+import (
+	"github.com/jitinject/jitinject/internal/disasm"
+	"github.com/jitinject/jitinject/jitdump"
+)
 
 // A CodeReader reads the names and code of functions, and nothing else of them. Each goroutine needs
 // its own.
@@ -8,6 +11,7 @@ type CodeReader struct {
 	listing *listing
 	window  window
 	patched []byte // code without salt; see unsalted
+	filled  []byte // code from a memory
 }
 
 // NewCodeReader returns a new reader of the functions' code.
@@ -23,7 +27,26 @@ func (r *CodeReader) Code(function int) (name, code []byte, err error) {
 		return nil, nil, err
 	}
 	load, err := raw.Load()
-	return load.Name, r.unsalted(load.Code), err
+	return load.Name, r.codeOf(function, &load), err
+}
+
+// codeOf returns the code of a function's load, or from a memory.
+func (r *CodeReader) codeOf(function int, load *jitdump.Load) []byte {
+	i, lacks := r.listing.withoutCode[function]
+	if !lacks {
+		return r.unsalted(load.Code)
+	}
+	e := &r.listing.Events[i]
+	code := r.listing.memory.Read(function, e.Addr, e.Size, r.filled)
+	if code != nil {
+		r.filled = code
+	}
+	return code
+}
+
+// Codes implements source.Coder.
+func (d *Dump) Codes() func(function int) (name, code []byte, err error) {
+	return d.NewCodeReader().Code
 }
 
 // Targets calls f for every direct branch that leaves the i-th function. offset is the branch

@@ -110,7 +110,7 @@ func (r *Reader) lineTables(lo, hi int, starts *disasm.Starts) *lineTables {
 			continue
 		}
 		fn, err := r.read(i)
-		if err != nil || r.from != fromTable || len(r.rows) == 0 {
+		if err != nil || !r.isTable || len(r.rows) == 0 {
 			continue
 		}
 		name, ok := l.v8Name(fn.Name)

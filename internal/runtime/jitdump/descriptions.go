@@ -3,7 +3,6 @@ package jitdump
 import (
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -41,26 +40,17 @@ type DescribedText struct {
 	Text source.Text // several goroutines may call it at once
 }
 
-// descriptions has what other files say of functions. The zero value has none.
+// descriptions has what logs say of functions. The zero value has none.
 type descriptions struct {
 	described func(function int) bool // in a log; nil without
 	trees     func() TreeSource       // with described
 	texts     []int                   // numbers of the Description's texts in sources
 	embed     bool                    // functions have these texts
 	originals OriginalSource          // nil without
-	objects   ObjectDescription
 }
 
 // inLog reports whether a log describes a function.
 func (d *descriptions) inLog(function int) bool { return d.described != nil && d.described(function) }
-
-// inObject reports whether an object describes a function.
-func (d *descriptions) inObject(function int) bool {
-	return d.objects.Has != nil && d.objects.Has(function)
-}
-
-// has reports whether a log or an object describes a function.
-func (d *descriptions) has(function int) bool { return d.inLog(function) || d.inObject(function) }
 
 // Describe sets the descriptions of functions. It must follow the last Scan, must not run while
 // functions are read, and be called once. Texts become sources of the dump.
@@ -122,54 +112,4 @@ func (r *Reader) describedFiles(info *jitdump.DebugInfo2, texts []int) []int {
 		r.files = append(r.files, at)
 	}
 	return r.files
-}
-
-// Descriptions of functions in ELF objects that the process registered for debuggers. Unlike records
-// of the dump, they have unwind tables of the compiler.
-
-// An ObjectSource describes functions. Each goroutine needs its own.
-type ObjectSource interface {
-	// Describe sets the lines, inlined calls and unwind tables of fn, valid until the next call. It
-	// also sets the code, of the same size, if the dump has it without relocations. problem is damage
-	// that cost a part of them.
-	Describe(function int, fn *jitcode.Function) (problem error)
-}
-
-// An ObjectDescription describes functions. Its fields are nil without.
-type ObjectDescription struct {
-	Has     func(function int) bool
-	Objects func() ObjectSource
-}
-
-// DescribeByObjects sets the objects that describe functions. It must follow the last Scan, and must
-// not run while functions are read. A log that describes a function takes precedence.
-func (d *Dump) DescribeByObjects(by ObjectDescription) { d.descriptions.objects = by }
-
-// describedByObject adds the description of the i-th function, and reports whether it has lines. The
-// dump's lines count if it has none.
-func (r *Reader) describedByObject(i int) bool {
-	if !r.descriptions.inObject(i) {
-		return false
-	}
-	if r.objects == nil {
-		r.objects = r.descriptions.objects.Objects()
-	}
-	var described jitcode.Function
-	fn := &r.fn
-	described.Name, described.Addr, described.Size = fn.Name, fn.Addr, fn.Size
-	if err := r.objects.Describe(i, &described); err != nil {
-		r.problem(-1, "%v", err)
-	}
-	fn.Unwind = described.Unwind
-	if described.HasCode() {
-		fn.Code = described.Code
-	}
-	if len(described.Lines) == 0 {
-		return false
-	}
-	fn.Files, fn.Sources = append(fn.Files, described.Files...), append(fn.Sources, described.Sources...)
-	fn.Lines = append(fn.Lines, described.Lines...)
-	fn.Origins, fn.Inlines = append(fn.Origins, described.Origins...), append(fn.Inlines, described.Inlines...)
-	fn.Ranges = append(fn.Ranges, described.Ranges...)
-	return true
 }

@@ -113,10 +113,10 @@ func (d *Dump) Inspect() source.FunctionReader {
 	return r
 }
 
-// MayHaveLines reports whether a record, a log or an object describes lines of function i.
+// MayHaveLines reports whether a record or a log describes lines of function i.
 func (d *Dump) MayHaveLines(i int) bool {
 	p := d.partsOf(i)
-	return p.debug.Size != 0 || p.inline.Size != 0 || d.descriptions.has(i)
+	return p.debug.Size != 0 || p.inline.Size != 0 || d.descriptions.inLog(i)
 }
 
 // Orphans returns how many debug records have no load so far.

@@ -21,7 +21,9 @@ func (l *listing) Clock() (source.Clock, error) {
 }
 
 // Traits returns the traits of jitdumps.
-func (l *listing) Traits() source.Traits { return source.Traits{Kind: Kind, ClockUnsure: true} }
+func (l *listing) Traits() source.Traits {
+	return source.Traits{Kind: Kind, Trust: source.TrustDump, ClockUnsure: true}
+}
 
 // SetMachine sets the machine, if the header has no elf_mach, to that of the recording.
 func (l *listing) SetMachine(machine source.Machine) {

@@ -22,9 +22,10 @@ type listing struct {
 	assumed     bool // the machine is the recording's
 	src         io.ReaderAt
 	functions   []packedParts
-	others      []otherParts  // of functions with inlined calls or unwind tables
-	batches     []unwindBatch // in the order of the file
-	withoutCode map[int]bool  // functions with loads that lack the bytes
+	others      []otherParts      // of functions with inlined calls or unwind tables
+	batches     []unwindBatch     // in the order of the file
+	withoutCode map[int]int       // functions with loads that lack the bytes, and the indexes of their events
+	memory      source.CodeMemory // for those
 	sources     source.Sources
 	listings    source.ListingsOf // cache for reading listings
 	salt        salting
@@ -39,8 +40,20 @@ func (l *listing) PID() uint32 { return l.header.PID }
 // Reader.Function, are smaller.
 func (l *listing) NumFunctions() int { return len(l.functions) }
 
-// HasCode reports whether the dump has the bytes of a function.
-func (l *listing) HasCode(function int) bool { return !l.withoutCode[function] }
+// HasCode reports whether the bytes of a function are known.
+func (l *listing) HasCode(function int) bool {
+	i, lacks := l.withoutCode[function]
+	return !lacks || l.memory.Has(function, l.Events[i].Addr, l.Events[i].Size)
+}
+
+// LacksCode reports whether loads lack the bytes of code.
+func (l *listing) LacksCode() bool { return len(l.withoutCode) > 0 }
+
+// FillCode implements source.LackingCode.
+func (l *listing) FillCode(sources []source.CodeSource, world source.CodeWorld) (late []int) {
+	l.memory, late = source.NewCodeMemory(sources, l.Events, len(l.functions), world)
+	return late
+}
 
 // order returns the byte order of the file.
 func (l *listing) order() binary.ByteOrder { return l.header.Order }

@@ -20,7 +20,7 @@ type Reader struct {
 
 	function int        // number of the current function
 	code     CodeReader // its window holds all records of the function
-	from     lineOrigin // of the function's rows or lines
+	isTable  bool       // the function's rows have the addresses of the dump; else they count from its start
 	bare     bool       // of rows, only addresses are used, except in functions from a script
 	inspects bool       // see Inspect
 	info2    jitdump.DebugInfo2
@@ -30,17 +30,7 @@ type Reader struct {
 	frames   cfi.Synthesizer
 	effects  effectReader // of called functions
 	trees    TreeSource   // nil before the first
-	objects  ObjectSource // nil before the first
 }
-
-// A lineOrigin says what the lines of a function are from.
-type lineOrigin int
-
-const (
-	fromTable  lineOrigin = iota // a debug record, or nothing: rows have the addresses of the dump
-	fromTree                     // an inline tree or a log: rows count from the start of the function
-	fromObject                   // an object has the lines, and there are no rows
-)
 
 // newReader returns a reader for one goroutine. It counts fixes.
 func newReader(l *listing, decisions *decisions, descriptions *descriptions, fixes *fixes) *Reader {
@@ -58,13 +48,11 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.from == fromTable {
+	if r.isTable {
 		r.shiftRows(fn, i)
 	}
 	r.useOriginals(fn)
-	if r.from != fromObject {
-		r.addLines()
-	}
+	r.addLines()
 	if r.inspects {
 		return fn, nil
 	}
@@ -110,7 +98,7 @@ func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 }
 
 // read reads the i-th function without its unwind tables. Its lines are rows, with the addresses in
-// the dump, unless they are from an object.
+// the dump.
 func (r *Reader) read(i int) (*jitcode.Function, error) {
 	r.function = i
 	r.listings, r.texts = nil, r.texts[:0]
@@ -127,41 +115,38 @@ func (r *Reader) read(i int) (*jitcode.Function, error) {
 		return nil, err
 	}
 	start := r.listing.codeStart(load.CodeAddr)
-	r.begin(jitcode.Function{Name: load.Name, Addr: start, Size: load.CodeSize, Code: r.code.unsalted(load.Code), Thumb: start != load.CodeAddr})
-	if r.from, err = r.readLines(&p); err != nil {
+	r.begin(jitcode.Function{Name: load.Name, Addr: start, Size: load.CodeSize, Code: r.code.codeOf(i, &load), Thumb: start != load.CodeAddr})
+	if r.isTable, err = r.readLines(&p); err != nil {
 		return nil, err
 	}
 	return &r.fn, nil
 }
 
-// readLines reads the lines of the function from the first that has some: a log, an object, a record
-// of inlined calls, a debug record.
-func (r *Reader) readLines(p *parts) (lineOrigin, error) {
+// readLines reads the lines of the function from the first that has some: a log, a record of inlined
+// calls, a debug record.
+func (r *Reader) readLines(p *parts) (isTable bool, err error) {
 	if r.describedTree(r.function) {
-		return fromTree, nil
-	}
-	if r.describedByObject(r.function) {
-		return fromObject, nil
+		return false, nil
 	}
 	if p.inline.Size != 0 {
 		raw, err := r.code.window.record(p.inline)
 		if err != nil {
-			return fromTree, err
+			return false, err
 		}
 		if r.inlineInfo(&raw) {
-			return fromTree, nil
+			return false, nil
 		}
 	}
 	if p.debug.Size == 0 {
-		return fromTable, nil
+		return true, nil
 	}
 	raw, err := r.code.window.record(p.debug)
 	if err != nil {
-		return fromTable, err
+		return true, err
 	}
 	info, err := raw.DebugInfo()
 	if err == nil {
 		r.addTable(&info)
 	}
-	return fromTable, err
+	return true, err
 }

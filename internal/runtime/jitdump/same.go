@@ -11,8 +11,8 @@ import (
 func (d *Dump) Same() func(i, j int) bool {
 	in := [2]window{d.window(), d.window()}
 	return func(i, j int) bool {
-		// Code at two times may have other functions inlined. An object describes code at one address.
-		if d.descriptions.has(i) || d.descriptions.has(j) {
+		// Code at two times may have other functions inlined.
+		if d.descriptions.inLog(i) || d.descriptions.inLog(j) {
 			return false
 		}
 		var all [2]parts

@@ -195,9 +195,9 @@ func (s *scanner) load(raw *jitdump.Raw, l *jitdump.Load) {
 	s.salt.add(raw, l)
 	if l.LacksCode() {
 		if s.withoutCode == nil {
-			s.withoutCode = make(map[int]bool)
+			s.withoutCode = make(map[int]int)
 		}
-		s.withoutCode[len(s.functions)] = true
+		s.withoutCode[len(s.functions)] = len(s.Events)
 	}
 	s.traces = s.traces || isTraced(l.Name)
 	s.high = max(s.high, l.CodeAddr+l.CodeSize)

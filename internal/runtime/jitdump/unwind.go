@@ -23,7 +23,7 @@ func (d *Dump) DeriveFrames(s source.Surroundings) {
 
 // addUnwind sets the unwind tables of fn.
 func (r *Reader) addUnwind(fn *jitcode.Function) error {
-	if at := r.listing.partsOf(r.function).unwind; at.Size != 0 && len(fn.Unwind.Sent.FDEs) == 0 { // an object may have some
+	if at := r.listing.partsOf(r.function).unwind; at.Size != 0 {
 		if err := r.sentTables(fn, at); err != nil {
 			return err
 		}

@@ -57,7 +57,9 @@ func (m *Log) SetMachine(machine source.Machine) {
 }
 
 // Traits returns the traits of logs.
-func (m *Log) Traits() source.Traits { return source.Traits{Kind: Kind, Images: true, Unchecked: true} }
+func (m *Log) Traits() source.Traits {
+	return source.Traits{Kind: Kind, Trust: source.TrustLog, Images: true, Unchecked: true}
+}
 
 // Prepare removes the parameters from the names of a log's functions if opts say so.
 func Prepare(d source.Dump, opts *config.Options) {

@@ -169,7 +169,7 @@ func (d *Captures) Report(_ string, s *report.DumpSummary) (none report.Findings
 
 // Traits returns the traits of captures.
 func (d *Captures) Traits() source.Traits {
-	return source.Traits{Kind: Kind, Unchecked: true, MachineAdvice: `say "machine" in its JSON, as uname -m does`}
+	return source.Traits{Kind: Kind, Trust: source.TrustLog, Unchecked: true, MachineAdvice: `say "machine" in its JSON, as uname -m does`}
 }
 
 // SetMachine does nothing: captures were opened for the recording's machine.

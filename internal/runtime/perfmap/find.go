@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/locate"
@@ -15,19 +16,10 @@ import (
 )
 
 // Find finds perf maps, and makes markers for their processes. Maps that the user names come first.
-// Then it looks for maps of processes that made code and have no other source. Objects that a process
-// registered for debuggers may describe a part of its code, so its map counts as well. The error is
-// ctx's, or that of unusable options.
+// Then it looks for maps of processes that made code and have no other source. The error is ctx's, or
+// that of unusable options.
 func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
-	var pids []uint32
-	for _, pid := range f.Rec.PIDs() {
-		if pid == 0 || len(f.Rec.Processes[pid].Memory) == 0 {
-			continue
-		}
-		if _, all := f.Described(pid); all || !f.Rec.HasDump(pid) {
-			pids = append(pids, pid)
-		}
-	}
+	pids := slices.DeleteFunc(f.Rec.PIDs(), func(pid uint32) bool { return !lacksMap(f, pid) })
 	named := make(map[uint32]bool)
 	for _, n := range f.Opts.Named(Kind) {
 		if err := namedMap(ctx, f, n, named, found); err != nil {

@@ -154,7 +154,9 @@ func (m *Map) StartAt(_ uint64, time func(addr uint64) uint64) {
 }
 
 // Traits returns the traits of maps. perf takes names from a file for code in it.
-func (m *Map) Traits() source.Traits { return source.Traits{Kind: Kind, Images: true, Tidied: true} }
+func (m *Map) Traits() source.Traits {
+	return source.Traits{Kind: Kind, Trust: source.TrustMap, Images: true, Tidied: true}
+}
 
 // SetMachine sets the machine of the code. It may have 64 bits more than the process: see SetPID.
 func (m *Map) SetMachine(machine source.Machine) {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/recording"
 )
 
 // Where lines overlap, a later one counts: its code was written over the earlier one's. perf has no
@@ -73,50 +72,17 @@ func (l line) key() line {
 	return l
 }
 
-// giveWay leaves out addresses that another dump of the process describes better. A line that begins as
-// one of its functions does is another description of that. giveWay must not be called after the map was
-// marked.
-func (m *Map) giveWay(better []jitcode.Event) {
-	taken, starts := covered(better)
-	parts, events := m.parts, m.Events
-	m.parts, m.Events = nil, nil
-	for i, e := range events {
-		if starts[e.Addr] {
-			continue
+// Split implements source.Splitter.
+func (m *Map) Split(function int, parts []jitcode.Range) {
+	whole := m.Events[function]
+	for k, r := range parts {
+		n := function
+		if k > 0 {
+			n = len(m.parts)
+			m.parts, m.Events = append(m.parts, m.parts[function]), append(m.Events, whole)
 		}
-		next, end := e.Addr, e.Addr+e.Size
-		keep := func(hi uint64) {
-			if next >= hi {
-				return
-			}
-			p, e := parts[i], e
-			p.whole = p.whole && hi-next == e.Size
-			e.Function, e.Index = len(m.parts), uint64(len(m.parts))
-			e.Addr, e.Size = next, hi-next
-			m.parts, m.Events = append(m.parts, p), append(m.Events, e)
-		}
-		from, _ := slices.BinarySearchFunc(taken, e.Addr, func(t addrs.Range, addr uint64) int {
-			if t.Hi <= addr {
-				return -1
-			}
-			return 1
-		})
-		for ; from < len(taken) && taken[from].Lo < end; from++ {
-			keep(taken[from].Lo)
-			next = taken[from].Hi
-		}
-		keep(end)
+		m.parts[n].whole = false
+		e := &m.Events[n]
+		e.Function, e.Index, e.Addr, e.Size = n, uint64(n), whole.Addr+r.Offset, r.Size
 	}
-}
-
-// covered returns the addresses of events, in order and disjoint, and where their functions begin.
-func covered(events []jitcode.Event) (taken recording.Ranges, starts map[uint64]bool) {
-	starts = make(map[uint64]bool, len(events))
-	for _, e := range events {
-		if e.Size > 0 {
-			starts[e.Addr] = true
-			taken = append(taken, addrs.Range{Lo: e.Addr, Hi: e.Addr + e.Size})
-		}
-	}
-	return taken.Joined(), starts
 }

@@ -12,11 +12,9 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/locate"
-	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // The process of a map is in its name only. Another process may have had that pid, in another run
@@ -144,30 +142,9 @@ func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 	return 0, errors.New("no process of the recording had executable memory where its functions are: it is of another run")
 }
 
-// isMissed reports whether functions that the dumps of a process do not describe matter: a dump was cut, or
-// samples are in these functions, as far as samples were counted.
-func isMissed(rec *recording.Recording, pid uint32, left *Map, dumps []source.Dump) bool {
-	isCut := slices.ContainsFunc(dumps, func(d source.Dump) bool { return d.Scanned().Cut >= 0 })
-	d := &model.Dump{Markers: []recording.Marker{{PID: pid}}, Source: left}
-	return isCut || rec.Histogram == nil || rec.Histogram.Over || d.IsSampled(rec)
-}
-
-// mark makes a marker for the process of a map, if it has functions that other dumps of the process do
-// not describe. From the start of its program on, anonymous memory counts as JIT code. known says what the
-// map was known by, if not by its name.
+// mark makes a marker for the process of a map. From the start of its program on, anonymous memory counts as
+// JIT code. known says what the map was known by, if not by its name.
 func mark(f *locate.Finder, pid uint32, s *locate.SideFile, m *Map, says, known string) {
-	described, _ := f.Described(pid)
-	for _, d := range described {
-		m.giveWay(d.Scanned().Events)
-	}
-	completes := slices.ContainsFunc(described, func(d source.Dump) bool { return !d.Traits().Registered })
-	if len(described) > 0 && len(m.Events) == 0 || completes && !isMissed(f.Rec, pid, m, described) {
-		s.Taken = true
-		return
-	}
-	if completes {
-		known = "it completes the dump of its process"
-	}
 	m.SetPID(pid)
 	start := f.Rec.ProgramStart(pid, 0)
 	if start > 0 && start == f.Rec.ProcessTree.Born(pid, start) {

@@ -38,10 +38,10 @@ func DropElsewhere(rec *recording.Recording, d *model.Dump, _ *report.Findings) 
 func (m *Map) Report(path string, s *report.DumpSummary) (found report.Findings) {
 	s.Repeated, s.Overwritten, s.Elsewhere = s.Repeated+m.Repeated, m.Replaced, m.Elsewhere
 	if m.Replaced > 0 {
-		found.Note(fmt.Sprintf("%s: %s of %d have addresses that later lines have as well; a perf map has no times, so the later lines are used for the whole recording", path, functions(m.Replaced), m.Lines))
+		found.Note(fmt.Sprintf("%s: %s of %d have addresses that later lines have as well; a perf map has no times, so the later lines are used for the whole recording", path, report.Counted(m.Replaced, "function"), m.Lines))
 	}
 	if m.isLarge() {
-		found.Note(fmt.Sprintf("%s: it has %s; those that no sample refers to get no object, as with %s", path, functions(len(m.parts)-m.Elsewhere), report.Mentioned("Sampled", "")))
+		found.Note(fmt.Sprintf("%s: it has %s; those that no sample refers to get no object, as with %s", path, report.Counted(len(m.parts)-m.Elsewhere, "function"), report.Mentioned("Sampled", "")))
 	}
 	return found
 }
@@ -58,14 +58,6 @@ func IsLarge(d *model.Dump) bool {
 }
 
 func (m *Map) isLarge() bool { return len(m.parts)-m.Elsewhere > maxObjects }
-
-// functions returns a number of functions in words.
-func functions(n int) string {
-	if n == 1 {
-		return "1 function"
-	}
-	return fmt.Sprintf("%d functions", n)
-}
 
 // notUsed returns why a map is not used, in words.
 func notUsed(p report.Problem) string { return quote.Printable(p.File) + " is not used: " + p.Text }

@@ -1,33 +1,12 @@
 package engine
 
 import (
-	"context"
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/model"
-	"github.com/jitinject/jitinject/internal/recording"
 )
-
-// attach lets files of all formats describe functions of dumps. The caller closes the result.
-func attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*locate.Attached, error) {
-	all := &locate.Attached{Dumps: dumps}
-	for i := range formats.All {
-		if formats.All[i].Attach == nil {
-			continue
-		}
-		one, err := formats.All[i].Attach(ctx, rec, all.Dumps, opts)
-		if err != nil {
-			all.Close()
-			return nil, err
-		}
-		all.Dumps, all.Files = one.Dumps, slices.Concat(all.Files, one.Files)
-		all.Found.Add(one.Found)
-	}
-	return all, nil
-}
 
 // isLarge reports whether a dump has so many functions that only those get objects that samples refer
 // to.

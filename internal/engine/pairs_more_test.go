@@ -1,0 +1,87 @@
+package engine_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// A dump without code gets it from the memory of its process.
+func TestPairs_DumpAndMemory(t *testing.T) {
+	all := pairFunctions(t)
+	p := newPairWorld(t)
+	p.Marker(lliProcess, pairStart+50, p.path(lliDump))
+	var recs []timed
+	for i, f := range all {
+		name := "other_" + f.name // which the objects contradict
+		recs = append(recs, timed{f.time, &jitdump.Load{PID: lliProcess, TID: lliProcess, VMA: f.addr, CodeAddr: f.addr, CodeSize: uint64(len(f.code)), CodeIndex: uint64(i), Name: []byte(name)}})
+	}
+	p.dump(lliDump, x86(lliProcess), recs...)
+	p.putCore(nil)
+	sum, err := p.run()
+	if err != nil || len(sum.Dumps) != 1 || sum.Dumps[0].WithoutCode != 0 || sum.Dumps[0].Unwind.Derived != 3 {
+		t.Fatalf("got %s, %v; want a dump with code and derived tables", asJSON(sum), err)
+	}
+	m := readMappings(t, p.opts.Output)
+	for _, f := range all {
+		if got, want := p.at(m, pairLate, f.addr+4), (described{name: "other_" + f.name, code: true, tables: true}); got != want {
+			t.Errorf("got %+v; want %+v", got, want)
+		}
+	}
+}
+
+// Of two cores, the second adds functions. Functions that contradict each other are left out of both.
+func TestPairs_TwoCores(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(core []byte)
+		want   []string
+	}{
+		"the same": {func([]byte) {}, []string{"first", "second", "main"}},
+		"another name": {func(core []byte) {
+			for at := bytes.Index(core, []byte("\x00second\x00")); at >= 0; at = bytes.Index(core, []byte("\x00second\x00")) {
+				copy(core[at+1:], "others")
+			}
+		}, []string{"first", "", "main"}},
+	} {
+		p := newPairWorld(t)
+		p.putCore(nil)
+		core := testrec.Gunzip(t, lliData+"lli.core.gz")
+		c.change(core)
+		put(t, p.path("two.core"), core)
+		p.opts.CodeFrom = append(p.opts.CodeFrom, p.path("two.core"))
+		sum, err := p.run()
+		if err != nil || len(sum.Dumps) != 1 {
+			t.Fatalf("%s: got %s, %v; want one dump", name, asJSON(sum), err)
+		}
+		m := readMappings(t, p.opts.Output)
+		for i, addr := range pairPlaces {
+			if got := p.at(m, pairLate, addr+4).name; got != c.want[i] {
+				t.Errorf("%s: got %q at %#x; want %q", name, got, addr, c.want[i])
+			}
+		}
+	}
+}
+
+// A dump says nothing of the program that its process runs later.
+func TestPairs_MapOfALaterProgram(t *testing.T) {
+	w := newMapWorld(t)
+	w.mark(mapPID, 950, "jit-1.dump")
+	w.Mmap2(mapPID, 960, 0x7f1200000000, 0x10000, 0, "//anon")
+	w.dump("jit-1.dump", x86(mapPID), load(970, mapPID, 1, 0x7f1200000000, "former", code(64, 1)))
+	w.expect(mapPID, 980, 0x7f1200000010, "former+0x10")
+	w.mapFile(fmt.Sprintf("perf-%d.map", mapPID), "7f1200000000 40 latter")
+	w.opts.SideFiles = []config.SideFile{{Kind: formats.PerfMap, PID: mapPID, Path: w.path(fmt.Sprintf("perf-%d.map", mapPID))}}
+	w.Comm(mapPID, 990, "prog", true)
+	w.Mmap2(mapPID, 1000, 0x7f1200000000, 0x10000, 0, "//anon")
+	w.expect(mapPID, 2000, 0x7f1200000010, "latter+0x10")
+	sum, err := w.run()
+	if err != nil || !sum.Complete() {
+		t.Errorf("got %s, %v; want nothing missing", asJSON(sum), err)
+	}
+	w.resolve(w.opts.Output)
+}

@@ -1,0 +1,14 @@
+// Package merge makes one description of a process's code from all sources that describe it: jitdumps, logs,
+// objects that were registered for debuggers, and perf maps.
+//
+// [Sources] goes through the sources of each process in the order of trust: those with times before those
+// without, then by [source.Trust]. A function that a more trusted source has, at the same address and by the
+// same name, becomes a part of that one ([model.Part]): it fills gaps, such as lines, code or unwind tables.
+// A function where a more trusted source has another one is dropped. That is a contradiction, and reported,
+// unless times tell that the place was used again. All other functions stay.
+//
+//	merge.go   the order of sources, and what comes of them
+//	pair.go    two sources
+//	index.go   the functions of a source by time and address
+//	names.go   spellings of one name
+package merge

@@ -1,0 +1,69 @@
+package merge
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// Sources spell one name in several ways: "JS:*f a.js:1:2" and "*f a.js:1:2" of V8, "Lp/C;::m" and "int p.C.m()"
+// of Java, and mangled names of compilers.
+
+// isAlike reports whether two names of code at one place may be of one function: one has all words of the
+// other, in their order. Parameters do not count: descriptors of Java have other words for them.
+func isAlike(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, y := string(a), string(b)
+	return hasWords(wordsOf(x), wordsOf(y)) || hasWords(wordsOf(withoutParameters(x)), wordsOf(withoutParameters(y)))
+}
+
+// isMadeUp reports whether a name stands for one that its source does not know: of Mono's helpers, in its log, and
+// of OpenJ9's methods without tables.
+func isMadeUp(name []byte) bool {
+	for _, prefix := range []string{"(helper", "(trampoline", "(unnamed)", "[method 0x"} {
+		if bytes.HasPrefix(name, []byte(prefix)) {
+			return true
+		}
+	}
+	return len(name) == 0
+}
+
+// withoutParameters returns a name up to its parameters.
+func withoutParameters(name string) string {
+	before, _, _ := strings.Cut(name, "(")
+	return before
+}
+
+// hasWords reports whether one of two lists, which is not empty, is in the other.
+func hasWords(x, y []string) bool {
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	if len(x) == 0 {
+		return false
+	}
+	for _, word := range y {
+		if len(x) > 0 && x[0] == word {
+			x = x[1:]
+		}
+	}
+	return len(x) == 0
+}
+
+// wordsOf returns the words of a name, demangled. Of a Java class in a descriptor, the L is left out.
+func wordsOf(name string) []string {
+	if strings.HasPrefix(name, "_") {
+		name = demangle.Filter(name, demangle.NoParams)
+	}
+	isMark := func(c rune) bool {
+		return !(c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z')
+	}
+	words := strings.FieldsFunc(name, isMark)
+	if len(words) > 0 && strings.HasPrefix(name, "L") && strings.Contains(name, ";") {
+		words[0] = words[0][1:]
+	}
+	return words
+}
