@@ -44,7 +44,7 @@ func KindOf(f *os.File) (Kind, error) {
 // null device in its place, for reading and writing. A shell's >/dev/null is for writing only.
 func WasClosed(f *os.File) bool {
 	var st unix.Stat_t
-	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	flags, err := sys.Flags(int(f.Fd()))
 	return err == nil && flags&unix.O_ACCMODE == unix.O_RDWR && sys.Fstat(int(f.Fd()), &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == unix.Mkdev(1, 3)
 }
 

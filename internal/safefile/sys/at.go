@@ -77,6 +77,15 @@ func Fchmod(fd int, mode uint32) error {
 	return onFile("fchmod", fd, 0, func() error { return unix.Fchmod(fd, mode) })
 }
 
+// Flags returns the flags that a descriptor was opened with.
+func Flags(fd int) (flags int, err error) {
+	_, err = call(Call{Name: "fcntl", FD: fd, Off: -1}, func() (int, error) {
+		flags, err = unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		return 0, err
+	})
+	return flags, err
+}
+
 // Flock takes or releases a lock.
 func Flock(fd, how int) error {
 	return onFile("flock", fd, how, func() error { return unix.Flock(fd, how) })
