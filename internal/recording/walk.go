@@ -65,11 +65,8 @@ func (in *Input) Pass(phase report.Phase, blocks perfdata.Stream) Pass {
 	switch {
 	case in.DirNames == nil:
 		p.file, _ = blocks.(*perfdata.BlockReader)
-		total = in.Info.Size()
-		if in.File != nil {
-			total = int64(in.File.Header.Data.Offset + in.File.Header.Data.Size)
-		}
-	case in.File == nil || !in.File.Header.Features.Has(perfdata.FeatureCompressed):
+		total = int64(in.File.Header.Data.Offset + in.File.Header.Data.Size)
+	case !in.File.Header.Features.Has(perfdata.FeatureCompressed):
 		for _, name := range in.DirNames {
 			if st, err := sys.Stat(filepath.Join(in.Path, filepath.Base(name))); err == nil {
 				total += st.Size()
