@@ -53,12 +53,8 @@ func readRecording(ctx context.Context, opts *Options) (*recorded, error) {
 		}
 		rec.addFeature(in.Order, f.ID, content)
 	}
-	blocks, err := in.Blocks()
-	if err != nil {
-		return nil, recording.Error(in.Path, err)
-	}
 	walked := 0
-	for r, err := range perfdata.Records(blocks) {
+	for r, err := range perfdata.Records(in.Blocks()) {
 		if err != nil {
 			return nil, recording.Error(in.Path, err)
 		}

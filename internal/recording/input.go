@@ -37,7 +37,7 @@ type Input struct {
 	Missing  []string // names of files that the directory should have, but lacks
 
 	// Blocks returns a stream from the first record on.
-	Blocks func() (perfdata.Stream, error)
+	Blocks func() perfdata.Stream
 	source *sys.File
 	piped  bool // see IsPipe
 	// Close closes the input.
@@ -177,7 +177,7 @@ func (in *Input) openFile(f *sys.File) error {
 	if !file.Header.Features.Has(perfdata.FeatureCompressed) && !file.Header.Unfinished && !file.IsPipe {
 		in.Plain = f
 	}
-	in.Blocks = func() (perfdata.Stream, error) { return file.Blocks(), nil }
+	in.Blocks = func() perfdata.Stream { return file.Blocks() }
 	return nil
 }
 

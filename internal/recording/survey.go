@@ -83,10 +83,7 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 	if counts {
 		s.Histogram, s.Stacks = newHistogram(), make(StackCopies)
 	}
-	blocks, err := in.Blocks()
-	if err != nil {
-		return nil, err
-	}
+	blocks := in.Blocks()
 	for block, err := range in.walk(ctx, report.PhaseSurvey, blocks) {
 		if err != nil {
 			return nil, err

@@ -14,14 +14,7 @@ import (
 // Walk returns all records, block by block, and reports progress as that of phase. A block is
 // valid until the next one. An error, which may be ctx's, comes last.
 func (in *Input) Walk(ctx context.Context, phase report.Phase) iter.Seq2[*perfdata.Block, error] {
-	return func(yield func(*perfdata.Block, error) bool) {
-		blocks, err := in.Blocks()
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		in.walk(ctx, phase, blocks)(yield)
-	}
+	return in.walk(ctx, phase, in.Blocks())
 }
 
 // walk is Walk for a stream that is open.

@@ -71,10 +71,7 @@ func (r *copier) copy(ctx context.Context, markers []recording.Marker, traces *c
 	if len(rec.Attrs) > 0 {
 		r.Trailer = perfdata.TrailerOf(output.TrackingAttr(rec.Attrs))
 	}
-	blocks, err := rec.In.Blocks()
-	if err != nil {
-		return err
-	}
+	blocks := rec.In.Blocks()
 	pass := rec.In.Pass(report.PhaseWrite, blocks)
 	if t, ok := dst.(*calltrace.Sink); ok {
 		t.Progressed()

@@ -74,9 +74,7 @@ func (rec *File) openDir(path string) error {
 	closeSelf := rec.Close
 	rec.Close = func() error { d.Close(); return closeSelf() }
 	rec.IsDir, rec.Header = true, d.File
-	if rec.Stream, err = d.Blocks(); err != nil {
-		return err
-	}
+	rec.Stream = d.Blocks()
 	return rec.layouts()
 }
 
