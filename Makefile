@@ -29,7 +29,8 @@ export GO
 BIN = bin
 
 VERSION   ?= $(shell script/version)
-GO_LDFLAGS = -X main.buildVersion=$(VERSION)
+# -w: without DWARF, which is a fifth of the program. Go's own messages and perf's names need none of it.
+GO_LDFLAGS = -w -X main.buildVersion=$(VERSION)
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./internal/format/sourcemap:FuzzRead ./internal/export:FuzzQuote ./internal/dumptail:FuzzParse ./internal/profile:FuzzScript ./internal/runtime/v8:FuzzScriptMap ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzDecodeSample ./internal/runtime/jitdump:FuzzScan ./internal/runtime/mono:FuzzMonoLog ./internal/jitobj:FuzzBuild \

@@ -28,12 +28,12 @@ type Stream interface {
 type BlockReader struct {
 	src      io.Reader
 	order    binary.ByteOrder
-	offset   int64 // of buf[lo] in the file
-	end      int64 // end offset of the input, or unknownEnd
-	opaque   int64 // bytes of payload still to come
-	mayBeCut bool  // the last record may be incomplete, and is dropped then
-	tracing  bool  // TRACING_DATA records have payloads, in pipes only
-	pos      int64 // of the next block in the stream of uncompressed records
+	offset   int64       // of buf[lo] in the file
+	end      int64       // end offset of the input, or unknownEnd
+	opaque   int64       // bytes of payload still to come
+	mayBeCut bool        // the last record may be incomplete, and is dropped then
+	header   *pipeHeader // gets the records of a pipe that are no data; nil for other inputs
+	pos      int64       // of the next block in the stream of uncompressed records
 	cut      int64
 	buf      []byte
 	lo, hi   int  // used part of buf
@@ -77,23 +77,26 @@ func (r *BlockReader) Next() (Block, error) {
 		if r.opaque > 0 && r.hi > r.lo {
 			b := r.take(int(min(r.opaque, int64(r.hi-r.lo))))
 			r.opaque -= int64(len(b))
+			if r.header != nil && r.header.within {
+				r.header.payload(b)
+				continue
+			}
 			return r.block(b, r.offset-int64(len(b)), true), nil
 		}
 		if r.opaque == 0 {
-			n, packed, err := r.whole(r.buf[r.lo:r.hi])
+			n, apart, err := r.whole(r.buf[r.lo:r.hi])
 			if err != nil {
 				return Block{}, err
 			}
-			if n > 0 && !packed {
-				b := r.take(n)
-				return r.block(b, r.offset-int64(n), false), nil
-			}
-			if packed {
-				r.packedAt = r.offset
-				if err := r.unpackRecord(r.take(n)); err != nil {
+			if apart {
+				if err := r.useRecord(n); err != nil {
 					return Block{}, err
 				}
 				continue
+			}
+			if n > 0 {
+				b := r.take(n)
+				return r.block(b, r.offset-int64(n), false), nil
 			}
 		}
 		if err := r.fill(); err != nil {
@@ -169,9 +172,9 @@ func (r *BlockReader) fill() error {
 }
 
 // whole returns the length of whole records at the start of b. They end after a record with a
-// payload, and before a compressed one. If b begins with a compressed record, packed is true and n
-// its size.
-func (r *BlockReader) whole(b []byte) (n int, packed bool, err error) {
+// payload, and before a compressed one, or one of a pipe's header. If b begins with such a record,
+// apart is true and n its size.
+func (r *BlockReader) whole(b []byte) (n int, apart bool, err error) {
 	pos := 0
 	for len(b)-pos >= recordHead {
 		head := b[pos : pos+recordHead]
@@ -189,14 +192,18 @@ func (r *BlockReader) whole(b []byte) (n int, packed bool, err error) {
 			break
 		}
 		switch {
-		case typ == RecordCompressed || typ == RecordCompressed2:
+		case typ < firstUserType:
+		case typ == RecordCompressed || typ == RecordCompressed2 || r.header != nil && isOfHeader(typ):
 			if pos == 0 {
 				return size, true, nil
 			}
 			return pos, false, nil
-		case typ == RecordAuxtrace || typ == RecordTracingData && r.tracing:
+		case typ == RecordAuxtrace:
 			if r.opaque, err = r.payload(typ, b[pos:pos+size], int64(pos)); err != nil {
 				return 0, false, err
+			}
+			if r.header != nil {
+				r.header.within = false
 			}
 			return pos + size, false, nil
 		}
@@ -223,6 +230,23 @@ func (r *BlockReader) payload(typ RecordType, rec []byte, at int64) (int64, erro
 		return 0, r.fail(r.offset+at, "%s with %d bytes of payload, but %d bytes of data are left", typ, size, left)
 	}
 	return int64(size), nil
+}
+
+// useRecord uses the next n bytes, a record that is in no block.
+func (r *BlockReader) useRecord(n int) (err error) {
+	rec := recordAt(r.buf[r.lo:r.lo+n], r.order, r.little)
+	switch {
+	case rec.Type == RecordTracingData:
+		r.opaque, err = r.payload(rec.Type, rec.Data, 0)
+		r.header.within = true
+	case isOfHeader(rec.Type):
+		err = r.header.add(rec)
+	case r.header == nil || !r.header.alone:
+		r.packedAt = r.offset
+		err = r.unpackRecord(rec.Data)
+	}
+	r.take(n)
+	return err
 }
 
 // unpackRecord passes a compressed record to the unpacker.

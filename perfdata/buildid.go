@@ -75,12 +75,3 @@ func AppendBuildID(dst []byte, order binary.ByteOrder, filename, id []byte) []by
 	b.Zeros(padded - len(filename))
 	return b.Data
 }
-
-// AppendBuildIDRecord appends a HEADER_BUILD_ID record as an entry of the build-id table. The entry
-// differs only in its type, which is 0.
-func AppendBuildIDRecord(table []byte, order binary.ByteOrder, rec Record) []byte {
-	at := len(table)
-	table = append(table, rec.Data...)
-	order.PutUint32(table[at:], 0)
-	return table
-}

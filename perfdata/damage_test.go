@@ -29,7 +29,6 @@ func TestOpen_NotARecording(t *testing.T) {
 		{"short", "only 8 bytes", []byte("PERFILE2"), perfdata.ErrNotPerfData},
 		{"text", `begins with "#!/bin/s"`, []byte("#!/bin/sh and so on\n"), perfdata.ErrNotPerfData},
 		{"stub of perf inject", "all zeros", make([]byte, 4096), perfdata.ErrNotPerfData},
-		{"pipe", "pipe format", edit(8, 16), perfdata.ErrPipe},
 		{"header size", "size at offset 0x8: is 99", edit(8, 99), nil},
 		{"attr size", "attr_size at offset 0x10: is 8", edit(16, 8), nil},
 		{"attr size", "attr_size at offset 0x10: is 1099511627776", edit(16, 1<<40), nil},

@@ -20,7 +20,8 @@ type Dir struct {
 	*File
 	Missing []string // names of missing files: later ones exist
 
-	files []*dirFile // data, data.0, ...
+	files   []*dirFile // data, data.0, ...
+	layouts *Layouts
 }
 
 // A dirFile is an open file of the directory.
@@ -52,6 +53,9 @@ func (d *Dir) open(fsys fs.FS) error {
 	}
 	if d.File, err = Open(f, f.size); err != nil {
 		return fmt.Errorf("data: %w", err)
+	}
+	if d.layouts, err = NewLayouts(d.Header.Order, d.Attrs); err != nil {
+		return err
 	}
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
@@ -124,16 +128,12 @@ func (d *Dir) Close() error {
 }
 
 // Blocks returns the records of all files, merged in the order of time.
-func (d *Dir) Blocks() (Stream, error) {
-	layouts, err := NewLayouts(d.Header.Order, d.Attrs)
-	if err != nil {
-		return nil, err
-	}
-	m := &merger{layouts: layouts, owner: -1}
+func (d *Dir) Blocks() Stream {
+	m := &merger{layouts: d.layouts, owner: -1}
 	m.sources = append(m.sources, &mergeSource{stream: d.File.Blocks()})
 	for _, f := range d.files[1:] {
 		r := newBlockReader(io.NewSectionReader(f, 0, f.size), d.Header.Order, 0, f.size, true)
 		m.sources = append(m.sources, &mergeSource{stream: r, name: f.name})
 	}
-	return m, nil
+	return m
 }

@@ -103,25 +103,14 @@ func ExampleRecords() {
 	}
 	defer file.Close()
 
-	var records perfdata.Stream
 	st, _ := file.Stat()
 	f, err := perfdata.Open(file, st.Size())
-	switch {
-	case errors.Is(err, perfdata.ErrPipe):
-		p, err := perfdata.OpenPipe(file)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		records = p.Blocks()
-	case err != nil:
+	if err != nil {
 		fmt.Println(err)
 		return
-	default:
-		records = f.Blocks()
 	}
 	count := make(map[perfdata.RecordType]int)
-	for rec, err := range perfdata.Records(records) {
+	for rec, err := range perfdata.Records(f.Blocks()) {
 		if err != nil {
 			fmt.Println(err)
 			break

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -142,4 +143,14 @@ func (f *Feature) Bytes() ([]byte, error) {
 // NewFeature returns a feature with the given content.
 func NewFeature(id FeatureID, content []byte) Feature {
 	return Feature{id, io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content)))}
+}
+
+// SetFeature adds a feature in the order of the ids. It replaces one of the same id.
+func SetFeature(features []Feature, f Feature) []Feature {
+	i, again := slices.BinarySearchFunc(features, f.ID, func(f Feature, id FeatureID) int { return int(f.ID - id) })
+	if again {
+		features[i] = f
+		return features
+	}
+	return slices.Insert(features, i, f)
 }

@@ -9,18 +9,22 @@ type File struct {
 	Header   *Header
 	Attrs    []Attr
 	Features []Feature // in the order of their ids
+	IsPipe   bool      // it is in pipe format, whose header is in records: the rest of them is data
 
 	src io.ReaderAt
 	gap []byte // bytes between the feature table and the features
 }
 
 // Open reads header, attrs and feature table of a file of size bytes. Input in another format gives
-// an error that wraps ErrNotPerfData. A stream in pipe format gives ErrPipe, and a file without any
-// records gives ErrNoData.
+// an error that wraps ErrNotPerfData, and a file without any records ErrNoData. A recording in pipe
+// format is read to its end.
 //
 // The File reads from src in its methods, too. It does not close src.
 func Open(src io.ReaderAt, size int64) (*File, error) {
 	h, err := readHeader(src, size)
+	if err == errPipe {
+		return openPipe(src, size)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -47,5 +51,8 @@ func (f *File) Feature(id FeatureID) *Feature {
 // Blocks returns a reader at the start of the data section. Several may be in use at once.
 func (f *File) Blocks() *BlockReader {
 	s := f.Header.Data
+	if f.IsPipe {
+		return f.pipeBlocks(io.NewSectionReader(f.src, int64(s.Offset), int64(s.Size)), nil)
+	}
 	return newBlockReader(io.NewSectionReader(f.src, int64(s.Offset), int64(s.Size)), f.Header.Order, int64(s.Offset), int64(s.Size), f.Header.Unfinished)
 }

@@ -22,12 +22,12 @@ const (
 	headerSizeOld  = 72  // perf before 2.6.32: no feature bitmap
 )
 
-// ErrNotPerfData, ErrPipe and ErrNoData are errors that callers test for with errors.Is.
+// ErrNotPerfData and ErrNoData are errors that callers test for with errors.Is.
 var (
 	// ErrNoEvents says that a file describes no event, but has records of events.
 	ErrNoEvents    = errors.New("the recording has no events, and its samples cannot be read without")
 	ErrNotPerfData = errors.New("not a perf.data file")
-	ErrPipe        = errors.New("perf.data in pipe format")
+	errPipe        = errors.New("perf.data in pipe format")
 	ErrNoData      = errors.New("the recording holds no data")
 )
 
@@ -74,7 +74,7 @@ func readHeader(src io.ReaderAt, fileSize int64) (*Header, error) {
 	c.U64("magic")
 	h.size = c.U64("size")
 	if h.size == headerSizePipe {
-		return nil, ErrPipe
+		return nil, errPipe
 	}
 	if h.size != headerSize && h.size != headerSizeOld {
 		c.Bad("size", "is %d; %d is the size of the header", h.size, headerSize)

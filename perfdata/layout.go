@@ -99,10 +99,11 @@ type Layouts struct {
 }
 
 // NewLayouts returns the layouts for the attrs of one recording. It fails if the records of the
-// attrs cannot be distinguished. perf rejects such attrs too (evlist__valid_sample_type).
+// attrs cannot be distinguished. perf rejects such attrs too (evlist__valid_sample_type). Without attrs,
+// all records are unknown to it.
 func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 	if len(attrs) == 0 {
-		return NoLayouts(order), nil
+		return &Layouts{order: order}, nil
 	}
 	ls := &Layouts{order: order, little: order == binary.LittleEndian, layouts: make([]layout, len(attrs)), byID: make(map[uint64]*layout)}
 	if len(attrs) > 1 {
@@ -137,10 +138,6 @@ func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 	}
 	return ls, nil
 }
-
-// NoLayouts is for a recording without attrs, or a pipe before they have come: all records are unknown to
-// it.
-func NoLayouts(order binary.ByteOrder) *Layouts { return &Layouts{order: order} }
 
 // of returns the layout of a record, or nil if its id is unknown.
 func (ls *Layouts) of(rec Record) *layout {

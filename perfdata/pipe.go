@@ -1,6 +1,7 @@
 package perfdata
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,38 +18,112 @@ import (
 //	67 HEADER_BUILD_ID an entry of the build-id table
 //	80 HEADER_FEATURE  u64 feature id, content
 
-// A Pipe is a recording in pipe format.
-type Pipe struct {
-	Order  binary.ByteOrder
-	blocks *BlockReader
-}
-
-// OpenPipe reads the header of a recording in pipe format. Input in another format gives an error
-// that wraps ErrNotPerfData; one in file format, ErrFile.
-func OpenPipe(src io.Reader) (*Pipe, error) {
+// OpenPipe begins to read a recording in pipe format. The File gets attrs and features when Next
+// comes to them, and has no Blocks of its own. Input in another format gives an error that wraps
+// ErrNotPerfData; one in file format, ErrFile.
+func OpenPipe(src io.Reader) (*File, *BlockReader, error) {
 	var head [headerSizePipe]byte
 	if n, err := io.ReadFull(src, head[:]); err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil, fmt.Errorf("%w: it has only %d bytes", ErrNotPerfData, n)
+		return nil, nil, fmt.Errorf("%w: it has only %d bytes", ErrNotPerfData, n)
 	} else if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	order, err := orderOf(head[:])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if order.Uint64(head[8:]) != headerSizePipe {
-		return nil, ErrFile
+		return nil, nil, ErrFile
 	}
-	blocks := newBlockReader(src, order, headerSizePipe, unknownEnd, true)
-	blocks.tracing = true
-	return &Pipe{Order: order, blocks: blocks}, nil
+	f := &File{Header: &Header{Order: order, size: headerSize}, IsPipe: true}
+	return f, f.pipeBlocks(src, f), nil
 }
 
 // ErrFile says that a stream is a recording in file format, which needs random access.
 var ErrFile = errors.New("perf.data in file format")
 
-// Blocks returns the reader of the records. There is only one.
-func (p *Pipe) Blocks() *BlockReader { return p.blocks }
+// openPipe reads all of a recording in pipe format for its header, up to the first impossible record:
+// who reads the records comes to that, too.
+func openPipe(src io.ReaderAt, size int64) (*File, error) {
+	f, blocks, err := OpenPipe(io.NewSectionReader(src, 0, size))
+	if err != nil {
+		return nil, err
+	}
+	h := blocks.header
+	for h.alone = true; err == nil; {
+		_, err = blocks.Next()
+	}
+	if err != io.EOF && !errors.As(err, new(*Error)) {
+		return nil, err
+	}
+	for id, content := range map[FeatureID][]byte{FeatureTracingData: h.tracing, FeatureBuildID: h.buildIDs} {
+		if content != nil {
+			f.Features = SetFeature(f.Features, NewFeature(id, content))
+		}
+	}
+	f.src = src
+	f.Attrs = sameSize(f.Attrs)
+	for i := range f.Attrs {
+		f.Header.AttrSize = uint64(len(f.Attrs[i].Raw)) + 16
+	}
+	f.Header.Data = Section{headerSizePipe, uint64(size) - headerSizePipe}
+	f.Header.setFeatures(f.Features)
+	return f, nil
+}
+
+// pipeBlocks returns a reader of the records after the first header. to gets the header, unless it is nil.
+func (f *File) pipeBlocks(src io.Reader, to *File) *BlockReader {
+	r := newBlockReader(src, f.Header.Order, headerSizePipe, unknownEnd, true)
+	r.header = &pipeHeader{order: f.Header.Order, file: to}
+	return r
+}
+
+// A pipeHeader collects what a pipe has in records, and a file in its header.
+type pipeHeader struct {
+	order    binary.ByteOrder
+	file     *File // gets attrs and features; nil if it has them
+	alone    bool  // the data are not wanted, and stay compressed
+	within   bool  // the next payload is of TRACING_DATA
+	tracing  []byte
+	buildIDs []byte // the table
+}
+
+// isOfHeader reports whether a pipe has a record instead of a part of a file's header.
+func isOfHeader(t RecordType) bool {
+	return t == RecordHeaderAttr || t == RecordTracingData || t == RecordHeaderBuildID || t == RecordHeaderFeature
+}
+
+// payload adds a part of TRACING_DATA.
+func (h *pipeHeader) payload(b []byte) {
+	if h.file != nil {
+		h.tracing = append(h.tracing, b...)
+	}
+}
+
+// add adds a record other than TRACING_DATA. The error is about an event.
+func (h *pipeHeader) add(rec Record) error {
+	attr := Attr{}
+	var err error
+	if rec.Type == RecordHeaderAttr {
+		attr, err = HeaderAttr(h.order, rec)
+	}
+	if h.file == nil || err != nil {
+		return err
+	}
+	switch rec.Type {
+	case RecordHeaderAttr:
+		h.file.Attrs = append(h.file.Attrs, attr)
+	case RecordHeaderFeature:
+		if id, content, ok := headerFeature(h.order, rec); ok {
+			h.file.Features = SetFeature(h.file.Features, NewFeature(id, bytes.Clone(content)))
+		}
+	case RecordHeaderBuildID: // an entry of the table, but for the type
+		at := len(h.buildIDs)
+		h.buildIDs = append(h.buildIDs, rec.Data...)
+		h.order.PutUint32(h.buildIDs[at:], 0)
+	}
+	return nil
+}
 
 // HeaderAttr decodes a HEADER_ATTR record.
 func HeaderAttr(order binary.ByteOrder, rec Record) (Attr, error) {
@@ -69,10 +144,10 @@ func HeaderAttr(order binary.ByteOrder, rec Record) (Attr, error) {
 	return a, c.Err()
 }
 
-// HeaderFeature decodes a HEADER_FEATURE record. ok is false for records with an impossible id, or
+// headerFeature decodes a HEADER_FEATURE record. ok is false for records with an impossible id, or
 // without content: they only mark the end of the features. But the feature BRANCH_STACK has no
 // content.
-func HeaderFeature(order binary.ByteOrder, rec Record) (id FeatureID, content []byte, ok bool) {
+func headerFeature(order binary.ByteOrder, rec Record) (id FeatureID, content []byte, ok bool) {
 	if len(rec.Data) < recordHead+8 {
 		return 0, nil, false
 	}
@@ -105,7 +180,7 @@ func AppendPreamble(dst []byte, f *File) ([]byte, error) {
 			b.Zeros(padded - len(content))
 		case id == FeatureBuildID:
 			appendBuildIDs(b, content)
-		case id == FeatureAuxtrace || id == FeatureDirFormat || id == FeatureCompressed || id > lastPipeFeature:
+		case id == FeatureAuxtrace || id == FeatureDirFormat || id == FeatureCompressed || id > lastPipeFeature && !f.IsPipe:
 			// About the layout of the file, or unreadable for some perfs.
 		case len(content) > maxRecord-recordHead-8:
 			// perf drops too long ones, too.
@@ -122,13 +197,6 @@ func AppendHeaderFeature(dst []byte, order binary.ByteOrder, f *Feature) ([]byte
 	b := wire.AppendTo(dst, order)
 	appendHeaderFeature(b, f.ID, content)
 	return b.Data, err
-}
-
-// AppendHeaderAttr appends the record of an event in a pipe.
-func AppendHeaderAttr(dst []byte, order binary.ByteOrder, a *Attr) []byte {
-	b := wire.AppendTo(dst, order)
-	appendHeaderAttr(b, a)
-	return b.Data
 }
 
 func appendHeaderFeature(b *wire.Buffer, id FeatureID, content []byte) {

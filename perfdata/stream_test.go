@@ -71,11 +71,11 @@ func TestOpen_CountsOfForms(t *testing.T) {
 			drain(t, open(t, mustRead(t, path)).Blocks(), each)
 		case "node-pipe":
 			// One byte at a time: nothing may depend on what comes together.
-			p, err := perfdata.OpenPipe(iotest.OneByteReader(bytes.NewReader(mustRead(t, path))))
+			_, blocks, err := perfdata.OpenPipe(iotest.OneByteReader(bytes.NewReader(mustRead(t, path))))
 			if err != nil {
 				t.Fatal(err)
 			}
-			drain(t, p.Blocks(), each)
+			drain(t, blocks, each)
 		case "node-threads":
 			drain(t, openDir(t, path), each)
 		}
@@ -104,11 +104,7 @@ func openDir(t testing.TB, path string) perfdata.Stream {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	s, err := d.Blocks()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return d.Blocks()
 }
 
 // The files of a directory come out in the order of time.
@@ -123,10 +119,7 @@ func TestDir_OrderOfTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := d.Blocks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := d.Blocks()
 	last, turns, file := uint64(0), 0, -1
 	for {
 		b, err := s.Next()
@@ -179,11 +172,10 @@ func TestPacker_ReadAgain(t *testing.T) {
 	}
 	read := func(b []byte) (recs []string, cut int64, err error) {
 		stream := append([]byte("PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00"), b...)
-		pipe, err := perfdata.OpenPipe(bytes.NewReader(stream))
+		_, blocks, err := perfdata.OpenPipe(bytes.NewReader(stream))
 		if err != nil {
 			t.Fatal(err)
 		}
-		blocks := pipe.Blocks()
 		for {
 			block, err := blocks.Next()
 			if err == io.EOF {
@@ -242,18 +234,18 @@ func TestCompressed2_DataSize(t *testing.T) {
 	stream = le.AppendUint64(stream, uint64(len(data)))
 	stream = append(stream, data...)
 	stream = append(stream, make([]byte, padded-len(data))...)
-	pipe, err := perfdata.OpenPipe(bytes.NewReader(stream))
+	_, blocks, err := perfdata.OpenPipe(bytes.NewReader(stream))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []byte
-	drain(t, pipe.Blocks(), func(rec perfdata.Record) { got = append(got, rec.Data...) })
+	drain(t, blocks, func(rec perfdata.Record) { got = append(got, rec.Data...) })
 	if !bytes.Equal(got, comm) {
 		t.Errorf("% x, want % x", got, comm)
 	}
 	le.PutUint64(stream[24:], uint64(padded+8))
-	pipe, _ = perfdata.OpenPipe(bytes.NewReader(stream))
-	if _, err := pipe.Blocks().Next(); err == nil || !strings.Contains(err.Error(), "does not hold as many") {
+	_, blocks, _ = perfdata.OpenPipe(bytes.NewReader(stream))
+	if _, err := blocks.Next(); err == nil || !strings.Contains(err.Error(), "does not hold as many") {
 		t.Error(err)
 	}
 }
@@ -280,39 +272,71 @@ func FuzzPipe(f *testing.F) {
 	f.Add(preamble)
 	f.Add(append(bytes.Clone(b[:168]), 66, 0, 0, 0, 0, 0, 12, 0, 5, 0, 0, 0, 1, 2, 3, 4, 5))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		pipe, err := perfdata.OpenPipe(bytes.NewReader(b))
+		whole, err := perfdata.Open(bytes.NewReader(b), int64(len(b)))
+		if err == nil {
+			_, err = perfdata.NewLayouts(whole.Header.Order, whole.Attrs)
+		}
+		if err != nil {
+			_ = err.Error()
+		}
+		pipe, blocks, err := perfdata.OpenPipe(bytes.NewReader(b))
 		if err != nil {
 			_ = err.Error()
 			return
 		}
-		ls := perfdata.NoLayouts(pipe.Order)
-		var attrs []perfdata.Attr
-		blocks := pipe.Blocks()
+		ls, _ := perfdata.NewLayouts(pipe.Header.Order, nil)
 		for unpacked := 0; unpacked < 1<<20; {
 			block, err := blocks.Next()
 			if err != nil {
 				_ = err.Error()
 				return
 			}
+			if next, err := perfdata.NewLayouts(pipe.Header.Order, pipe.Attrs); err == nil {
+				ls = next
+			}
 			unpacked += len(block.Data)
 			for _, rec := range block.Records() {
-				switch rec.Type {
-				case perfdata.RecordHeaderAttr:
-					if a, err := perfdata.HeaderAttr(pipe.Order, rec); err == nil {
-						attrs = append(attrs, a)
-						if next, err := perfdata.NewLayouts(pipe.Order, attrs); err == nil {
-							ls = next
-						}
-					}
-				case perfdata.RecordHeaderFeature:
-					perfdata.HeaderFeature(pipe.Order, rec)
-				case perfdata.RecordHeaderBuildID:
-					perfdata.AppendBuildIDRecord(nil, pipe.Order, rec)
-				}
 				ls.Time(rec)
 				ls.Mmap(rec)
 				ls.SampleHead(rec)
 			}
 		}
 	})
+}
+
+// The header of a pipe is in records, also of features that are unknown here. It becomes that of a file.
+func TestOpen_PipeHasHeader(t *testing.T) {
+	rec := testrec.NewRecording()
+	rec.Comm(1, 100, "piped", true)
+	made := open(t, rec.Bytes())
+	le := binary.LittleEndian
+	feature := func(id perfdata.FeatureID, content string) []byte {
+		f := perfdata.NewFeature(id, []byte(content))
+		b, err := perfdata.AppendHeaderFeature(nil, le, &f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	stream, err := perfdata.AppendPreamble([]byte("PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00"), &perfdata.File{Header: made.Header, Attrs: made.Attrs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream = append(append(stream, feature(60, "unknown!")...), 66, 0, 0, 0, 0, 0, 12, 0, 8, 0, 0, 0)
+	stream = append(append(stream, "tracing!"...), feature(perfdata.FeatureHostname, "late one")...)
+	header := len(stream)
+	stream = append(stream, records1(t, made)...)
+	f, err := perfdata.Open(bytes.NewReader(stream), int64(len(stream)))
+	if err != nil || !f.IsPipe || len(f.Attrs) != len(made.Attrs) || !bytes.Equal(records1(t, f), stream[header:]) {
+		t.Fatalf("got %+v, %v; want the events and records of the file", f, err)
+	}
+	for _, id := range []perfdata.FeatureID{60, perfdata.FeatureTracingData, perfdata.FeatureHostname} {
+		if !f.Header.Features.Has(id) || f.Feature(id) == nil || f.Feature(id).Content.Size() != 8 {
+			t.Errorf("feature %d: got %+v; want 8 bytes", id, f.Feature(id))
+		}
+	}
+	again, err := perfdata.AppendPreamble(bytes.Clone(stream[:16]), f)
+	if err != nil || len(again) != header || !bytes.Contains(again, feature(60, "unknown!")) {
+		t.Errorf("got %q, %v; want the %d bytes of the header in another order", again, err, header)
+	}
 }

@@ -26,11 +26,10 @@ func compressedOnly(data []byte) []byte {
 // unpackAll returns the number of unpacked bytes, and the error that ended the stream.
 func unpackAll(t *testing.T, pipe []byte) (n int64, err error) {
 	t.Helper()
-	p, err := OpenPipe(bytes.NewReader(pipe))
+	_, blocks, err := OpenPipe(bytes.NewReader(pipe))
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := p.Blocks()
 	for {
 		b, err := blocks.Next()
 		if err != nil {

@@ -2,7 +2,6 @@ package perfdata
 
 import (
 	"bufio"
-	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -19,14 +18,12 @@ type WriteTarget interface {
 // A Writer writes a perf.data file: records by Write, the rest by Close. The file has perf's
 // layout: header, ids, attrs, data, features.
 type Writer struct {
-	dst       WriteTarget
-	buf       *bufio.Writer
-	header    Header
-	attrs     []Attr
-	lateAttrs bool // attrs go to the end of the file, because they come late
-	gap       []byte
-	pos       uint64
-	err       error
+	dst    WriteTarget
+	buf    *bufio.Writer
+	header Header
+	gap    []byte
+	pos    uint64
+	err    error
 }
 
 // NewWriter starts a file with attrs, ids, event types and byte order of f.
@@ -48,19 +45,6 @@ func NewWriter(dst WriteTarget, f *File) (*Writer, error) {
 	_, err := w.Write(b.Data)
 	return w, err
 }
-
-// NewPipeToFile starts a file for the records of a pipe. Its attrs come with AddAttr, while the
-// data is being written, and go to the end of the file.
-func NewPipeToFile(dst WriteTarget, order binary.ByteOrder) *Writer {
-	w := &Writer{dst: dst, buf: bufio.NewWriterSize(dst, blockSize), lateAttrs: true}
-	w.header = Header{Order: order, size: headerSize, Data: Section{Offset: headerSize}}
-	w.Write(make([]byte, headerSize))
-	return w
-}
-
-// AddAttr adds an event. Close gives all events the smallest published size that has all of their bytes
-// that are not zero: a perf reads attrs of a newer one in a pipe, but not in a file.
-func (w *Writer) AddAttr(a Attr) { w.attrs = append(w.attrs, a) }
 
 // placeAttrs returns ids and attrs for the file offset at.
 func (h *Header) placeAttrs(attrs []Attr, at uint64) []byte {
@@ -120,11 +104,13 @@ func (w *Writer) Err() error { return w.err }
 // Offset returns the file offset of the next write.
 func (w *Writer) Offset() int64 { return int64(w.pos) }
 
-// Close writes the features, in the order of their ids, and the header. It does
-// not close the target.
+// Close writes the features, in the order of their ids, and the header. It does not close the target.
+// perf refuses a file without data, so Close returns ErrNoData for that.
 func (w *Writer) Close(features []Feature) error {
 	h := &w.header
-	h.Data.Size = w.pos - h.Data.Offset
+	if h.Data.Size = w.pos - h.Data.Offset; h.Data.Size == 0 && w.err == nil {
+		return ErrNoData
+	}
 	h.setFeatures(features)
 	table := wire.NewBuffer(h.Order)
 	at := w.pos + uint64(16*len(features)+len(w.gap))
@@ -146,13 +132,6 @@ func (w *Writer) Close(features []Feature) error {
 		} else if err != nil {
 			w.err = err
 		}
-	}
-	if w.lateAttrs {
-		w.attrs = sameSize(w.attrs)
-		for _, a := range w.attrs {
-			h.AttrSize = uint64(len(a.Raw)) + 16
-		}
-		w.Write(h.placeAttrs(w.attrs, w.pos))
 	}
 	if w.err == nil {
 		w.err = w.buf.Flush()

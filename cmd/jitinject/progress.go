@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
-	"sync/atomic"
+	"strings"
 	"time"
-
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/terminal"
@@ -21,6 +17,7 @@ const (
 	barTick   = 100 * time.Millisecond // between two looks at how far it is
 	lineEvery = 2 * time.Second        // between two lines where there is no terminal
 	resolve   = 3 * time.Second        // how long a change of speed takes to show
+	barWidth  = 30                     // of a bar with its ends, in columns
 )
 
 // A meter shows how far a run is: as a bar at the bottom of a terminal, or now and then
@@ -36,11 +33,8 @@ type meter struct {
 
 	// What follows is used under the console's lock.
 	gauge gauge
-	bars  *mpb.Progress // nil while there is no bar
-	width int           // of the terminal, in columns, when it was made
-	bar   *mpb.Bar
+	drawn bool      // there is a bar on the screen
 	last  time.Time // when a line was written
-	text  atomic.Pointer[[2]string]
 }
 
 // showProgress shows how far a run is until it is told to stop, as --progress says. auto
@@ -57,7 +51,6 @@ func showProgress(stderr io.Writer, mode string, shared bool, p *report.Progress
 	} else if m.terminal == nil || shared {
 		return func() {}
 	}
-	m.text.Store(&[2]string{})
 	c.mu.Lock()
 	c.meter = m
 	c.mu.Unlock()
@@ -105,65 +98,37 @@ func (m *meter) show(s report.ProgressState, now time.Time) {
 		}
 		return
 	}
-	m.text.Store(&[2]string{left + " ", " " + right})
-	width := terminal.Columns(m.terminal)
-	if m.bars != nil && width != m.width {
-		m.hide()
-	}
-	if m.bars == nil {
-		m.width = width
-		m.bars = mpb.New(mpb.WithOutput(barWriter{m.terminal, width}), mpb.WithAutoRefresh(), mpb.WithWidth(width), mpb.WithRefreshRate(barTick))
-		m.bar = m.bars.New(0, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
-			mpb.BarWidth(30), mpb.BarFillerTrim(),
-			mpb.BarFillerMiddleware(unlessEndless),
-			mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return m.text.Load()[0] })),
-			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return m.text.Load()[1] })))
-	}
-	m.bar.SetTotal(s.Total, false)
-	m.bar.SetCurrent(s.Done)
+	m.draw(barLine(left, right, s, terminal.Columns(m.terminal)-1))
+	m.drawn = true
 }
 
-// unlessEndless leaves out the bar if the total is unknown.
-func unlessEndless(bar mpb.BarFiller) mpb.BarFiller {
-	return mpb.BarFillerFunc(func(w io.Writer, st decor.Statistics) error {
-		if st.Total <= 0 {
-			return nil
-		}
-		return bar.Fill(w, st)
-	})
+// barLine returns a bar between two texts, in at most width columns. There is no bar if the total is
+// unknown, or if there is no room.
+func barLine(left, right string, s report.ProgressState, width int) string {
+	line := left + " "
+	if inner := min(barWidth, width-len(left)-len(right)-2) - 2; s.Total > 0 && inner > 0 {
+		bar := strings.Repeat("=", int(float64(inner)*min(1, float64(s.Done)/float64(s.Total)))) + ">"
+		line += fmt.Sprintf("[%-*s] ", inner, bar[:min(len(bar), inner)])
+	}
+	line += right
+	return line[:max(0, min(len(line), width))]
 }
 
 // hide takes the bar off the screen.
 func (m *meter) hide() {
-	if m.bars == nil {
-		return
+	if m.drawn {
+		m.draw("")
 	}
-	m.bar.Abort(true)
-	m.bars.Wait()
-	m.bars, m.bar = nil, nil
+	m.drawn = false
 }
 
-// A barWriter is what mpb writes to: whole frames, each a line, and before all but the
-// first what takes the one before off the screen. On the terminal, the cursor stays at the
-// beginning of the bar. A terminal that becomes narrower and breaks the line in two leaves
-// it there. It is also found there after the keyboard has printed ^C.
-type barWriter struct {
-	terminal *os.File
-	width    int // that frames are made for
-}
-
-func (w barWriter) Write(frame []byte) (int, error) {
-	if !terminal.InForeground(w.terminal) { // the terminal belongs to others
-		return len(frame), nil
+// draw writes a line in place of what is below the cursor, which stays at its beginning. A terminal that
+// becomes narrower and breaks the line in two leaves it there. It is also found there after the keyboard
+// has printed ^C.
+func (m *meter) draw(line string) {
+	if terminal.InForeground(m.terminal) { // or else the terminal belongs to others
+		fmt.Fprintf(m.terminal, "\r\x1b[J%s\r", line)
 	}
-	line := bytes.TrimSuffix(bytes.TrimPrefix(frame, []byte("\x1b[1A\x1b[J")), []byte("\n"))
-	if terminal.Columns(w.terminal) != w.width { // it would be broken in two; show makes another
-		line = nil
-	}
-	if _, err := fmt.Fprintf(w.terminal, "\r\x1b[J%s\r", line); err != nil {
-		return 0, err
-	}
-	return len(frame), nil
 }
 
 // A gauge knows how fast a phase goes.

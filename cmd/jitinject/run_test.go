@@ -386,9 +386,8 @@ func TestVersion_Printed(t *testing.T) {
 func TestPerfJitinject_ByItsName(t *testing.T) {
 	perf := testrec.Tool(t, "perf")
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "perf-jitinject"), ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("unexpected error: %v\n%s", err, out)
+	if err := testrec.Build(filepath.Join(dir, "perf-jitinject")); err != nil {
+		t.Fatal(err)
 	}
 	cmd := testrec.Command(t, dir, perf, "jitinject", "version")
 	cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"))

@@ -95,19 +95,15 @@ func (f *traceForm) eventDesc(rec *recording.Recording) perfdata.Feature {
 	return perfdata.NewFeature(perfdata.FeatureEventDesc, perfdata.AppendEventDesc(nil, rec.In.Order, events))
 }
 
-// file returns the header of a file with the new events, or nil for input in pipe format. For a
-// result in pipe format it omits the time of the last sample, which is not known yet.
+// file returns the header of a file with the new events. For a result in pipe format it omits the
+// time of the last sample, which is not known yet.
 func (f *traceForm) file(rec *recording.Recording, stream bool) *perfdata.File {
-	if rec.In.File == nil {
-		return nil
-	}
 	file := *rec.In.File
 	file.Attrs = f.attrs
 	file.Features = slices.DeleteFunc(slices.Clone(file.Features), func(have perfdata.Feature) bool {
-		return have.ID == perfdata.FeatureEventDesc || stream && have.ID == perfdata.FeatureSampleTime
+		return stream && have.ID == perfdata.FeatureSampleTime
 	})
-	at, _ := slices.BinarySearchFunc(file.Features, perfdata.FeatureEventDesc, func(have perfdata.Feature, id perfdata.FeatureID) int { return int(have.ID - id) })
-	file.Features = slices.Insert(file.Features, at, f.eventDesc(rec))
+	file.Features = perfdata.SetFeature(file.Features, f.eventDesc(rec))
 	return &file
 }
 

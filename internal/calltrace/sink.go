@@ -28,7 +28,6 @@ type Sink struct {
 	feeds   []*traceFeed
 	next    uint64 // the time of the earliest sample that waits
 	buf     []byte
-	attrs   int    // number of events of a pipe so far
 	first   uint64 // times of samples
 	last    uint64
 	traces  *Traces
@@ -284,62 +283,6 @@ func bothEnds(to, stack []uint64) []uint64 {
 	return append(append(to, stack[:outerChain]...), stack[from:]...)
 }
 
-// Takes replaces the records with which a pipe describes its events.
-func (s *Sink) Takes(rec perfdata.Record) (bool, error) {
-	order := s.rec.In.Order
-	switch rec.Type {
-	case perfdata.RecordHeaderAttr:
-		i := s.attrs
-		s.attrs++
-		if i >= len(s.rec.Attrs) {
-			return s.Sink.Takes(rec)
-		}
-		if err := s.writeHead(perfdata.AppendHeaderAttr(nil, order, &s.form.attrs[i])); err != nil || s.attrs < len(s.rec.Attrs) {
-			return true, err
-		}
-		for i := range s.form.events {
-			if err := s.writeHead(perfdata.AppendHeaderAttr(nil, order, &s.form.events[i].attr)); err != nil {
-				return true, err
-			}
-		}
-		if s.rec.Described == nil {
-			return true, s.writeNames()
-		}
-		return true, nil
-	case perfdata.RecordHeaderFeature:
-		switch id, _, ok := perfdata.HeaderFeature(order, rec); {
-		case ok && id == perfdata.FeatureEventDesc:
-			return true, s.writeNames()
-		case ok && id == perfdata.FeatureSampleTime:
-			return true, nil
-		}
-	}
-	return s.Sink.Takes(rec)
-}
-
-// writeHead writes a record that describes a part of the header.
-func (s *Sink) writeHead(rec []byte) error {
-	s.flushBuf()
-	block := perfdata.BlockOf(rec, s.rec.In.Order)
-	for _, r := range block.Records() {
-		if taken, err := s.Sink.Takes(r); taken || err != nil {
-			return err
-		}
-	}
-	_, err := s.Sink.Write(rec)
-	return err
-}
-
-// writeNames writes the record that names the events.
-func (s *Sink) writeNames() error {
-	desc := s.form.eventDesc(s.rec)
-	rec, err := perfdata.AppendHeaderFeature(nil, s.rec.In.Order, &desc)
-	if err != nil {
-		return err
-	}
-	return s.writeHead(rec)
-}
-
 // Err returns the error of the context or of writing. The context matters because there may be
 // many samples between two records.
 func (s *Sink) Err() error {
@@ -377,7 +320,7 @@ func (s *Sink) Finish(buildIDs output.Extend, aux func([]byte) []byte) error {
 // first, last.
 func (s *Sink) setSampleTime() {
 	setter, ok := s.base.(output.FeatureSetter)
-	if !ok || s.last == 0 || s.rec.In.File != nil && s.rec.In.File.Feature(perfdata.FeatureSampleTime) == nil {
+	if !ok || s.last == 0 || s.rec.In.File.Feature(perfdata.FeatureSampleTime) == nil {
 		return
 	}
 	var content [16]byte

@@ -198,7 +198,7 @@ func survey(ctx context.Context, in *recording.Input, opts *config.Options) (*re
 	if err := locate.NameDumps(rec, opts.Named(config.AnyDump)); err != nil {
 		return nil, err
 	}
-	if in.File == nil && len(rec.Attrs) == 0 {
+	if in.File.IsPipe && len(rec.Attrs) == 0 {
 		return nil, recording.Error(in.Path, perfdata.ErrNoData)
 	}
 	return rec, nil

@@ -207,7 +207,8 @@ func TestStream_DumpGone(t *testing.T) {
 	defer out.Close()
 	stream := read(t, "perf.pipe.data")
 	sum, err := engine.Run(t.Context(), config.Options{Input: "-", Stdin: feed(t, stream, 5000), Output: "-", Stdout: out})
-	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "jit-9960.dump is gone") || !bytes.Equal(read(t, "out.pipe"), stream) {
+	endOfHeader := []byte("\x50\x00\x00\x00\x00\x00\x10\x00\x20\x00\x00\x00\x00\x00\x00\x00") // HEADER_FEATURE 32, of no content
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "jit-9960.dump is gone") || !bytes.Equal(read(t, "out.pipe"), bytes.Replace(stream, endOfHeader, nil, 1)) {
 		t.Errorf("got %s, %v; want one problem, and the same recording", asJSON(sum), err)
 	}
 }

@@ -32,7 +32,7 @@ func newSummary(opts *config.Options) *report.Summary {
 
 // addInput adds what is missing in an input.
 func addInput(sum *report.Summary, in *recording.Input) {
-	if in.File != nil && in.File.Header.Unfinished {
+	if in.File.Header.Unfinished {
 		sum.Problem(report.Problem{Code: report.ProblemRecording, File: in.Path, Offset: -1, Text: "perf record did not finish; the records are used, but the features after them are missing", Advice: report.AdviceEnd})
 	}
 	if len(in.Missing) > 0 {
@@ -42,13 +42,13 @@ func addInput(sum *report.Summary, in *recording.Input) {
 
 // addSurvey adds the results of the survey.
 func addSurvey(sum *report.Summary, rec *recording.Recording) {
-	if rec.Cut >= 0 && (rec.In.File == nil || !rec.In.File.Header.Unfinished) {
+	if rec.Cut >= 0 && !rec.In.File.Header.Unfinished {
 		addCut(sum, rec.In, rec.Cut, rec.Text)
 	}
 	if p, ok := rec.DamagedProblem(); ok {
 		sum.Problem(p)
 	}
-	if rec.In.File != nil && len(rec.Attrs) == 0 {
+	if len(rec.Attrs) == 0 {
 		sum.Note(quote.Printable(rec.In.Path) + ": the recording has no events")
 	}
 	sum.AlreadyInjected, sum.Cmdline = rec.Injected, rec.Cmdline
@@ -62,7 +62,7 @@ func addCut(sum *report.Summary, in *recording.Input, at int64, text string) {
 		return
 	}
 	advice := report.AdviceEnd
-	if in.File == nil {
+	if in.File.IsPipe {
 		advice = report.AdvicePipe
 	}
 	sum.Problem(report.Problem{Code: report.ProblemRecording, File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: advice})

@@ -39,7 +39,6 @@ func readObjects(ctx context.Context, in *recording.Input) (*result, error) {
 	}
 	r := &result{rec: rec}
 	known := make(map[object]int)
-	var table []byte // build-id table, from records of the pipe format
 	for block, err := range in.Walk(ctx, report.PhaseNone) {
 		if err != nil {
 			return nil, err
@@ -48,8 +47,6 @@ func readObjects(ctx context.Context, in *recording.Input) (*result, error) {
 			switch record.Type {
 			case perfdata.RecordSample:
 				continue
-			case perfdata.RecordHeaderBuildID:
-				table = perfdata.AppendBuildIDRecord(table, in.Order, record)
 			case perfdata.RecordMmap, perfdata.RecordMmap2:
 				m, err := rec.Layouts.Mmap(record)
 				if err != nil || !recording.IsObject(m.Filename) || m.Addr+m.Len < m.Addr {
@@ -65,16 +62,14 @@ func readObjects(ctx context.Context, in *recording.Input) (*result, error) {
 				r.mappings = append(r.mappings, mapping{m.PID, i, m.Addr, m.Addr + m.Len})
 				continue
 			}
-			if err := rec.Observe(record, block.Pos+int64(at)); err != nil {
-				return nil, err
-			}
+			rec.Observe(record, block.Pos+int64(at))
 		}
 	}
-	own, err := in.BuildIDs()
+	table, err := in.BuildIDs()
 	if err != nil {
 		return nil, err
 	}
-	r.lookUpIDs(append(own, table...))
+	r.lookUpIDs(table)
 	return r, nil
 }
 

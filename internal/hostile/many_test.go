@@ -63,8 +63,11 @@ func residentBytes(t *testing.T) int64 {
 // that say anything. All of them are of no use: memory does not grow with them.
 func TestMany_TinyRecords(t *testing.T) {
 	n := 2_000_000
-	if os.Getenv("JITINJECT_ALL") != "" {
+	switch {
+	case os.Getenv("JITINJECT_ALL") != "":
 		n = 10_000_000
+	case testing.Short():
+		n = 500_000
 	}
 	kinds := map[string][]byte{
 		"of unknown type": tiny(99, 16),

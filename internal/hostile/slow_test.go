@@ -135,6 +135,7 @@ func stop(t *testing.T, run *os.Process) (resume func()) {
 // However long it takes to remove what was made, an interrupted run does, and a second
 // interrupt does not keep it from that.
 func TestSignals_SecondDuringUndo(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	s := newStage(t, 20000)
 	amid, start := 0, time.Now()
 	for amid == 0 && time.Since(start) < patience {
@@ -172,6 +173,7 @@ func TestSignals_SecondDuringUndo(t *testing.T) {
 // A second interrupt after the run has said that it removes its files ends it at once. Temporary files
 // go, and objects that stay are whole: the next run uses them.
 func TestSignals_SecondAfterMessage(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	s := newStage(t, 20000)
 	for start := time.Now(); ; {
 		r := s.startSlow()

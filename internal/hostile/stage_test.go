@@ -2,7 +2,6 @@ package hostile
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"debug/elf"
 	"encoding/binary"
@@ -44,23 +43,13 @@ func TestMain(m *testing.M) {
 	os.Chmod(dir, 0o755) // other users run it, too
 	program = filepath.Join(dir, "jitinject")
 	code := 1
-	if err := build(program); err != nil {
+	if err := testrec.Build(program); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	} else {
 		code = m.Run()
 	}
 	os.RemoveAll(dir)
 	os.Exit(code)
-}
-
-// build builds the command.
-func build(path string) error {
-	cmd := exec.Command(cmp.Or(os.Getenv("GO"), "go"), "build", "-o", path, "../../cmd/jitinject")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	return nil
 }
 
 const (

@@ -168,21 +168,12 @@ func referredObjects(ctx context.Context, in *recording.Input) (objects []referr
 		return nil, err
 	}
 	mapped := make(map[string][]string) // ids by path
-	var table []byte                    // build-id table, from records of the pipe format
 	for block, err := range in.Walk(ctx, report.PhaseNone) {
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range block.Records() {
 			switch r.Type {
-			case perfdata.RecordHeaderAttr:
-				if in.File == nil {
-					if err := rec.AddAttr(r); err != nil {
-						return nil, err
-					}
-				}
-			case perfdata.RecordHeaderBuildID:
-				table = perfdata.AppendBuildIDRecord(table, in.Order, r)
 			case perfdata.RecordMmap, perfdata.RecordMmap2:
 				m, err := rec.Layouts.Mmap(r)
 				if err != nil || !recording.IsObject(m.Filename) {
@@ -196,11 +187,11 @@ func referredObjects(ctx context.Context, in *recording.Input) (objects []referr
 			}
 		}
 	}
-	own, err := in.BuildIDs()
+	table, err := in.BuildIDs()
 	if err != nil {
 		return nil, err
 	}
-	for e, err := range perfdata.BuildIDs(in.Order, append(own, table...)) {
+	for e, err := range perfdata.BuildIDs(in.Order, table) {
 		if err != nil {
 			break // use the entries read so far
 		}

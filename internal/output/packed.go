@@ -20,9 +20,6 @@ func NewPackedSink(s Sink, order binary.ByteOrder, level int) (Sink, error) {
 	case *fileSink:
 		s.packed = true
 		s.SetFeature(f)
-	case *streamToFile:
-		s.packed = true
-		s.SetFeature(f)
 	default: // in a pipe, the feature is a record
 		var err error
 		if first, err = perfdata.AppendHeaderFeature(nil, order, &f); err != nil {

@@ -1,8 +1,6 @@
 package output
 
 import (
-	"bytes"
-	"encoding/binary"
 	"io"
 	"slices"
 
@@ -16,13 +14,6 @@ type Sink interface {
 	// Write writes whole records of the data. Raw writes their payloads.
 	Write(p []byte) (int, error)
 	Raw(p []byte)
-
-	// Takes reports whether the sink has used a record for its header. Such a record must not
-	// be written.
-	Takes(rec perfdata.Record) (bool, error)
-
-	// Payload takes a part of the payload of the record before, if that was taken.
-	Payload(p []byte) (taken bool)
 
 	// Finish writes what is left. buildIDs adds the new objects to a build-id table. aux
 	// moves the offsets in an index of AUXTRACE records.
@@ -53,41 +44,23 @@ func NewPlain(in *recording.Input, out *Output) (Sink, error) {
 	switch {
 	case out.Stream:
 		w := perfdata.NewPipeWriter(out.file, in.Order)
-		s := &pipeSink{PipeWriter: w}
-		if in.File == nil {
-			return s, nil
-		}
 		preamble, err := perfdata.AppendPreamble(nil, in.File)
 		if err == nil {
 			_, err = w.Write(preamble)
 		}
-		return s, err
+		return &pipeSink{PipeWriter: w}, err
 	case out.dir:
 		return newDirSink(in, out)
-	case in.File != nil:
-		w, err := perfdata.NewWriter(out.file, in.File)
-		return &fileSink{Writer: w, features: slices.Clone(in.File.Features)}, err
 	}
-	return &streamToFile{fileSink: fileSink{Writer: perfdata.NewPipeToFile(out.file, in.Order)}, order: in.Order}, nil
+	w, err := perfdata.NewWriter(out.file, in.File)
+	return &fileSink{Writer: w, features: slices.Clone(in.File.Features)}, err
 }
 
-// A plain sink takes no record for a header, and has one file.
-type plain struct{}
+// A pipeSink writes a pipe.
+type pipeSink struct{ *perfdata.PipeWriter }
 
-// Takes returns false.
-func (plain) Takes(perfdata.Record) (bool, error) { return false, nil }
-
-// Payload returns false.
-func (plain) Payload([]byte) bool { return false }
-
-// From does nothing.
-func (plain) From(int) {}
-
-// A pipeSink writes a pipe. Records from a pipe are written unchanged.
-type pipeSink struct {
-	plain
-	*perfdata.PipeWriter
-}
+// From does nothing: there is one file.
+func (*pipeSink) From(int) {}
 
 // Raw writes payloads of records.
 func (s *pipeSink) Raw(p []byte) { s.Write(p) }
@@ -100,12 +73,14 @@ func (s *pipeSink) Finish(Extend, func([]byte) []byte) error {
 // A fileSink writes a file. It keeps the features of the input, except for those about a form
 // that the result does not have.
 type fileSink struct {
-	plain
 	*perfdata.Writer
 	features []perfdata.Feature
 	packed   bool // the records are compressed, and a feature says how
 	dir      bool // it is one of the files of a directory
 }
+
+// From does nothing: there is one file.
+func (*fileSink) From(int) {}
 
 // Raw writes payloads of records.
 func (s *fileSink) Raw(p []byte) { s.Write(p) }
@@ -136,77 +111,5 @@ type FeatureSetter interface {
 	SetFeature(perfdata.Feature)
 }
 
-// SetFeature adds a feature, in the order of the ids. It replaces one of the same id.
-func (s *fileSink) SetFeature(f perfdata.Feature) {
-	i, again := slices.BinarySearchFunc(s.features, f.ID, func(f perfdata.Feature, id perfdata.FeatureID) int { return int(f.ID - id) })
-	if again {
-		s.features[i] = f
-	} else {
-		s.features = slices.Insert(s.features, i, f)
-	}
-}
-
-// A streamToFile makes a header of the records that stand for it in a pipe.
-type streamToFile struct {
-	fileSink
-	order   binary.ByteOrder
-	tracing []byte // contents of the feature so far
-	// within says that the next payload is of that feature.
-	within bool
-	ids    []byte // build-id table
-	wrote  bool   // there is data
-}
-
-// Write writes whole records of the data.
-func (s *streamToFile) Write(p []byte) (int, error) {
-	s.wrote = s.wrote || len(p) > 0
-	return s.fileSink.Write(p)
-}
-
-// Takes adds what a record says about the header.
-func (s *streamToFile) Takes(rec perfdata.Record) (bool, error) {
-	s.within = false
-	switch rec.Type {
-	case perfdata.RecordHeaderAttr:
-		attr, err := perfdata.HeaderAttr(s.order, rec)
-		if err == nil {
-			s.AddAttr(attr)
-		}
-		return true, err
-	case perfdata.RecordHeaderFeature:
-		if id, content, ok := perfdata.HeaderFeature(s.order, rec); ok {
-			s.SetFeature(perfdata.NewFeature(id, bytes.Clone(content)))
-		}
-		return true, nil
-	case perfdata.RecordHeaderBuildID:
-		s.ids = perfdata.AppendBuildIDRecord(s.ids, s.order, rec)
-		return true, nil
-	case perfdata.RecordTracingData:
-		s.within = true
-		return true, nil
-	}
-	return false, nil
-}
-
-// Payload adds p to the feature TRACING_DATA, if the record before was of that.
-func (s *streamToFile) Payload(p []byte) bool {
-	if s.within {
-		s.tracing = append(s.tracing, p...)
-	}
-	return s.within
-}
-
-// Finish adds the features that are complete now, and writes the file. perf refuses a file without
-// data, so Finish returns perfdata.ErrNoData for that. A pipe that breaks off early has none.
-func (s *streamToFile) Finish(buildIDs Extend, aux func([]byte) []byte) error {
-	if !s.wrote && s.Err() == nil {
-		return perfdata.ErrNoData
-	}
-	if s.tracing != nil {
-		s.SetFeature(perfdata.NewFeature(perfdata.FeatureTracingData, s.tracing))
-	}
-	if s.ids != nil {
-		s.SetFeature(perfdata.NewFeature(perfdata.FeatureBuildID, s.ids))
-	}
-	return s.fileSink.Finish(buildIDs, aux)
-}
+// SetFeature adds a feature, or replaces the one of the same id.
+func (s *fileSink) SetFeature(f perfdata.Feature) { s.features = perfdata.SetFeature(s.features, f) }

@@ -42,43 +42,26 @@ func readRecording(ctx context.Context, opts *Options) (*recorded, error) {
 		return nil, recording.Error(in.Path, err)
 	}
 	rec := &recorded{fields: perfdata.AllFields, changed: in.Info.ModTime(), kernel: make(map[string]bool), buildIDs: make(map[string]string)}
-	if f := in.File; f != nil {
-		for i := range f.Features {
-			if !isRead(f.Features[i].ID) {
-				continue
-			}
-			content, err := f.Features[i].Bytes()
-			if err != nil {
-				return nil, recording.Error(in.Path, err)
-			}
-			rec.addFeature(in.Order, f.Features[i].ID, content)
+	for i := range in.File.Features {
+		f := &in.File.Features[i]
+		if !isRead(f.ID) {
+			continue
 		}
-	}
-	blocks, err := in.Blocks()
-	if err != nil {
-		return nil, recording.Error(in.Path, err)
+		content, err := f.Bytes()
+		if err != nil {
+			return nil, recording.Error(in.Path, err)
+		}
+		rec.addFeature(in.Order, f.ID, content)
 	}
 	walked := 0
-	for r, err := range perfdata.Records(blocks) {
+	for r, err := range perfdata.Records(in.Blocks()) {
 		if err != nil {
 			return nil, recording.Error(in.Path, err)
 		}
 		if walked++; walked%(1<<16) == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		switch r.Type {
-		case perfdata.RecordHeaderAttr, perfdata.RecordHeaderFeature:
-			if err := state.Observe(r, -1); err != nil {
-				return nil, recording.Error(in.Path, err)
-			}
-			if id, content, ok := perfdata.HeaderFeature(in.Order, r); ok && r.Type == perfdata.RecordHeaderFeature && isRead(id) {
-				rec.addFeature(in.Order, id, content)
-			}
-		case perfdata.RecordHeaderBuildID:
-			rec.addFeature(in.Order, perfdata.FeatureBuildID, perfdata.AppendBuildIDRecord(nil, in.Order, r))
-		default:
-			rec.add(state.Layouts, r)
-		}
+		rec.add(state.Layouts, r)
 	}
 	rec.describe(state)
 	return rec, nil

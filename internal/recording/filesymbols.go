@@ -231,9 +231,6 @@ func isReused(m *FileMap, file *sys.File) bool {
 // BuildIDs returns the table of build ids of a file, or nil if it has none, or one that is too large. It
 // fails if the table cannot be read.
 func (in *Input) BuildIDs() ([]byte, error) {
-	if in.File == nil {
-		return nil, nil
-	}
 	feature := in.File.Feature(perfdata.FeatureBuildID)
 	if feature == nil || feature.Content.Size() > maxBuildIDs {
 		return nil, nil

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,8 +27,7 @@ type Input struct {
 	Dir   string // the directory that it is in; "." for "-"
 	Info  os.FileInfo
 	Order binary.ByteOrder
-	// File has the header, attrs and features. It is nil in pipe format, where they come as
-	// records.
+	// File has the header, attrs and features.
 	File *perfdata.File
 	// Plain is the file if its records lie in it uncompressed and one after the other, or
 	// else nil.
@@ -39,7 +37,7 @@ type Input struct {
 	Missing  []string // names of files that the directory should have, but lacks
 
 	// Blocks returns a stream from the first record on.
-	Blocks func() (perfdata.Stream, error)
+	Blocks func() perfdata.Stream
 	source *sys.File
 	piped  bool // see IsPipe
 	// Close closes the input.
@@ -169,31 +167,17 @@ func (in *Input) open(f *sys.File, opts *config.Options) (err error) {
 
 func (in *Input) openFile(f *sys.File) error {
 	file, err := perfdata.Open(f, in.Info.Size())
-	if errors.Is(err, perfdata.ErrPipe) {
-		p, err := perfdata.OpenPipe(io.NewSectionReader(f, 0, in.Info.Size()))
-		if err != nil {
-			return err
-		}
-		in.Order = p.Order
-		in.Blocks = func() (perfdata.Stream, error) {
-			p, err := perfdata.OpenPipe(io.NewSectionReader(f, 0, in.Info.Size()))
-			if err != nil {
-				return nil, err
-			}
-			return p.Blocks(), nil
-		}
-		return nil
-	} else if err != nil {
+	if err != nil {
 		return err
 	}
 	if file.Header.Features.Has(perfdata.FeatureDirFormat) {
 		return errors.New("it is one of the files of a recording in directory format; name the directory with " + report.Mentioned("Input", ""))
 	}
 	in.File, in.Order = file, file.Header.Order
-	if !file.Header.Features.Has(perfdata.FeatureCompressed) && !file.Header.Unfinished {
+	if !file.Header.Features.Has(perfdata.FeatureCompressed) && !file.Header.Unfinished && !file.IsPipe {
 		in.Plain = f
 	}
-	in.Blocks = func() (perfdata.Stream, error) { return file.Blocks(), nil }
+	in.Blocks = func() perfdata.Stream { return file.Blocks() }
 	return nil
 }
 
@@ -258,7 +242,7 @@ func Error(path string, err error) error {
 // Error returns an error about the recording with its path, and with advice where there is some. Text
 // among the records of a stream looks like an impossible record.
 func (in *Input) Error(err error) error {
-	if in.File == nil && errors.As(err, new(*perfdata.Error)) {
+	if in.File.IsPipe && errors.As(err, new(*perfdata.Error)) {
 		return &namedError{in.Path, err, "; " + report.AdvicePipe}
 	}
 	return Error(in.Path, err)

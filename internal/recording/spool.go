@@ -139,7 +139,7 @@ func (s *spool) Read(p []byte) (n int, err error) {
 
 // copy copies the pipe up to the end of its records, and looks for markers in them.
 func (s *spool) copy() error {
-	p, err := perfdata.OpenPipe(s)
+	file, blocks, err := perfdata.OpenPipe(s)
 	if errors.Is(err, perfdata.ErrFile) { // it was recorded before
 		io.Copy(io.Discard, s)
 		return s.err
@@ -147,28 +147,28 @@ func (s *spool) copy() error {
 	if err != nil {
 		return s.err
 	}
-	rec, err := New(&Input{Order: p.Order})
-	if err != nil {
-		return err
-	}
-	for blocks := p.Blocks(); ; {
-		block, err := blocks.Next()
-		if err != nil {
+	rec, err := New(&Input{File: file, Order: file.Header.Order})
+	for {
+		block, next := blocks.Next()
+		if next != nil {
 			return s.err
 		}
+		if len(rec.Attrs) < len(file.Attrs) {
+			rec.Attrs = file.Attrs
+			rec.Layouts, err = perfdata.NewLayouts(rec.In.Order, rec.Attrs)
+		}
+		if err != nil {
+			return nil
+		}
 		for at, r := range block.Records() {
-			if s.observe(rec, r, block.Pos+int64(at)) != nil {
-				return nil
-			}
+			s.observe(rec, r, block.Pos+int64(at))
 		}
 	}
 }
 
 // observe calls seen if a record is a marker. rec gets what that depends on.
-func (s *spool) observe(rec *Recording, r perfdata.Record, pos int64) error {
+func (s *spool) observe(rec *Recording, r perfdata.Record, pos int64) {
 	switch r.Type {
-	case perfdata.RecordHeaderAttr:
-		return rec.AddAttr(r)
 	case perfdata.RecordSample:
 		if !rec.Timed {
 			rec.Began, rec.Timed = rec.Layouts.Time(r)
@@ -180,5 +180,4 @@ func (s *spool) observe(rec *Recording, r perfdata.Record, pos int64) error {
 			}
 		}
 	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -39,7 +38,6 @@ type Recording struct {
 	Histogram   *Histogram  // nil if not wanted
 	Stacks      StackCopies // nil if not wanted
 	Cmdline     []string    // of perf record; nil if unknown
-	Described   []byte      // event names of a pipe (EVENT_DESC)
 
 	Machine string // as uname(2) reports it, or ""
 	// Hostname is the name of the machine that was recorded, or "".
@@ -85,10 +83,7 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 	if counts {
 		s.Histogram, s.Stacks = newHistogram(), make(StackCopies)
 	}
-	blocks, err := in.Blocks()
-	if err != nil {
-		return nil, err
-	}
+	blocks := in.Blocks()
 	for block, err := range in.walk(ctx, report.PhaseSurvey, blocks) {
 		if err != nil {
 			return nil, err
@@ -107,7 +102,7 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 			}
 			switch rec.Type {
 			case perfdata.RecordSample:
-				if in.File != nil && len(s.Attrs) == 0 {
+				if len(s.Attrs) == 0 {
 					return nil, perfdata.ErrNoEvents
 				}
 				s.CheckSample(rec, block.Pos+int64(at))
@@ -117,9 +112,7 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 			case perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordAuxtrace:
 				special = true
 			}
-			if err := s.Observe(rec, block.Pos+int64(at)); err != nil {
-				return nil, err
-			}
+			s.Observe(rec, block.Pos+int64(at))
 		}
 		if in.Plain != nil {
 			s.Runs.add(block, latest, special)
@@ -132,23 +125,18 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 
 // New returns the state of a recording before its first record.
 func New(in *Input) (s *Recording, err error) {
-	s = &Recording{In: in, Cut: -1, Earliest: math.MaxUint64}
-	if in.File != nil {
-		s.Attrs = in.File.Attrs
-		s.Layouts, err = perfdata.NewLayouts(in.Order, s.Attrs)
-		for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureHostname, perfdata.FeatureArch, perfdata.FeatureClockData} {
-			if f := in.File.Feature(id); f != nil {
-				content, rerr := f.Bytes()
-				switch {
-				case rerr == nil:
-					s.feature(id, content)
-				case !errors.Is(rerr, io.EOF) && !errors.Is(rerr, io.ErrUnexpectedEOF): // else the file is cut
-					err = cmp.Or(err, rerr)
-				}
+	s = &Recording{In: in, Cut: -1, Earliest: math.MaxUint64, Attrs: in.File.Attrs}
+	s.Layouts, err = perfdata.NewLayouts(in.Order, s.Attrs)
+	for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureHostname, perfdata.FeatureArch, perfdata.FeatureClockData} {
+		if f := in.File.Feature(id); f != nil {
+			content, rerr := f.Bytes()
+			switch {
+			case rerr == nil:
+				s.feature(id, content)
+			case !errors.Is(rerr, io.EOF) && !errors.Is(rerr, io.ErrUnexpectedEOF): // else the file is cut
+				err = cmp.Or(err, rerr)
 			}
 		}
-	} else {
-		s.Layouts = perfdata.NoLayouts(in.Order)
 	}
 	return s, err
 }
@@ -166,51 +154,29 @@ func (r *Recording) feature(id perfdata.FeatureID, content []byte) {
 		if c, ok := perfdata.ReadClockData(r.In.Order, content); ok {
 			r.ClockData = &c
 		}
-	case perfdata.FeatureEventDesc:
-		r.Described = bytes.Clone(content)
 	}
 }
 
-// AddAttr adds an event that a record of a pipe describes.
-func (r *Recording) AddAttr(rec perfdata.Record) error {
-	attr, err := perfdata.HeaderAttr(r.In.Order, rec)
-	if err != nil {
-		return err
-	}
-	r.Attrs = append(r.Attrs, attr)
-	r.Layouts, err = perfdata.NewLayouts(r.In.Order, r.Attrs)
-	return err
-}
-
-// Observe adds what a record other than a sample says. pos is its position in the stream. The
-// error is one of a record that describes an event of a pipe.
-func (r *Recording) Observe(rec perfdata.Record, pos int64) error {
+// Observe adds what a record other than a sample says. pos is its position in the stream.
+func (r *Recording) Observe(rec perfdata.Record, pos int64) {
 	r.lineage = nil
 	switch rec.Type {
-	case perfdata.RecordHeaderAttr:
-		if r.In.File == nil {
-			return r.AddAttr(rec)
-		}
 	case perfdata.RecordMmap, perfdata.RecordMmap2:
 		m, err := r.Layouts.Mmap(rec)
 		if err != nil {
 			r.damaged(rec, pos)
-			return nil
+			return
 		}
 		r.mmap(rec, &m, pos)
 	case perfdata.RecordAuxtrace:
 		r.Traced = true
-	case perfdata.RecordHeaderFeature:
-		if id, content, ok := perfdata.HeaderFeature(r.In.Order, rec); ok {
-			r.feature(id, content)
-		}
 	case perfdata.RecordLost:
 		r.Lost = true
 	case perfdata.RecordFork:
 		t, err := r.Layouts.Task(rec)
 		if err != nil {
 			r.damaged(rec, pos)
-			return nil
+			return
 		}
 		r.owns(t.PID, t.TID)
 		if t.PID != t.ParentPID {
@@ -221,7 +187,7 @@ func (r *Recording) Observe(rec perfdata.Record, pos int64) error {
 		c, err := r.Layouts.Comm(rec)
 		if err != nil {
 			r.damaged(rec, pos)
-			return nil
+			return
 		}
 		r.owns(c.PID, c.TID)
 		if c.Exec || c.PID == c.TID {
@@ -254,7 +220,6 @@ func (r *Recording) Observe(rec perfdata.Record, pos int64) error {
 			r.TimeConv = &c
 		}
 	}
-	return nil
 }
 
 // owns records the process of a thread: the latest one with that tid.

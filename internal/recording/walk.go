@@ -14,14 +14,7 @@ import (
 // Walk returns all records, block by block, and reports progress as that of phase. A block is
 // valid until the next one. An error, which may be ctx's, comes last.
 func (in *Input) Walk(ctx context.Context, phase report.Phase) iter.Seq2[*perfdata.Block, error] {
-	return func(yield func(*perfdata.Block, error) bool) {
-		blocks, err := in.Blocks()
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		in.walk(ctx, phase, blocks)(yield)
-	}
+	return in.walk(ctx, phase, in.Blocks())
 }
 
 // walk is Walk for a stream that is open.
@@ -65,11 +58,8 @@ func (in *Input) Pass(phase report.Phase, blocks perfdata.Stream) Pass {
 	switch {
 	case in.DirNames == nil:
 		p.file, _ = blocks.(*perfdata.BlockReader)
-		total = in.Info.Size()
-		if in.File != nil {
-			total = int64(in.File.Header.Data.Offset + in.File.Header.Data.Size)
-		}
-	case in.File == nil || !in.File.Header.Features.Has(perfdata.FeatureCompressed):
+		total = int64(in.File.Header.Data.Offset + in.File.Header.Data.Size)
+	case !in.File.Header.Features.Has(perfdata.FeatureCompressed):
 		for _, name := range in.DirNames {
 			if st, err := sys.Stat(filepath.Join(in.Path, filepath.Base(name))); err == nil {
 				total += st.Size()

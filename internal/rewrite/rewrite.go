@@ -71,10 +71,7 @@ func (r *copier) copy(ctx context.Context, markers []recording.Marker, traces *c
 	if len(rec.Attrs) > 0 {
 		r.Trailer = perfdata.TrailerOf(output.TrackingAttr(rec.Attrs))
 	}
-	blocks, err := rec.In.Blocks()
-	if err != nil {
-		return err
-	}
+	blocks := rec.In.Blocks()
 	pass := rec.In.Pass(report.PhaseWrite, blocks)
 	if t, ok := dst.(*calltrace.Sink); ok {
 		t.Progressed()
@@ -111,9 +108,7 @@ func (r *copier) order() binary.ByteOrder { return r.Rec.In.Order }
 func (r *copier) Block(b *perfdata.Block) error {
 	r.Out.From(b.File)
 	if b.Opaque {
-		if !r.Out.Payload(b.Data) {
-			r.Out.Raw(b.Data)
-		}
+		r.Out.Raw(b.Data)
 		return nil
 	}
 	run := 0 // start of what is not copied yet
@@ -132,16 +127,10 @@ func (r *copier) Block(b *perfdata.Block) error {
 				r.Done.Dropped++
 			}
 		case perfdata.RecordAuxtrace:
-			r.Out.Takes(rec) // its payload is not that of TRACING_DATA
 			r.Out.Write(b.Data[run:at])
 			run = at
 			if b.File == 0 { // its header has the index
 				r.Aux[uint64(b.Offset)+uint64(at)] = uint64(r.Out.Offset())
-			}
-		case perfdata.RecordHeaderAttr, perfdata.RecordHeaderFeature, perfdata.RecordHeaderBuildID, perfdata.RecordTracingData:
-			var err error
-			if drop, err = r.Out.Takes(rec); err != nil {
-				return err
 			}
 		}
 		if drop {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,10 +16,8 @@ import (
 func built(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "jitinject"), "./cmd/jitinject")
-	cmd.Dir = top
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("unexpected error: %v\n%s", err, out)
+	if err := testrec.Build(filepath.Join(dir, "jitinject")); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.Symlink("jitinject", filepath.Join(dir, "perf-jitinject")); err != nil {
 		t.Fatal(err)

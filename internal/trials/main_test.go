@@ -33,27 +33,13 @@ func TestMain(m *testing.M) {
 	os.Chmod(dir, 0o755) // other users run it, too
 	built, program = dir, filepath.Join(dir, "jitinject")
 	code := 1
-	if err := build(program); err != nil {
+	if err := testrec.Build(program); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	} else {
 		code = m.Run()
 	}
 	os.RemoveAll(dir)
 	os.Exit(code)
-}
-
-// build builds the command as make does.
-func build(path string) error {
-	tool := os.Getenv("GO")
-	if tool == "" {
-		tool = "go"
-	}
-	cmd := exec.Command(tool, "build", "-trimpath", "-o", path, "../../cmd/jitinject")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	return nil
 }
 
 // all reports whether all trials are asked for.

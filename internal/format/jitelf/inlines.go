@@ -84,7 +84,7 @@ func (r *Reader) call(sub *subprogram, c *call, fn *jitcode.Function, first int)
 		caller = r.calls[in.Parent].Origin
 	}
 	in.Origin = r.originAt(c.origin, fn)
-	if file := r.file(r.o.index.tree.units[sub.unit].table, c.file, fn); file >= 0 && file != r.origins[caller].File {
+	if file := r.file(r.o.index.tree.units[sub.unit].table, c.file); file >= 0 && file != r.origins[caller].File {
 		in.Elsewhere, in.File = true, file
 	}
 	return in
@@ -212,7 +212,7 @@ func (r *Reader) origin(s int32, fn *jitcode.Function) jitcode.Origin {
 			linkage = p.linkage
 		}
 		if o.File < 0 {
-			o.File = r.file(t.units[p.unit].table, p.file, fn)
+			o.File = r.file(t.units[p.unit].table, p.file)
 		}
 		if o.Line == 0 {
 			o.Line, o.Column = p.line, p.column

@@ -67,7 +67,7 @@ func (r *Reader) Describe(i int, fn *jitcode.Function) (problem error) {
 }
 
 // file returns the index of a file in the function's list, or -1 if it is unknown.
-func (r *Reader) file(table int32, number int64, fn *jitcode.Function) int {
+func (r *Reader) file(table int32, number int64) int {
 	if table < 0 || number < 0 {
 		return -1
 	}
@@ -115,7 +115,7 @@ func (r *Reader) functionLines(fn *jitcode.Function) []jitcode.Line {
 				continue
 			}
 			line := jitcode.Line{Offset: max(rows[k].addr, from) - low, Line: rows[k].line, Column: rows[k].column}
-			if line.File = r.file(s.table, int64(rows[k].file), fn); line.File < 0 || line.Line == 0 {
+			if line.File = r.file(s.table, int64(rows[k].file)); line.File < 0 || line.Line == 0 {
 				line = jitcode.Line{Offset: line.Offset}
 			}
 			r.line(line)

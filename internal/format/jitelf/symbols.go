@@ -24,8 +24,7 @@ const maxName = jitcode.MaxOriginName
 // A symbolTable is the symbol table of the object. Relocations refer to its entries.
 type symbolTable struct {
 	table    []byte
-	base     int64 // offset of table in the image
-	entry    int   // size of a symbol, in bytes
+	entry    int // size of a symbol, in bytes
 	strings  []byte
 	sections []byte // indexes of sections too large for a symbol, 4 bytes for each symbol
 	index    int    // of the section; 0 without a table
@@ -69,7 +68,7 @@ func (o *Object) readSymbols() {
 // readSymbolTable finds the parts of a symbol table.
 func (o *Object) readSymbolTable(i int) (err error) {
 	s := &o.sections[i]
-	t := symbolTable{entry: elf.Sym64Size, base: int64(s.offset), index: i}
+	t := symbolTable{entry: elf.Sym64Size, index: i}
 	if o.addrSize == 4 {
 		t.entry = elf.Sym32Size
 	}

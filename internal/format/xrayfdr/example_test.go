@@ -35,7 +35,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, blocks := range index.Threads() {
+	for _, thread := range index.Threads() {
+		var blocks []xrayfdr.Block
+		for _, n := range thread {
+			blocks = append(blocks, index.Blocks[n])
+		}
 		fmt.Println("thread", blocks[0].TID)
 		r := xrayfdr.ReadBlocks(src, index.Header, blocks)
 		for {

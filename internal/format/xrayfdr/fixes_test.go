@@ -73,7 +73,7 @@ func TestReader_BlockWithoutNewCPUID(t *testing.T) {
 		records, err := readBlock(ReadBlocks(bytes.NewReader(file), x.Header, []Block{x.Blocks[i]}))
 		check(t, i, &x.Blocks[i], records, err)
 	}
-	threads := x.Threads()
+	threads := blocksOf(x)
 	if len(threads) != 2 || len(threads[1]) != 3 || threads[1][0].Seconds != 1 || threads[1][2].Seconds != 3 {
 		t.Errorf("threads: %+v", threads)
 	}

@@ -85,23 +85,10 @@ func readIndex(src io.ReaderAt, start, size int64) (*Index, error) {
 
 const indexWindowSize = 256
 
-// Threads returns the blocks of each thread in the order of time; threads are
+// Threads returns the positions in Blocks of each thread in the order of time; threads are
 // in the order of their first block in the file. In traces that hold no process
 // ids, thread ids that the system gave twice are one thread.
-func (x *Index) Threads() [][]Block {
-	var threads [][]Block
-	for _, t := range x.threads() {
-		blocks := make([]Block, len(t))
-		for i, n := range t {
-			blocks[i] = x.Blocks[n]
-		}
-		threads = append(threads, blocks)
-	}
-	return threads
-}
-
-// threads is as Threads, with positions in Blocks.
-func (x *Index) threads() [][]int {
+func (x *Index) Threads() [][]int {
 	type id struct{ pid, tid uint32 }
 	at := make(map[id]int)
 	var threads [][]int
@@ -130,7 +117,7 @@ func (x *Index) resolve(src io.ReaderAt) error {
 		return nil
 	}
 	r := ReadBlocks(src, x.Header, nil)
-	for _, t := range x.threads() {
+	for _, t := range x.Threads() {
 		for i, n := range t {
 			b := &x.Blocks[n]
 			if b.Base == OwnBase {

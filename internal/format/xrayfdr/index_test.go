@@ -18,7 +18,7 @@ func TestReader_ThreadsSideBySide(t *testing.T) {
 		if err != nil || len(x.Problems) > 0 || x.Fixes != (Fixes{}) {
 			t.Fatalf("%s: got %v, %v, %v; want no error, no problems, x.Fixes = %+v", name, x.Problems, x.Fixes, err, Fixes{})
 		}
-		threads := x.Threads()
+		threads := blocksOf(x)
 		got := make([][]Record, len(threads))
 		var wg sync.WaitGroup
 		for i, blocks := range threads {
@@ -64,7 +64,7 @@ func TestReader_ThreadInTwoBuffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	threads := x.Threads()
+	threads := blocksOf(x)
 	if len(threads) != 2 || len(threads[0]) != 2 || len(threads[1]) != 2 {
 		t.Fatalf("threads: %+v", threads)
 	}
@@ -78,4 +78,16 @@ func TestReader_ThreadInTwoBuffers(t *testing.T) {
 	if d := int64(b.TSC-a.TSC) - (b.WallTime() - a.WallTime()); !x.Header.Emulated() || d > 50_000 || d < -50_000 {
 		t.Errorf("the clocks differ by %d ns", d)
 	}
+}
+
+// blocksOf returns the blocks of each thread.
+func blocksOf(x *Index) (threads [][]Block) {
+	for _, t := range x.Threads() {
+		var blocks []Block
+		for _, n := range t {
+			blocks = append(blocks, x.Blocks[n])
+		}
+		threads = append(threads, blocks)
+	}
+	return threads
 }

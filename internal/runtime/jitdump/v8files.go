@@ -31,7 +31,7 @@ func (r *Reader) fixFiles(fn *jitcode.Function) {
 		r.shiftFiles(fn)
 	case p.named[tierIndex(name.tier)]:
 	default:
-		r.dropForeign(fn, &name, fn.Files[first])
+		r.dropForeign(&name, fn.Files[first])
 	}
 }
 
@@ -63,7 +63,7 @@ func (r *Reader) shiftFiles(fn *jitcode.Function) {
 }
 
 // dropForeign removes the lines of rows with a position outside of their file.
-func (r *Reader) dropForeign(fn *jitcode.Function, name *v8Name, file string) {
+func (r *Reader) dropForeign(name *v8Name, file string) {
 	p := &r.decisions.positions
 	n, ok := p.files[file]
 	if ok && name.script != nil {

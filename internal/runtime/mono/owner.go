@@ -17,8 +17,7 @@ import (
 // An owner is a possible process of a log.
 type owner struct {
 	pid    uint32
-	start  uint64 // of its program, in the recording's time
-	begins bool   // the log begins when one of this program would
+	begins bool // the log begins when one of this program would
 }
 
 // beginning is the maximum time between loading the profiler and the start of its log.
@@ -75,7 +74,6 @@ func mayOwn(rec *recording.Recording, pid uint32, log *Log) (o owner, ok bool) {
 		if _, err := log.Clock(); err == nil {
 			first, last := log.Span()
 			at = first
-			o.start = rec.ProgramStart(pid, first)
 			if apart(rec, pid, first, last) {
 				return o, false
 			}

@@ -47,7 +47,7 @@ func (c *checker) load(raw *jitdump.Raw, l *jitdump.Load) {
 	}
 	c.linesOf(raw, l, c.fixes(raw, l))
 	c.unwindOf(raw, l)
-	c.treeOf(raw, l)
+	c.treeOf(l)
 	c.j9Of(l)
 }
 

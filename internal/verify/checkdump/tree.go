@@ -66,7 +66,7 @@ func (c *checker) debugInfo2(raw *jitdump.Raw) {
 }
 
 // treeOf checks the record in front of a load.
-func (c *checker) treeOf(raw *jitdump.Raw, l *jitdump.Load) {
+func (c *checker) treeOf(l *jitdump.Load) {
 	p := &c.tree
 	isLate := p.waits && p.named && len(p.name) > 0 && !bytes.Contains(l.Name, p.name) && !p.had && bytes.Equal(p.name, p.before)
 	p.before, p.had = append(p.before[:0], l.Name...), p.waits

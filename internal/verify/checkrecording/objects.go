@@ -41,22 +41,20 @@ func (c *checker) checkObjects(ctx context.Context) error {
 
 // buildIDs returns the build ids in the recording's table, by path.
 func (c *checker) buildIDs() (map[string][]byte, error) {
-	table, at := c.table, int64(-1)
-	if c.rec.Seekable != nil {
-		if f := c.rec.Seekable.Feature(perfdata.FeatureBuildID); f != nil {
-			b, err := f.Bytes()
-			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // else the file is cut
-				return nil, err
-			}
-			table = append(table, b...)
-			_, at, _ = f.Content.Outer()
-		}
+	f := c.rec.Header.Feature(perfdata.FeatureBuildID)
+	if f == nil {
+		return nil, nil
 	}
+	table, err := f.Bytes()
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // else the file is cut
+		return nil, err
+	}
+	_, at, _ := f.Content.Outer()
 	ids := make(map[string][]byte)
 	for e, err := range perfdata.BuildIDs(c.rec.Order, table) {
 		if err != nil {
-			if at >= 0 {
-				at += verify.FaultAt(err, 0)
+			if at += verify.FaultAt(err, 0); c.rec.Header.IsPipe {
+				at = -1
 			}
 			c.Violation("recording/header", at, "%v", err)
 			break

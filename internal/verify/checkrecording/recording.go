@@ -22,7 +22,6 @@ type checker struct {
 	memory  []memoryEvent
 	objects map[string]*mappedObject // by path
 	marker  string                   // the first dump that is named
-	table   []byte                   // of build ids, as records of a pipe tell them
 	records int
 	mapped  int  // of objects
 	stacks  bool // samples have copies of them
@@ -65,7 +64,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File) error {
 	c := &checker{Reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
 	c.rounds.off = rec.IsDir // each of its files has an order of its own
-	if rec.Seekable != nil && rec.Seekable.Header.Unfinished {
+	if rec.Header.Header.Unfinished {
 		c.Violation("recording/unfinished", 0, "the header does not say how much data there is")
 	}
 	c.attrs()
@@ -145,7 +144,7 @@ func (c *checker) walk(ctx context.Context) error {
 func (c *checker) record(rec perfdata.Record, at int64) error {
 	switch rec.Type {
 	case perfdata.RecordSample:
-		if c.rec.Seekable != nil && len(c.rec.Attrs) == 0 {
+		if len(c.rec.Attrs) == 0 {
 			return perfdata.ErrNoEvents
 		}
 		if c.mapped == 0 { // no jitted function is known yet
@@ -153,23 +152,6 @@ func (c *checker) record(rec perfdata.Record, at int64) error {
 		}
 	case perfdata.RecordFinishedRound:
 		c.rounds.finished()
-		return nil
-	case perfdata.RecordHeaderAttr:
-		if c.rec.Seekable != nil {
-			return nil
-		}
-		a, err := perfdata.HeaderAttr(c.rec.Order, rec)
-		if err != nil {
-			return err
-		}
-		c.rec.Attrs = append(c.rec.Attrs, a)
-		if c.rec.Layouts, err = perfdata.NewLayouts(c.rec.Order, c.rec.Attrs); err != nil {
-			return err
-		}
-		c.attrs()
-		return nil
-	case perfdata.RecordHeaderBuildID:
-		c.table = perfdata.AppendBuildIDRecord(c.table, c.rec.Order, rec)
 		return nil
 	}
 	if !rec.Type.IsKernel() {

@@ -16,14 +16,14 @@ import (
 // A File is a recording open for reading, in any of its forms.
 type File struct {
 	*perfdata.Layouts
-	Order    binary.ByteOrder
-	Attrs    []perfdata.Attr
-	Seekable *perfdata.File // nil in pipe format
-	Stream   perfdata.Stream
-	IsDir    bool
-	Close    func() error
-	Size     int64
-	Src      io.ReaderAt
+	Order  binary.ByteOrder
+	Attrs  []perfdata.Attr
+	Header *perfdata.File
+	Stream perfdata.Stream
+	IsDir  bool
+	Close  func() error
+	Size   int64
+	Src    io.ReaderAt
 }
 
 // Open opens a recording and stands at its first record.
@@ -73,34 +73,24 @@ func (rec *File) openDir(path string) error {
 	}
 	closeSelf := rec.Close
 	rec.Close = func() error { d.Close(); return closeSelf() }
-	rec.IsDir, rec.Seekable = true, d.File
-	if rec.Stream, err = d.Blocks(); err != nil {
-		return err
-	}
+	rec.IsDir, rec.Header = true, d.File
+	rec.Stream = d.Blocks()
 	return rec.layouts()
 }
 
 func (rec *File) open() (err error) {
-	rec.Seekable, err = perfdata.Open(rec.Src, rec.Size)
-	if err == nil {
-		rec.Stream = rec.Seekable.Blocks()
-		return rec.layouts()
-	}
-	if !errors.Is(err, perfdata.ErrPipe) {
-		return err
-	}
-	p, err := perfdata.OpenPipe(io.NewSectionReader(rec.Src, 0, rec.Size))
+	rec.Header, err = perfdata.Open(rec.Src, rec.Size)
 	if err != nil {
 		return err
 	}
-	rec.Seekable, rec.Stream, rec.Layouts, rec.Order = nil, p.Blocks(), perfdata.NoLayouts(p.Order), p.Order
-	return nil
+	rec.Stream = rec.Header.Blocks()
+	return rec.layouts()
 }
 
 // layouts takes the layouts of records from the events.
 func (rec *File) layouts() (err error) {
-	rec.Attrs, rec.Order = rec.Seekable.Attrs, rec.Seekable.Header.Order
-	rec.Layouts, err = perfdata.NewLayouts(rec.Seekable.Header.Order, rec.Attrs)
+	rec.Attrs, rec.Order = rec.Header.Attrs, rec.Header.Header.Order
+	rec.Layouts, err = perfdata.NewLayouts(rec.Header.Header.Order, rec.Attrs)
 	return err
 }
 
@@ -124,17 +114,6 @@ func Walk(ctx context.Context, path string, yield func(*File, perfdata.Record)) 
 			return false, err
 		}
 		for _, r := range block.Records() {
-			if r.Type == perfdata.RecordHeaderAttr && rec.Seekable == nil {
-				a, err := perfdata.HeaderAttr(rec.Order, r)
-				if err != nil {
-					return false, err
-				}
-				rec.Attrs = append(rec.Attrs, a)
-				if rec.Layouts, err = perfdata.NewLayouts(rec.Order, rec.Attrs); err != nil {
-					return false, err
-				}
-				continue
-			}
 			yield(rec, r)
 		}
 	}
