@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 
 	// Meaning.
 	"internal/jitcode": {},
-	"internal/tier":    {},
+	"internal/tier":    {"github.com/ianlancetaylor/demangle"},
 	"internal/calls":   {},
 	"internal/disasm":  {"golang.org/x/arch/x86/x86asm", "internal/cfi", "internal/jitcode"},
 	"internal/source":  {"internal/jitcode"},
@@ -96,7 +96,7 @@ var allowed = map[string][]string{
 	"internal/calltrace":                 {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":                  {"internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys"},
-	"internal/profile":                   {"github.com/ianlancetaylor/demangle", "internal/buildid", "internal/config", "internal/dwarfline", "internal/known", "internal/perfcache", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "internal/tier", "perfdata"},
+	"internal/profile":                   {"internal/buildid", "internal/config", "internal/dwarfline", "internal/known", "internal/perfcache", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "internal/tier", "perfdata"},
 	"internal/formats":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/codebytes", "internal/locate", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/engine":                    {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/known", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "internal/source", "internal/unwind", "perfdata"},
 	"inject":                             {"internal/clock", "internal/config", "internal/engine", "internal/formats", "internal/objstore", "internal/report"}, // public names
@@ -167,7 +167,7 @@ var allowed = map[string][]string{
 	"internal/show/showtest":          {"internal/format/monolog", "internal/format/monolog/monogen", "internal/format/xrayfdr", "internal/format/xrayfdr/xraygen", "internal/formats/display", "internal/show", "internal/testrec"},
 	"internal/verify/verifytest":      {"internal/format/j9meta", "internal/format/j9meta/j9gen", "internal/jitcode", "internal/jitobj", "internal/testrec", "internal/verify"},
 	"internal/golden":                 {},
-	"internal/truth":                  {"internal/judge"},
+	"internal/truth":                  {"github.com/ianlancetaylor/demangle", "internal/judge"},
 	"internal/runtimes":               {"internal/judge", "internal/truth"},
 	"internal/sessions":               {"internal/testrec"},
 	"internal/licenses":               {},

@@ -5,8 +5,6 @@ import (
 	"debug/elf"
 	"fmt"
 	"sort"
-
-	"github.com/ianlancetaylor/demangle"
 )
 
 // This file reads the line tables and inline trees of an object.
@@ -125,19 +123,4 @@ func (o *object) unit(r *dwarf.Reader, e *dwarf.Entry, asked []*lookup) error {
 		return nil
 	}
 	return u.children(asked, nil)
-}
-
-// maxMangled is the length of the longest name that is demangled, in bytes, and maxDemangled the
-// logarithm of the longest result: they may be much longer.
-const (
-	maxMangled   = 8 << 10
-	maxDemangled = 16
-)
-
-// demangled returns the name as perf prints it: without parameters.
-func demangled(name string) string {
-	if len(name) > maxMangled {
-		return name
-	}
-	return demangle.Filter(name, demangle.NoParams, demangle.MaxLength(maxDemangled))
 }

@@ -83,7 +83,7 @@ func installNPM(ctx context.Context, roots, name, version string) (dir, installe
 		return "", "", err
 	}
 	// Some packages fetch their program in an install script.
-	if _, err := output(ctx, dir, nil, "npm", "install", "--no-fund", "--no-audit", "--prefix", dir, name+"@"+wanted); err != nil {
+	if _, err := output(ctx, dir, nil, "npm", "install", "--force", "--no-fund", "--no-audit", "--prefix", dir, name+"@"+wanted); err != nil {
 		return "", "", err
 	}
 	if present = npmInstalled(dir, name); present == "" {

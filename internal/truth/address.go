@@ -26,7 +26,8 @@ func addressesOf(object string, leaves []leaf, mappings []judge.Mapping) ([]uint
 	}
 	values := make(map[string][]uint64)
 	for i := range symbols {
-		values[symbols[i].Name] = append(values[symbols[i].Name], symbols[i].Value)
+		name := demangled(symbols[i].Name)
+		values[name] = append(values[name], symbols[i].Value)
 	}
 	addresses := make([]uint64, len(leaves))
 	for i, l := range leaves {
