@@ -2,12 +2,12 @@
 
 int square(int n) {
   var s = 16;
-  for (var i = 0; i < n; i++) s = (s * 71 + (i * i & 0xff ^ s >> 3)) & 0xffff; // hot: ::_square
+  for (var i = 0; i < n; i++) s = (s * 71 + (i * i & 0xff ^ s >> 3)) & 0xffff; // hot: ::_square*
   return s;
 }
 
 int mixed(int x) {
-  for (var i = 0; i < 200; i++) x = (x * 73 + (i ^ x >> 3)) & 0xffff; // hot: ::_inlining, ::_mixed
+  for (var i = 0; i < 200; i++) x = (x * 73 + (i ^ x >> 3)) & 0xffff; // hot: ::_inlining*, ::_mixed*
   return x;
 }
 

@@ -9,52 +9,52 @@ const N = 20000;
 
 int declared(int n) {
   var s = 1;
-  for (var i = 0; i < n; i++) s = (s * 31 + (i ^ s >> 3)) & 0xffff; // hot: ::_declared
+  for (var i = 0; i < n; i++) s = (s * 31 + (i ^ s >> 3)) & 0xffff; // hot: ::_declared*
   return s;
 }
 
 int whiled(int n) {
   var s = 2;
-  while (n-- > 0) s = (s * 33 + (n ^ s >> 3)) & 0xffff; // hot: ::_whiled
+  while (n-- > 0) s = (s * 33 + (n ^ s >> 3)) & 0xffff; // hot: ::_whiled*
   return s;
 }
 
 int recursive(int n) {
   if (n <= 0) return 0;
   var s = 3;
-  for (var i = 0; i < 2000; i++) s = (s * 35 + (i ^ s >> 3)) & 0xffff; // hot: ::_recursive
+  for (var i = 0; i < 2000; i++) s = (s * 35 + (i ^ s >> 3)) & 0xffff; // hot: ::_recursive*
   return s ^ recursive(n - 2000);
 }
 
 double floats(int n) {
   var s = 0.5;
-  for (var i = 0; i < n; i++) s = s * 0.999 + 0.25; // hot: ::_floats
+  for (var i = 0; i < n; i++) s = s * 0.999 + 0.25; // hot: ::_floats*
   return s;
 }
 
 int lists(Uint8List bytes, int n) {
   var s = 4;
-  for (var i = 0; i < n; i++) s = (s * 37 + bytes[i & 63]) & 0xffff; // hot: ::_lists
+  for (var i = 0; i < n; i++) s = (s * 37 + bytes[i & 63]) & 0xffff; // hot: ::_lists*
   return s;
 }
 
 int texts(int n) {
   const text = 'abcdefgh';
   var s = 5;
-  for (var i = 0; i < n; i++) s = (s * 39 + text.codeUnitAt(i & 7)) & 0xffff; // hot: ::_texts
+  for (var i = 0; i < n; i++) s = (s * 39 + text.codeUnitAt(i & 7)) & 0xffff; // hot: ::_texts*
   return s;
 }
 
 int switched(int n) {
   var s = 6;
-  for (var i = 0; i < n; i++) switch (s & 3) { case 0: s += i & 7 | 1; case 1: s = 3 * (s & 0xfff) + 7; default: s = (s * 7 - 5) & 0xffff; } // hot: ::_switched
+  for (var i = 0; i < n; i++) switch (s & 3) { case 0: s += i & 7 | 1; case 1: s = 3 * (s & 0xfff) + 7; default: s = (s * 7 - 5) & 0xffff; } // hot: ::_switched*
   return s;
 }
 
 int caught(int n) {
   var s = 7;
   try {
-    for (var i = 0; i < n; i++) s = (s * 41 + (i ^ s >> 3)) & 0xffff; // hot: ::_caught
+    for (var i = 0; i < n; i++) s = (s * 41 + (i ^ s >> 3)) & 0xffff; // hot: ::_caught*
     throw s;
   } on int catch (kept) {
     return kept;
@@ -65,13 +65,13 @@ int caught(int n) {
 
 int named(int n, {int more = 8}) {
   var s = more;
-  for (var i = 0; i < n; i++) s = (s * 43 + (i ^ s >> 3)) & 0xffff; // hot: ::_named
+  for (var i = 0; i < n; i++) s = (s * 43 + (i ^ s >> 3)) & 0xffff; // hot: ::_named*
   return s;
 }
 
 T generic<T>(T start, T Function(T) next, int n) {
   var s = start;
-  for (var i = 0; i < n; i++) s = next(s); // hot: ::_generic
+  for (var i = 0; i < n; i++) s = next(s); // hot: ::_generic*
   return s;
 }
 
@@ -85,14 +85,14 @@ int Function(int) adder(int k) {
 
 Iterable<int> generator(int n) sync* {
   var s = 9;
-  for (var i = 0; i < n; i++) s = (s * 47 + (i ^ s >> 3)) & 0xffff; // hot: ::_generator
+  for (var i = 0; i < n; i++) s = (s * 47 + (i ^ s >> 3)) & 0xffff; // hot: ::_generator*
   yield s;
 }
 
 Future<int> asynchronous(int n) async {
   var s = 10;
   await null;
-  for (var i = 0; i < n; i++) s = (s * 49 + (i ^ s >> 3)) & 0xffff; // hot: ::_asynchronous
+  for (var i = 0; i < n; i++) s = (s * 49 + (i ^ s >> 3)) & 0xffff; // hot: ::_asynchronous*
   return s;
 }
 
@@ -113,13 +113,13 @@ class Point {
 
   static int still(int n) {
     var s = 14;
-    for (var i = 0; i < n; i++) s = (s * 57 + (i ^ s >> 3)) & 0xffff; // hot: Point_still
+    for (var i = 0; i < n; i++) s = (s * 57 + (i ^ s >> 3)) & 0xffff; // hot: Point_still*
     return s;
   }
 
   int method(int n) {
     var s = x;
-    for (var i = 0; i < n; i++) s = (s * 59 + (i ^ s >> 3)) & 0xffff; // hot: Point_method
+    for (var i = 0; i < n; i++) s = (s * 59 + (i ^ s >> 3)) & 0xffff; // hot: Point_method*
     return s;
   }
 
