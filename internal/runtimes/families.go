@@ -56,6 +56,7 @@ var families = []family{
 	{name: "jitlink", packages: named("llvm-%s"), versions: first("llvm-%s"), programs: truthC, lines: true, prepare: jitlink},
 	{name: "lli-live", packages: named("llvm-%s-runtime"), versions: first("llvm-%s-runtime"), programs: truthC, lines: true, inlines: true, live: true, prepare: lliLive},
 	{name: "clang-repl", packages: named("clang-tools-%s", "libclang-common-%s-dev"), versions: first("clang-tools-%s"), programs: truthC, lines: true, inlines: true, live: true, prepare: clangRepl},
+	{name: "jitlink-live", packages: named("llvm-%s"), versions: first("llvm-%s"), programs: truthC, lines: true, inlines: true, live: true, prepare: jitlinkLive},
 	{name: "numba", packages: named("python3-numba"), versions: first("python3-numba"), programs: []string{"truth_numba.py", "other_numba.py"}, lines: true, live: true, prepare: numba},
 	{name: "python-jit", packages: named("python%s"), versions: first("python%s"), live: true, prepare: pythonJIT},
 	{name: "dart", npm: "sass-embedded-linux-ia32", programs: []string{"truth.dart", "other.dart"}, prepare: dart},

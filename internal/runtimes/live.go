@@ -13,8 +13,8 @@ import (
 )
 
 // injectLive records a program and injects while it lives: the list of its code ends with it.
-// The program waits for a line before its work, prints how many functions it has after it, and
-// then waits for the end of its input.
+// The program says that it is ready and waits for a line. After its work it prints how many functions
+// it has, and waits for the end of its input.
 func (s *site) injectLive(ctx context.Context, perf string, k kind, c *command) (file, said string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
@@ -33,7 +33,12 @@ func (s *site) injectLive(ctx context.Context, perf string, k kind, c *command) 
 		return "", "", err
 	}
 	pid := strconv.Itoa(cmd.Process.Pid)
-	if err = s.recordWork(ctx, perf, k, pid, in, out); err == nil {
+	lines := bufio.NewScanner(out)
+	err = await(lines, "ready") // a thread that ends meanwhile makes perf record fail
+	if err == nil {
+		err = s.recordWork(ctx, perf, k, pid, in, lines)
+	}
+	if err == nil {
 		live := *c
 		live.inject = append([]string{"--live", pid}, c.inject...)
 		file, said, err = s.inject(ctx, &live)
@@ -49,7 +54,7 @@ func (s *site) injectLive(ctx context.Context, perf string, k kind, c *command) 
 }
 
 // recordWork records a process with perf record -p during its work.
-func (s *site) recordWork(ctx context.Context, perf string, k kind, pid string, in io.Writer, out io.Reader) error {
+func (s *site) recordWork(ctx context.Context, perf string, k kind, pid string, in io.Writer, lines *bufio.Scanner) error {
 	orders, control, err := os.Pipe()
 	if err != nil {
 		return err
@@ -81,13 +86,7 @@ func (s *site) recordWork(ctx context.Context, perf string, k kind, pid string, 
 		if _, err := io.WriteString(in, "\n"); err != nil {
 			return err
 		}
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
-			if strings.HasSuffix(lines.Text(), " functions") {
-				return nil
-			}
-		}
-		return fmt.Errorf("the program ends before its work: %w", lines.Err())
+		return await(lines, " functions")
 	}
 	err = work()
 	io.WriteString(control, "stop\n") // if perf has ended, Wait says why
@@ -95,4 +94,17 @@ func (s *site) recordWork(ctx context.Context, perf string, k kind, pid string, 
 		return fmt.Errorf("perf record: %w: %s", ended, said.String())
 	}
 	return err
+}
+
+// await reads lines up to one that ends in a text.
+func await(lines *bufio.Scanner, end string) error {
+	for lines.Scan() {
+		if strings.HasSuffix(lines.Text(), end) {
+			return nil
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return fmt.Errorf("the program ends without saying %q", end)
 }

@@ -62,7 +62,7 @@ func clangRepl(_ context.Context, s *site) (*command, error) {
 	return &command{args: words}, err
 }
 
-// jitlink runs the program with ORC's plugin for perf.
+// jitlink runs the program with ORC's plugin for perf. The first argument is the program's name.
 func jitlink(ctx context.Context, s *site) (*command, error) {
 	program, err := s.release.find("usr/lib/llvm-" + s.version + "/bin/llvm-jitlink")
 	if err != nil {
@@ -71,6 +71,16 @@ func jitlink(ctx context.Context, s *site) (*command, error) {
 	if err := s.clang(ctx, "-fPIC", "-o", "truth.o"); err != nil {
 		return nil, err
 	}
-	words, err := s.release.command(program, "-perf-support", "truth.o", "-args", s.milliseconds)
+	words, err := s.release.command(program, "-perf-support", "truth.o", "-args", "truth", s.milliseconds)
 	return &command{args: words, env: []string{"JITDUMPDIR=" + s.work}}, err
+}
+
+// jitlinkLive reads what ORC has registered for debuggers, as well: the dump lacks static functions.
+func jitlinkLive(ctx context.Context, s *site) (*command, error) {
+	c, err := jitlink(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	c.args = append(c.args, "wait")
+	return c, nil
 }

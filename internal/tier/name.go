@@ -73,7 +73,13 @@ func spiderMonkey(symbol string) (n Name, ok bool) {
 
 // CPython's names: "py::add:/tmp/prog.py" (Python/perf_trampoline.c). The interpreter runs what the
 // trampoline calls. All code of the JIT compiler is py::jit:executor, which says more than its last word.
+//
+// CinderX compiles functions: "__CINDER_JIT:__main__:Point.add" (cinderx/Jit/perf_jitdump.h).
 func python(symbol string) (n Name, ok bool) {
+	if n.Text, ok = strings.CutPrefix(symbol, "__CINDER_JIT:"); ok {
+		n.Tier = Optimized
+		return n, true
+	}
 	rest, ok := strings.CutPrefix(symbol, "py::")
 	if !ok {
 		return n, false

@@ -1,7 +1,7 @@
 # Functions of many shapes that Numba compiles. Each spends its time on one line, which a comment
 # marks: see internal/truth.
 # NUMBA_DEBUGINFO=1 python3 truth_numba.py [MILLISECONDS for each function [wait]]
-# With wait, it reads a line before it begins, and one after it.
+# With wait, it says that it is ready and reads a line; after its work, it reads another one.
 import sys
 import time
 
@@ -183,7 +183,7 @@ for f in functions:
     f(N)
 milliseconds = float(sys.argv[1]) if len(sys.argv) > 1 else 40
 wait = len(sys.argv) > 2
-if wait: sys.stdin.readline()
+if wait: print('ready', flush=True); sys.stdin.readline()
 for f in functions:
     end = time.monotonic() + milliseconds / 1000
     while time.monotonic() < end:
