@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/judge"
@@ -29,6 +30,9 @@ func TestTruth_Recordings(t *testing.T) {
 			file, said, err := s.inject(t.Context(), &command{inject: c.args})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if strings.Contains(said, "_ZN") {
+				t.Errorf("got %s; want names of C++ as perf shows them", said)
 			}
 			samples, err := judge.Script(t.Context(), perf, file, "-G")
 			if err != nil {
