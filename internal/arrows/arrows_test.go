@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 
 	// Meaning.
 	"internal/jitcode": {},
-	"internal/tier":    {},
+	"internal/tier":    {"github.com/ianlancetaylor/demangle"},
 	"internal/calls":   {},
 	"internal/disasm":  {"golang.org/x/arch/x86/x86asm", "internal/cfi", "internal/jitcode"},
 	"internal/source":  {"internal/jitcode"},
@@ -168,7 +168,7 @@ var allowed = map[string][]string{
 	"internal/show/showtest":          {"internal/format/monolog", "internal/format/monolog/monogen", "internal/format/xrayfdr", "internal/format/xrayfdr/xraygen", "internal/formats/display", "internal/show", "internal/testrec"},
 	"internal/verify/verifytest":      {"internal/format/j9meta", "internal/format/j9meta/j9gen", "internal/jitcode", "internal/jitobj", "internal/testrec", "internal/verify"},
 	"internal/golden":                 {},
-	"internal/truth":                  {"internal/judge"},
+	"internal/truth":                  {"github.com/ianlancetaylor/demangle", "internal/judge"},
 	"internal/runtimes":               {"internal/judge", "internal/truth"},
 	"internal/sessions":               {"internal/testrec"},
 	"internal/licenses":               {},

@@ -68,6 +68,9 @@ func (r *Reading) Forbidden(mode string) error {
 
 // unfit says that the dump's times fit no clock of the recording.
 func (r *Reading) unfit() string {
+	if r.claimed == source.ArchClock && r.conv.Mult == 0 {
+		return "its times are counts of the processor's clock, by its header, and the recording cannot convert them (TIME_CONV): perf record writes that without -k, and not on each virtual machine"
+	}
 	return fmt.Sprintf("its first time, %s s if it counts nanoseconds, fits no clock of its process, which mapped it at %s s", Seconds(FirstTime(r.dump)), Seconds(mappedAt(r.dump)))
 }
 

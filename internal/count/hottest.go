@@ -145,7 +145,7 @@ func (r *hotReader) read(f functionID) *keptFunction {
 func (r *hotReader) describe(g *hotGroup) report.HotFunction {
 	d := r.dumps[g.function.dump]
 	h := report.HotFunction{
-		Name: g.name.Text, Symbol: g.symbol, Tier: g.name.Tier.String(), PID: d.PID, Command: r.rec.CommOf(d.PID),
+		Name: tier.Demangled(g.name.Text), Symbol: g.symbol, Tier: g.name.Tier.String(), PID: d.PID, Command: r.rec.CommOf(d.PID),
 		Samples: g.Samples, Share: shareOf(g.Weight, r.total), File: g.begins.file, Line: g.begins.line,
 	}
 	var most recording.Weight

@@ -106,7 +106,7 @@ func TestClockKind_FalseFlag(t *testing.T) {
 	}
 	w = flaggedWorld(t, jitdump.ArchTimestamps, func(t uint64) uint64 { return 2 * t })
 	w.wants[0].sym = "beta+0x8" // the last one, as with perf inject
-	w.clock(noClock, "10000.010000000 s", "fits no clock", "samples are shown in the last of them")
+	w.clock(noClock, "counts of the processor's clock", "without -k", "samples are shown in the last of them")
 }
 
 // Times in a unit that is too long to tell two functions of one place apart.

@@ -54,6 +54,7 @@ func TestReasons_EveryRuntime(t *testing.T) {
 		{"python3.13", "/usr/bin/python3.13", "-X perf_jit"},
 		{"python3.15", "/usr/bin/python3.15", "-g -p PID -- sleep 10; jitinject --live PID  # its code is registered for debuggers"},
 		{"python3", "/usr/lib/python3/dist-packages/llvmlite/binding/libllvmlite.so", "jitinject --live PID  # Numba's code is registered"},
+		{"python3.14", "/usr/lib/python3/dist-packages/_cinderx.cpython-314-x86_64-linux-gnu.so", "-X cinderx-jit-all PROGRAM.py  # it writes /tmp/perf-PID.map"},
 		{"python3.12", "/usr/bin/python3.12", "--call-graph dwarf python3 -X perf PROGRAM.py  # which writes /tmp/perf-PID.map"},
 		{"mono", "/usr/bin/mono-sgen", "mono --profile=log:nodefaults,jit,output=app.mlpd"},
 		{"julia", "/usr/lib/libjulia-internal.so.1", "ENABLE_JITPROFILING=1"},

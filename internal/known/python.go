@@ -37,8 +37,14 @@ func python(r Runtime, comm string, files []string) *Runtime {
 	case minor > 0:
 		r.options, r.flags, r.note = "", nil, fmt.Sprintf("Python 3.%d can write no dump; Python 3.13 and newer have -X perf_jit", minor)
 	}
+	loads := func(library string) bool {
+		return slices.ContainsFunc(files, func(f string) bool { return strings.Contains(path.Base(f), library) })
+	}
 	switch {
-	case slices.ContainsFunc(files, func(f string) bool { return strings.Contains(path.Base(f), "llvmlite") }):
+	case loads("_cinderx"):
+		r.other = "it has loaded CinderX, which -X perf_jit does not describe"
+		r.live = "perf record -k mono --call-graph dwarf,65528 python3 -X cinderx-jit-all PROGRAM.py  # it writes /tmp/perf-PID.map; inject while that is there"
+	case loads("llvmlite"):
 		r.other = "it has loaded LLVM (llvmlite, as Numba does), which -X perf_jit does not describe"
 		r.live = llvmLive + "  # Numba's code is registered for debuggers: jitinject help gdbjit"
 	case minor >= jitRegisters:

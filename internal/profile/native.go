@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // This file asks addr2line of binutils about native code. perf asks it, too, but address by address,
@@ -122,7 +123,7 @@ func readAnswers(out io.Reader, lookups []lookup) error {
 		}
 		file, line := cutPlace(strings.TrimSuffix(place, "\n"))
 		if name != "??" || file != "" {
-			q.answer = append(q.answer, located{name: demangled(name), file: file, line: line})
+			q.answer = append(q.answer, located{name: tier.Demangled(name), file: file, line: line})
 		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/ianlancetaylor/demangle"
-
 	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 	"github.com/jitinject/jitinject/internal/format/elffile"
 )
@@ -124,19 +122,4 @@ func (o *object) unit(r *dwarfdata.Reader, e *dwarf.Entry, asked []*lookup) erro
 		return nil
 	}
 	return u.children(asked, nil)
-}
-
-// maxMangled is the length of the longest name that is demangled, in bytes, and maxDemangled the
-// logarithm of the longest result: they may be much longer.
-const (
-	maxMangled   = 8 << 10
-	maxDemangled = 16
-)
-
-// demangled returns the name as perf prints it: without parameters.
-func demangled(name string) string {
-	if len(name) > maxMangled {
-		return name
-	}
-	return demangle.Filter(name, demangle.NoParams, demangle.MaxLength(maxDemangled))
 }

@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"github.com/jitinject/jitinject/internal/format/dwarfdata"
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // A unit is a unit that is being read.
@@ -177,7 +178,7 @@ func (u *unit) origin(e *dwarf.Entry) (from origin, err error) {
 	}
 	name, _ := f.Val(dwarf.AttrName).(string)
 	if linkage, ok := f.Val(dwarf.AttrLinkageName).(string); ok && linkage != name {
-		name = demangled(linkage)
+		name = tier.Demangled(linkage)
 	}
 	from = origin{name, u.file(f, dwarf.AttrDeclFile), number(f, dwarf.AttrDeclLine)}
 	u.names[off] = from

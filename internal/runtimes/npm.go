@@ -82,8 +82,8 @@ func installNPM(ctx context.Context, roots, name, version string) (dir, installe
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", "", err
 	}
-	// Some packages fetch their program in an install script.
-	if _, err := output(ctx, dir, nil, "npm", "install", "--no-fund", "--no-audit", "--prefix", dir, name+"@"+wanted); err != nil {
+	// Some packages fetch their program in an install script, and some are for other machines.
+	if _, err := output(ctx, dir, nil, "npm", "install", "--force", "--no-fund", "--no-audit", "--prefix", dir, name+"@"+wanted); err != nil {
 		return "", "", err
 	}
 	if present = npmInstalled(dir, name); present == "" {

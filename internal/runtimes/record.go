@@ -27,12 +27,7 @@ var (
 func (s *site) record(ctx context.Context, perf string, k kind, c *command) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	args := append([]string{"record", "-q", "-o", "perf.data", "-k", "mono"}, k.args...)
-	cmd := exec.CommandContext(ctx, perf, append(append(args, "--"), c.args...)...)
-	cmd.Dir = s.work
-	cmd.Env = append(os.Environ(), "HOME="+s.work, "LC_ALL=C.UTF-8", "PERF_CONFIG=/dev/null", "DEBUGINFOD_URLS=")
-	cmd.Env = append(cmd.Env, c.env...)
-	cmd.WaitDelay = 10 * time.Second
+	cmd := s.recorded(ctx, append(append(append([]string{perf}, recordArgs(k)...), "--"), c.args...), c)
 	if c.stdin != "" {
 		in, err := os.Open(filepath.Join(s.work, c.stdin))
 		if err != nil {
@@ -51,6 +46,21 @@ func (s *site) record(ctx context.Context, perf string, k kind, c *command) erro
 	// Some write their dump from a thread that outlives the program for a moment.
 	time.Sleep(500 * time.Millisecond)
 	return nil
+}
+
+// recordArgs returns perf record's arguments for a kind of stacks.
+func recordArgs(k kind) []string {
+	return append([]string{"record", "-q", "-o", "perf.data", "-k", "mono"}, k.args...)
+}
+
+// recorded returns a command with the directory and the environment of a program.
+func (s *site) recorded(ctx context.Context, args []string, c *command) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = s.work
+	cmd.Env = append(os.Environ(), "HOME="+s.work, "LC_ALL=C.UTF-8", "PERF_CONFIG=/dev/null", "DEBUGINFOD_URLS=")
+	cmd.Env = append(cmd.Env, c.env...)
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
 }
 
 // inject runs jitinject on the recording and returns its messages, also if the result is

@@ -72,6 +72,10 @@ func (r *release) command(path string, args ...string) ([]string, error) {
 	if err != nil || len(libs) == 0 {
 		return nil, fmt.Errorf("%s has no libraries", r.dir)
 	}
+	// Alternatives of the linear algebra libraries are links with the release's own paths.
+	for _, dir := range libs {
+		libs = append(libs, filepath.Join(dir, "blas"), filepath.Join(dir, "lapack"))
+	}
 	return append([]string{loader, "--library-path", strings.Join(append(libs, r.path("usr/lib")), ":"), path}, args...), nil
 }
 

@@ -77,7 +77,7 @@ func (p *pair) cell(f *family) string {
 		theirs = fmt.Sprint(p.theirs)
 	}
 	text := fmt.Sprintf("%d / %s of %d", p.ours, theirs, p.jitted)
-	if f.log {
+	if f.log || f.live {
 		text = fmt.Sprintf("%d of %d", p.ours, p.jitted)
 	}
 	if n := len(p.losses); n > 0 {

@@ -14,7 +14,10 @@ var defaults = strings.Fields(`
 	java@17/bookworm java@21/trixie java@25/sid
 	erlang@25/bookworm erlang@27/trixie elixir@1.18/trixie
 	python@3.13/trixie python@3.14/sid
-	lli@14/bookworm lli@19/trixie jitlink@19/trixie
+	numba@0.65/sid python-jit@3.15/sid dart@1.89
+	lli@14/bookworm lli@19/trixie lli@23/sid lli-live@19/trixie lli-live@23/sid
+	jitlink@19/trixie jitlink@22/trixie jitlink@23/sid jitlink-live@19/trixie
+	clang-repl@19/trixie clang-repl@22/trixie clang-repl@23/sid
 	postgres@15/bookworm postgres@17/trixie
 	mono@6.8/bookworm mono@6.12/trixie
 	qemu@10.0/trixie

@@ -18,7 +18,7 @@ type Name struct {
 // Some runtimes do not write the tier: JVMTI does not tell an agent which of HotSpot's compilers made a
 // method, and BEAM and Mono have one compiler. Only their stubs have one.
 func Read(symbol string) Name {
-	for _, read := range []func(string) (Name, bool){v8, jsc, spiderMonkey, python, php, dotnet} {
+	for _, read := range []func(string) (Name, bool){v8, jsc, spiderMonkey, python, php, dotnet, dart} {
 		if n, ok := read(symbol); ok && n.Text != "" {
 			return n
 		}
@@ -73,7 +73,13 @@ func spiderMonkey(symbol string) (n Name, ok bool) {
 
 // CPython's names: "py::add:/tmp/prog.py" (Python/perf_trampoline.c). The interpreter runs what the
 // trampoline calls. All code of the JIT compiler is py::jit:executor, which says more than its last word.
+//
+// CinderX compiles functions: "__CINDER_JIT:__main__:Point.add" (cinderx/Jit/perf_jitdump.h).
 func python(symbol string) (n Name, ok bool) {
+	if n.Text, ok = strings.CutPrefix(symbol, "__CINDER_JIT:"); ok {
+		n.Tier = Optimized
+		return n, true
+	}
 	rest, ok := strings.CutPrefix(symbol, "py::")
 	if !ok {
 		return n, false
@@ -109,6 +115,13 @@ func php(symbol string) (n Name, ok bool) {
 		n.Text, n.File = "(main)", n.Text
 	}
 	return n, true
+}
+
+// Dart's names: "*Point_method", with a star for optimized code (runtime/vm/os_linux.cc).
+func dart(symbol string) (n Name, ok bool) {
+	n.Text, ok = strings.CutPrefix(symbol, "*")
+	n.Tier = Optimized
+	return n, ok
 }
 
 // .NET's names end in their tier: "int32 [App] App::Add(int32)[OptimizedTier1]"

@@ -46,6 +46,9 @@ func TestRead_NamesOfRuntimes(t *testing.T) {
 		"BaselineInterpreter: add (/tmp/prog.js:2:49)":                {"add", Interpreter, "/tmp/prog.js", 2}, // made
 		"py::count_primes.<locals>.<genexpr>:/home/me/app/app.py":     {"count_primes.<locals>.<genexpr>", Interpreter, "/home/me/app/app.py", 0},
 		"py::_find_and_load:<frozen importlib._bootstrap>":            {"_find_and_load", Interpreter, "<frozen importlib._bootstrap>", 0},
+		"__CINDER_JIT:__main__:Point.method":                          {"__main__:Point.method", Optimized, "", 0},
+		"__CINDER_INFRA_JIT:deopt_trampoline":                         {"__CINDER_INFRA_JIT:deopt_trampoline", Stub, "", 0},
+		"*::_declared":                                                {"::_declared", Optimized, "", 0},
 		"py::jit:executor":                                            {"py::jit:executor", Optimized, "", 0},
 		"TRACE-1$isPrime$5":                                           {"isPrime", Optimized, "", 5},
 		"TRACE-4$/tmp/rec/php/prog.php$3":                             {"(main)", Optimized, "/tmp/rec/php/prog.php", 3},

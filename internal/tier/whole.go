@@ -29,6 +29,9 @@ var forms = []form{
 	{"SafepointBlob", "", Stub},
 	{"UncommonTrapBlob", "", Stub},
 
+	// CinderX: cinderx/Jit/perf_jitdump.h.
+	{"__CINDER_INFRA_JIT:", "", Stub},
+
 	// PHP: zend_jit_disasm_add_symbol of ext/opcache/jit.
 	{"JIT$$", "", Stub},
 	{"jit$$", "", Stub},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ianlancetaylor/demangle"
 	"github.com/jitinject/jitinject/internal/judge"
 )
 
@@ -26,7 +27,10 @@ func addressesOf(object string, leaves []leaf, mappings []judge.Mapping) ([]uint
 	}
 	values := make(map[string][]uint64)
 	for i := range symbols {
-		values[symbols[i].Name] = append(values[symbols[i].Name], symbols[i].Value)
+		names := []string{demangled(symbols[i].Name), demangle.Filter(symbols[i].Name)} // perf 7 shows parameters
+		for _, name := range slices.Compact(names) {
+			values[name] = append(values[name], symbols[i].Value)
+		}
 	}
 	addresses := make([]uint64, len(leaves))
 	for i, l := range leaves {

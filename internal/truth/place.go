@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ianlancetaylor/demangle"
 )
 
 // A Place is the source line of an address, as a tool prints it.
@@ -74,7 +76,7 @@ func parsePlaces(text string) (all [][]Place) {
 			all, function = append(all, nil), ""
 		case len(all) == 0 || line == "":
 		case function == "":
-			function = line
+			function = demangled(line)
 		default:
 			p := parsePlace(line)
 			p.Function = function
@@ -96,6 +98,9 @@ func parsePlace(text string) (p Place) {
 	}
 	return p
 }
+
+// demangled returns a name as perf prints it: without the parameters of C++.
+func demangled(name string) string { return demangle.Filter(name, demangle.NoParams) }
 
 // stderrOf returns the messages of a program that failed.
 func stderrOf(err error) string {

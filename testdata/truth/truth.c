@@ -1,6 +1,7 @@
 // Functions of many shapes. Each spends its time on one line, which a comment marks: see
 // internal/truth. Lines around a marked one are cold.
-// clang -O2 -g -include other.c -emit-llvm -c truth.c; lli truth.bc [MILLISECONDS for each function]
+// clang -O2 -g -include other.c -emit-llvm -c truth.c; lli truth.bc [MILLISECONDS for each function [wait]]
+// With wait, it says that it is ready and reads a character; after its work, it reads another one.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -221,6 +222,7 @@ int main(int argc, char **argv) {
   };
   int count = sizeof functions / sizeof *functions;
   long milliseconds = argc > 1 ? atol(argv[1]) : 40;
+  if (argc > 2) puts("ready"), fflush(stdout), getchar();
   for (int i = 0; i < count; i++) {
     struct timespec begin, now;
     clock_gettime(CLOCK_MONOTONIC, &begin);
@@ -230,4 +232,6 @@ int main(int argc, char **argv) {
     } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < milliseconds);
   }
   printf("%d functions\n", count);
+  fflush(stdout);
+  if (argc > 2) getchar();
 }

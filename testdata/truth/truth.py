@@ -1,6 +1,7 @@
 # Functions of many shapes. Each spends its time on one line, which a comment marks: see
 # internal/truth. CPython's dump has names only, of the callers on the stack.
-# python3 -X perf_jit truth.py [MILLISECONDS for each function]
+# python3 -X perf_jit truth.py [MILLISECONDS for each function [wait]]
+# With wait, it says that it is ready and reads a line; after its work, it reads another one.
 import asyncio
 import functools
 import sys
@@ -192,8 +193,11 @@ functions = [
     floats, whiled, lambda n: keywords(1, 2, n=n, more=3), other.square, other.inlining,
 ]
 milliseconds = float(sys.argv[1]) if len(sys.argv) > 1 else 40
+wait = len(sys.argv) > 2
+if wait: print('ready', flush=True); sys.stdin.readline()
 for f in functions:
     end = time.monotonic() + milliseconds / 1000
     while time.monotonic() < end:
         f(N)
-print(len(functions), 'functions')
+print(len(functions), 'functions', flush=True)
+if wait: sys.stdin.readline()

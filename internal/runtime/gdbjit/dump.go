@@ -65,6 +65,7 @@ func newObjects(p *registered.Process, r *registered.Registered, path string, mo
 		symbols := r.Objects[i].Functions
 		for j := range symbols {
 			s := &symbols[j]
+			s.Name = withoutNumbaFlags(s.Name)
 			switch {
 			case s.Addr < source.MinCode || s.Size > source.MaxRange || s.Addr > source.MaxCodeAddr-s.Size || !p.IsExecutable(s.Addr, s.Size):
 				d.Lost.NotExecutable++
