@@ -124,7 +124,7 @@ func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind)
 // clear removes dumps of an earlier run, and files made from them.
 func (s *site) clear() error {
 	var all []string
-	for _, pattern := range []string{"jit-*.dump", "jitted-*.so", "ours", "app.mlpd"} {
+	for _, pattern := range []string{"jit-*.dump", "jitted-*.so", "ours", "app.mlpd", "app.core", "profile"} {
 		files, err := filepath.Glob(filepath.Join(s.work, pattern))
 		if err != nil {
 			return err
