@@ -19,17 +19,11 @@ var inGo = map[string]Runtime{
 // InGo returns the runtime that is a library in the process's program, or nil: the files of Go programs list
 // their modules.
 func InGo(p *recording.Process) *Runtime {
-	tried := make(map[string]bool)
-	for i := range p.FileMaps {
-		name := p.FileMaps[i].Name
-		if tried[name] || !path.IsAbs(name) || strings.Contains(path.Base(name), ".so") {
-			continue
-		}
-		if tried[name] = true; len(tried) > 4 {
-			break
-		}
-		if r := inProgram(name); r != nil {
-			return r
+	for _, name := range filesOf(p, 4) {
+		if path.IsAbs(name) && !strings.Contains(path.Base(name), ".so") {
+			if r := inProgram(name); r != nil {
+				return r
+			}
 		}
 	}
 	return nil

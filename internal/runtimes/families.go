@@ -58,8 +58,8 @@ var families = []family{
 	{name: "jsc", packages: named("libjavascriptcoregtk-bin"), versions: first("libjavascriptcoregtk-bin"), programs: []string{"truth.mjs", "other.mjs"}, lines: true, rolling: true, prepare: jsc},
 	{name: "workerd", npm: "workerd", programs: []string{"truth.mjs", "other.mjs"}, lines: true, prepare: workerd},
 	{name: "chromium", packages: named("chromium"), versions: first("chromium"), programs: []string{"truth.mjs", "other.mjs"}, lines: true, rolling: true, prepare: chromium},
-	{name: "wazero", module: wazeroModule, programs: []string{"truth.c", "other.c", "other.h"}, log: true, prepare: wazero},
-	{name: "wasmtime-go", module: wasmtimeModule, programs: []string{"truth.c", "other.c", "other.h"}, prepare: wasmtime},
+	{name: "wazero", module: wazeroModule, programs: []string{"truth.c", "other.c", "other.h"}, log: true, prepare: wasm},
+	{name: "wasmtime-go", module: wasmtimeModule, programs: []string{"truth.c", "other.c", "other.h"}, prepare: wasm},
 	{name: "wasmtime-go-core", module: wasmtimeModule, programs: []string{"truth.c", "other.c", "other.h"}, lines: true, log: true, prepare: wasmtimeCore},
 	{name: "qemu", packages: named("qemu-user"), versions: first("qemu-user"), prepare: qemu},
 }

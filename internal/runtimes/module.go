@@ -42,11 +42,7 @@ func (m *module) install(ctx context.Context, top, roots, version string) (progr
 		return "", "", err
 	}
 	env := []string{"GOFLAGS=-mod=mod", "GOWORK=off"}
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
-		if _, err := output(ctx, dir, env, "go", "mod", "init", "truth"); err != nil {
-			return "", "", err
-		}
-	}
+	output(ctx, dir, env, "go", "mod", "init", "truth") // fails from the second time on
 	_, getError := output(ctx, dir, env, "go", "get", path+"@"+query)
 	out, err := output(ctx, dir, env, "go", "list", "-m", "-f", "{{.Version}}", path)
 	if err != nil {

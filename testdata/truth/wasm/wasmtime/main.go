@@ -30,23 +30,16 @@ func main() {
 	wasi := wasmtime.NewWasiConfig()
 	wasi.SetArgv(os.Args[1:])
 	wasi.InheritStdout()
-	wasi.InheritStderr()
 	store := wasmtime.NewStore(engine)
 	store.SetWasi(wasi)
 	instance, err := linker.Instantiate(store, module)
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = instance.GetFunc(store, "_start").Call(store)
+	if _, err = instance.GetFunc(store, "_start").Call(store); err != nil {
+		log.Fatal(err)
+	}
 	if os.Getenv("TRUTH_CORE") != "" {
 		syscall.Kill(os.Getpid(), syscall.SIGABRT)
-	}
-	if exit, ok := err.(*wasmtime.Error); ok {
-		if code, ok := exit.ExitStatus(); ok {
-			os.Exit(int(code))
-		}
-	}
-	if err != nil {
-		log.Fatal(err)
 	}
 }
