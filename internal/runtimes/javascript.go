@@ -65,7 +65,7 @@ func jsc(_ context.Context, s *site) (*command, error) {
 	if err != nil {
 		return nil, err
 	}
-	node := "var process = { argv: ['', '', '" + s.milliseconds + "'] }, console = { log: print };"
+	node := "let time = 0; performance.now = () => time += 0.1; var process = { argv: ['', '', '" + s.milliseconds + "'] }, console = { log: print };"
 	words, err := s.release.command(program, "-e", node, "truth.mjs")
 	return &command{args: words, env: []string{"JSC_useSourceCodeDump=1", "JSC_useJITDump=1", "JSC_jitDumpDirectory=" + s.work}}, err
 }

@@ -92,6 +92,10 @@ func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind)
 			m.warnings = append(m.warnings, "jitinject says: "+strings.TrimSpace(problem))
 		}
 	}
+	if more := len(m.warnings) - 1; more > 1 {
+		m.warnings[0] += fmt.Sprintf(", and %d more", more)
+		m.warnings = m.warnings[:1]
+	}
 	var own []judge.Sample // samples by which names and lines are judged
 	for i, p := range perfs {
 		ours, err := s.script(ctx, p, file)
