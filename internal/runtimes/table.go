@@ -10,7 +10,7 @@ import (
 // none of them.
 var defaults = strings.Fields(`
 	node@20 node@22 node@24 node@25 node@26 deno bun bun-lines
-	jsc/sid workerd chromium/bookworm wazero wasmtime-go wasmtime-go-core
+	jsc/sid workerd chromium wazero wasmtime-go wasmtime-go-core
 	php@8.2/bookworm php@8.4/trixie php@8.4/sid
 	java@17/bookworm java@21/trixie java@25/sid
 	erlang@25/bookworm erlang@27/trixie elixir@1.18/trixie
