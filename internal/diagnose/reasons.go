@@ -141,6 +141,9 @@ func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s
 		return r, err
 	}
 	how := known.Of(s.Process)
+	if how == nil {
+		how = known.InGo(s.Process)
+	}
 	switch {
 	case path != "":
 		r.Kind = report.ReasonNoMarker

@@ -114,7 +114,7 @@ func TestRequest_OptionsEndAtProgram(t *testing.T) {
 		{"qemu", "qemu-x86_64 -jitdump prog", "-jitdump", "", ""},
 		{"qemu", "qemu-x86_64 -L /usr/x prog -jitdump", "-jitdump", "prog", "qemu-x86_64 -L /usr/x -jitdump prog"},
 		{"qemu", "qemu-system-x86_64 disk.img -jitdump", "-jitdump", "", ""},
-		{"jsc", "jsc app.js", "", "", "env JSC_useJITDump=1 JSC_jitDumpDirectory=$PWD jsc app.js"},
+		{"jsc", "jsc app.js", "", "", "env JSC_useSourceCodeDump=1 JSC_useJITDump=1 JSC_jitDumpDirectory=$PWD jsc app.js"},
 		{"raku", "env MVM_JIT_PERF_DUMP=/tmp raku app.raku", "MVM_JIT_PERF_DUMP=/tmp", "", ""},
 		{"dart", "dart app.dart --generate-perf-jitdump", "--generate-perf-jitdump", "app.dart", "dart --generate-perf-jitdump app.dart"},
 		{"hermes", "hermes app.js -Xjit=force -Xperf-prof", "-Xperf-prof", "", ""},

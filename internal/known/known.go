@@ -130,12 +130,7 @@ func plain(name string) string {
 
 // Of returns the runtime of a process, or nil.
 func Of(p *recording.Process) *Runtime {
-	var files []string
-	for i := range p.FileMaps {
-		if name := p.FileMaps[i].Name; name != "" && !slices.Contains(files, name) && len(files) < 1000 {
-			files = append(files, name)
-		}
-	}
+	files := filesOf(p, 1000)
 	for i := range all {
 		r := &all[i]
 		is := func(name string) bool { return slices.Contains(r.names, name) || slices.Contains(r.names, plain(name)) }
@@ -149,6 +144,16 @@ func Of(p *recording.Process) *Runtime {
 		}
 	}
 	return nil
+}
+
+// filesOf returns the first files that a process maps, at most most.
+func filesOf(p *recording.Process, most int) (files []string) {
+	for i := range p.FileMaps {
+		if name := p.FileMaps[i].Name; name != "" && !slices.Contains(files, name) && len(files) < most {
+			files = append(files, name)
+		}
+	}
+	return files
 }
 
 // nonEmpty returns the texts that are not "".

@@ -1,4 +1,4 @@
-// Command runtimes tries jitinject on the runtimes that npm and Debian offer:
+// Command runtimes tries jitinject on the runtimes that npm, Debian and Go's proxy offer:
 //
 //	go run ./internal/runtimes [-list] [-keep] [-write PAGE] [RUNTIME...]
 //
@@ -9,7 +9,8 @@
 // For each runtime, it:
 //
 //  1. installs it: with npm, or with apt in a folder of that Debian release
-//     (script/debian-root), or on this machine if it runs that release;
+//     (script/debian-root), or on this machine if it runs that release; for a Go module, it
+//     builds a program of testdata/truth/wasm with it;
 //  2. records a program of testdata/truth, once with -g and once with --call-graph
 //     dwarf,32768, with the perf of this machine;
 //  3. injects with jitinject, and with perf inject of each perf: this machine's, and those

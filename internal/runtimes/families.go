@@ -6,14 +6,16 @@ import "context"
 type family struct {
 	name     string
 	npm      string                        // the package of npm, or ""
+	module   *module                       // of Go's proxy, or nil
 	packages func(version string) []string // of Debian, for a version
 	versions func(version string) string   // the package that has the runtime's version
 	programs []string                      // of testdata/truth
 	lines    bool                          // its dump has lines
 	inlines  bool                          // its dump has inlined calls
 	callers  bool                          // its code calls others; samples are never in its own code
-	log      bool                          // it writes a log that perf inject does not read
 	live     bool                          // it registers its code for debuggers; --live reads that
+	log      bool                          // it writes something else than a dump, which perf inject does not read
+	rolling  bool                          // each release of Debian has one version, which need not be named
 	prepare  func(context.Context, *site) (*command, error)
 }
 
@@ -26,6 +28,7 @@ type site struct {
 	installed    string   // installed version
 	release      *release // of Debian
 	npm          string   // directory of npm's programs
+	program      string   // made with a module
 	dwarf        bool     // record with copies of stacks
 	milliseconds string   // time of each function
 }
@@ -62,5 +65,11 @@ var families = []family{
 	{name: "dart", npm: "sass-embedded-linux-ia32", programs: []string{"truth.dart", "other.dart"}, prepare: dart},
 	{name: "postgres", packages: named("postgresql-%s"), versions: first("postgresql-%s"), programs: []string{"truth.sql"}, prepare: postgres},
 	{name: "mono", packages: named("mono-runtime", "libmono-profiler"), versions: first("mono-runtime"), programs: []string{"Truth.cs", "Other.cs"}, log: true, prepare: mono},
+	{name: "jsc", packages: named("libjavascriptcoregtk-bin"), versions: first("libjavascriptcoregtk-bin"), programs: []string{"truth.mjs", "other.mjs"}, lines: true, rolling: true, prepare: jsc},
+	{name: "workerd", npm: "workerd", programs: []string{"truth.mjs", "other.mjs"}, lines: true, prepare: workerd},
+	{name: "chromium", packages: named("chromium"), versions: first("chromium"), programs: []string{"truth.mjs", "other.mjs"}, lines: true, rolling: true, prepare: chromium},
+	{name: "wazero", module: wazeroModule, programs: []string{"truth.c", "other.c", "other.h"}, log: true, prepare: wasm},
+	{name: "wasmtime-go", module: wasmtimeModule, programs: []string{"truth.c", "other.c", "other.h"}, prepare: wasm},
+	{name: "wasmtime-go-core", module: wasmtimeModule, programs: []string{"truth.c", "other.c", "other.h"}, lines: true, log: true, prepare: wasmtimeCore},
 	{name: "qemu", packages: named("qemu-user"), versions: first("qemu-user"), prepare: qemu},
 }

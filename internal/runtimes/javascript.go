@@ -57,3 +57,21 @@ func bunLines(ctx context.Context, s *site) (*command, error) {
 	c.env = append([]string{"BUN_JSC_useSourceCodeDump=1"}, c.env...) // after useJITDump it is too late
 	return c, err
 }
+
+// jsc runs the program in JavaScriptCore's shell of WebKitGTK, with lines. useSourceCodeDump must
+// come before useJITDump.
+func jsc(_ context.Context, s *site) (*command, error) {
+	program, err := s.release.find("usr/bin/jsc")
+	if err != nil {
+		return nil, err
+	}
+	node := "let time = 0; performance.now = () => time += 0.1; var process = { argv: ['', '', '" + s.milliseconds + "'] }, console = { log: print };"
+	words, err := s.release.command(program, "-e", node, "truth.mjs")
+	return &command{args: words, env: []string{"JSC_useSourceCodeDump=1", "JSC_useJITDump=1", "JSC_jitDumpDirectory=" + s.work}}, err
+}
+
+// workerd runs the program as a test of a worker.
+func workerd(_ context.Context, s *site) (*command, error) {
+	program, err := s.npmProgram("workerd")
+	return &command{args: []string{program, "test", "config.capnp"}, env: []string{"MILLISECONDS=" + s.milliseconds}}, err
+}

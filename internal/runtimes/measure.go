@@ -89,6 +89,10 @@ func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind)
 			m.warnings = append(m.warnings, "jitinject says: "+strings.TrimSpace(problem))
 		}
 	}
+	if more := len(m.warnings) - 1; more > 1 {
+		m.warnings[0] += fmt.Sprintf(", and %d more", more)
+		m.warnings = m.warnings[:1]
+	}
 	var own []judge.Sample                   // samples by which names and lines are judged
 	shown := make(map[string][]judge.Sample) // by perf
 	for i, p := range perfs {
@@ -134,7 +138,7 @@ func (s *site) injected(ctx context.Context, f *family, perf string, k kind, c *
 // clear removes dumps of an earlier run, and files made from them.
 func (s *site) clear() error {
 	var all []string
-	for _, pattern := range []string{"jit-*.dump", "jitted-*.so", "ours", "app.mlpd"} {
+	for _, pattern := range []string{"jit-*.dump", "jitted-*.so", "ours", "app.mlpd", "app.core", "profile"} {
 		files, err := filepath.Glob(filepath.Join(s.work, pattern))
 		if err != nil {
 			return err

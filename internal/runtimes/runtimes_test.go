@@ -19,7 +19,10 @@ func TestParse_IDs(t *testing.T) {
 		{"deno", "deno", "", "", ""},
 		{"php@8.4/sid", "php", "8.4", "sid", ""},
 		{"java@21", "java", "21", thisSuite(), ""},
+		{"jsc/sid", "jsc", "", "sid", ""},
+		{"wasmtime-go@39", "wasmtime-go", "39", "", ""},
 		{"node@26/sid", "", "", "", "comes from npm"},
+		{"wazero/sid", "", "", "", "comes from Go's proxy"},
 		{"java", "", "", "", "which version?"},
 		{"jaba@21", "", "", "", `no family is called "jaba"; there are node, deno,`},
 	} {
@@ -45,7 +48,7 @@ func TestParse_IDs(t *testing.T) {
 // Every family's programs are there, and have marks.
 func TestFamilies_Complete(t *testing.T) {
 	for _, f := range families {
-		if f.prepare == nil || (f.npm == "") == (f.packages == nil) || (f.npm == "") == (f.versions == nil) {
+		if f.prepare == nil || (f.npm == "" && f.module == nil) == (f.packages == nil) || (f.packages == nil) != (f.versions == nil) {
 			t.Errorf("%s: no way to install or to run it", f.name)
 		}
 		for _, p := range f.programs {

@@ -10,6 +10,7 @@ import (
 // none of them.
 var defaults = strings.Fields(`
 	node@20 node@22 node@24 node@25 node@26 deno bun bun-lines
+	jsc/sid workerd chromium wazero wasmtime-go wasmtime-go-core
 	php@8.2/bookworm php@8.4/trixie php@8.4/sid
 	java@17/bookworm java@21/trixie java@25/sid
 	erlang@25/bookworm erlang@27/trixie elixir@1.18/trixie
@@ -28,7 +29,7 @@ type runtime struct {
 	id      string // as typed
 	family  *family
 	version string // or ""
-	suite   string // of Debian, or "" for npm
+	suite   string // of Debian, or "" for npm and Go's proxy
 }
 
 // parse reads FAMILY@VERSION/SUITE. Without a suite, it uses this machine's release.
@@ -40,13 +41,14 @@ func parse(id string) (*runtime, error) {
 		if f.name != name {
 			continue
 		}
-		if f.npm != "" && suite != "" {
+		switch {
+		case f.npm != "" && suite != "":
 			return nil, fmt.Errorf("%s: %s comes from npm, which has no release %s", id, name, suite)
-		}
-		if f.npm == "" && version == "" {
+		case f.module != nil && suite != "":
+			return nil, fmt.Errorf("%s: %s comes from Go's proxy, which has no release %s", id, name, suite)
+		case f.packages != nil && version == "" && !f.rolling:
 			return nil, fmt.Errorf("%s: which version? %s@VERSION/SUITE", id, name)
-		}
-		if f.npm == "" && suite == "" {
+		case f.packages != nil && suite == "":
 			suite = thisSuite()
 		}
 		return &runtime{id: id, family: f, version: version, suite: suite}, nil

@@ -95,6 +95,10 @@ func (e *environment) install(ctx context.Context, r *runtime, s *site) (err err
 		s.npm, s.installed, err = installNPM(ctx, e.roots, r.family.npm, r.version)
 		return err
 	}
+	if r.family.module != nil {
+		s.program, s.installed, err = r.family.module.install(ctx, e.top, e.roots, r.version)
+		return err
+	}
 	if s.release, err = install(ctx, e.top, e.roots, r.suite, r.family.packages(r.version)); err != nil {
 		return err
 	}

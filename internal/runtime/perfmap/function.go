@@ -77,10 +77,13 @@ func (r *functionReader) name(i int) ([]byte, error) {
 		return nil, fmt.Errorf("offset %#x: %w", l.offset, err)
 	}
 	now, err := perfmap.Parse(bytes.TrimSuffix(r.line, []byte("\n")), l.offset)
-	if err != nil || now.Start != l.start || now.Size != l.size || hash(now.Name) != l.name {
+	if err != nil || hashOf(&now) != l.fields {
 		return nil, fmt.Errorf("offset %#x: %w", l.offset, errChanged)
 	}
 	name, _, _ := bytes.Cut(now.Name, []byte{0})
+	if whole := function(name); whole != nil {
+		name = whole
+	}
 	return name, nil
 }
 

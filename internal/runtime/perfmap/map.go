@@ -28,6 +28,7 @@ type Map struct {
 	src     io.ReaderAt
 	scanned bool
 	lines   []line
+	wazero  wazero
 	parts   []part // by function
 	target  jitcode.Target
 	machine source.Machine
@@ -40,8 +41,8 @@ type line struct {
 	offset int64 // in the file, in bytes
 	start  uint64
 	size   uint64
-	name   uint64 // hash of the name
-	length int32  // of the line in the file, in bytes, with its newline
+	fields uint64 // hash of the line's
+	length int32  // of the line in the file, in bytes, with its newline; of the first, if several are one function
 }
 
 // A part is a function of the dump: the addresses of a line up to those that a later one has.
@@ -109,14 +110,28 @@ func (m *Map) add(l *perfmap.Line, length int32, err error) bool {
 		return false
 	case !isPossible(l.Start, l.Size):
 		m.Problem(l.Offset, "perf map: line at offset %#x: no code is at %#x with %#x bytes; the line is left out", l.Offset, l.Start, l.Size)
+	case m.continues(l):
+		m.lines[len(m.lines)-1].size += l.Size
 	case len(m.lines) == maxLines:
 		m.Problem(l.Offset, "it has more than %d functions; those from offset %#x on are left out", maxLines, l.Offset)
 		return false
 	default:
-		m.lines = append(m.lines, line{offset: l.Offset, start: l.Start, size: l.Size, name: hash(l.Name), length: length})
+		m.lines = append(m.lines, line{offset: l.Offset, start: m.wazero.start(l), size: l.Size, fields: hashOf(l), length: length})
 	}
 	return true
 }
+
+// continues reports whether a line is a further part of the last one's function.
+func (m *Map) continues(l *perfmap.Line) bool {
+	if len(m.lines) == 0 {
+		return m.wazero.joins(l, 0)
+	}
+	last := &m.lines[len(m.lines)-1]
+	return m.wazero.joins(l, last.start+last.size) && last.size+l.Size <= source.MaxRange
+}
+
+// hashOf returns a hash of a line's fields.
+func hashOf(l *perfmap.Line) uint64 { return hash(l.Name) ^ l.Start*3 ^ l.Size*5 }
 
 // hash returns the FNV-1a hash of a name.
 func hash(name []byte) uint64 {
