@@ -37,9 +37,6 @@ type Format struct {
 
 	// Attach lets files of the format describe functions in dumps of other formats.
 	Attach locate.Attach
-
-	// Companion says that files of the format describe functions of dumps of another format.
-	Companion bool
 }
 
 // All are all formats. If several accept a file, the first counts.
@@ -66,7 +63,8 @@ var All = []Format{
 		Dump: locate.Format{Find: gdbjit.Find}, Attach: gdbjit.Attach,
 	},
 	{
-		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true, Attach: v8.Attach,
+		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Attach: v8.Attach,
+		Dump: locate.Format{Open: v8.Open, Other: v8.ErrNotLog, Find: v8.Find, Complete: v8.Complete},
 	},
 	{ // the last: it looks for maps of processes that have nothing else
 		Kind: perfmap.Kind, Name: "a perf map", Identify: perfmap.Identify,
@@ -104,5 +102,5 @@ func Calls() (openers []calltrace.Opener) {
 // IsNamed reports whether side files of a kind are named by the user, since no mapping names them.
 func IsNamed(kind string) bool {
 	f := Of(kind)
-	return f != nil && (f.Dump.Find != nil || f.Calls != nil || f.Companion)
+	return f != nil && (f.Dump.Find != nil || f.Calls != nil)
 }

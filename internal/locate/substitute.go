@@ -32,6 +32,18 @@ func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Re
 		}
 	}
 	known := len(f.Rec.Markers)
+	for _, format := range f.Formats {
+		if format.Complete == nil {
+			continue
+		}
+		before := len(f.Rec.Markers)
+		if err := format.Complete(ctx, f, want); err != nil {
+			return nil, err
+		}
+		for _, m := range f.Rec.Markers[before:] { // the next format completes it
+			f.described[m.PID] = append(f.described[m.PID], f.given[m.Path].Source)
+		}
+	}
 	for _, pid := range want {
 		maps, unreadable := f.Left.Maps, f.Unreadable
 		for _, format := range f.Formats {

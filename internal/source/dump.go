@@ -80,6 +80,12 @@ type PartlyTimed interface {
 	StartAt(earliest uint64, time func(addr uint64) uint64)
 }
 
+// An Offset is a PartlyTimed whose times are the recording's, by an offset that it has found.
+type Offset interface {
+	// Offset returns what was added to the times of the file, in nanoseconds, and how much more that may be.
+	Offset() (least, width int64)
+}
+
 // Surroundings are inputs for deriving frames that the dump does not have.
 type Surroundings struct {
 	Interpreter *jitcode.FrameRow // frame that traces run in; nil without traces, or if unknown

@@ -36,6 +36,9 @@ func timesText(d *report.DumpSummary) string {
 	if d.Functions == 0 || d.Kind == formats.PerfMap {
 		return ""
 	}
+	if d.Kind == formats.V8Log && d.Clock.Kind == report.ClockStart {
+		return "its times count from the start of V8; each is used as the earliest at which the memory of its code was there"
+	}
 	return clockText(d.Clock)
 }
 

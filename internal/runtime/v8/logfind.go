@@ -1,0 +1,367 @@
+package v8
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/format/v8log"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/runtime/jitdump"
+	"github.com/jitinject/jitinject/internal/runtime/v8/stays"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Finding logs as dumps of their own. What a log says of a dump's functions is found by Attach.
+
+// maxOthers bounds the logs without the number of a process in their names that are read, and maxLogs those of one
+// process: each thread with JavaScript has one.
+const (
+	maxOthers = 100
+	maxLogs   = 256
+)
+
+// A search finds the logs of processes.
+type logSearch struct {
+	*locate.Finder
+	ctx    context.Context
+	wanted map[uint32]bool // processes that lack code
+	spaces *spaces         // nil until it is needed
+	lives  map[uint32]*stays.Life
+	found  map[uint32][]foundLog
+	memory int // of the indexes of logs that are used or may be
+	others int // number of logs without a process that were read
+	named  map[string]error
+	// wantsAny says that any process is wanted.
+	wantsAny bool
+}
+
+// A foundLog is a log that may be of a process.
+type foundLog struct {
+	*locate.SideFile
+	log     *Log
+	says    string // where it was found
+	known   string // what it was known by, if not by its name
+	written int64  // see stays.Life.Bound
+}
+
+// Find makes markers for logs of processes that have code and no dump. The error is ctx's.
+func Find(ctx context.Context, f *locate.Finder, _ *report.Findings) error {
+	s := newSearch(ctx, f)
+	for _, pid := range f.Rec.PIDs() {
+		_, all := f.Described(pid)
+		s.want(pid, all || !f.Rec.HasDump(pid))
+	}
+	return s.run()
+}
+
+// Complete makes markers for logs of processes with dumps that are gone, or leave code out. The error is ctx's.
+func Complete(ctx context.Context, f *locate.Finder, pids []uint32) error {
+	s := newSearch(ctx, f)
+	for _, pid := range pids {
+		s.want(pid, hasMemory(f.Rec, pid) && s.lacks(pid))
+	}
+	if err := s.run(); err != nil {
+		return err
+	}
+	for _, pid := range f.Rec.PIDs() {
+		dumps, _ := f.Described(pid)
+		for _, d := range dumps {
+			if j, ok := d.(*jitdump.Dump); ok && j.IsV8() {
+				return nil // Attach looks for the dump of each log that is named
+			}
+		}
+	}
+	for path, err := range s.named {
+		if err != nil {
+			f.Unreadable.Problem(report.ProblemOf(path, err, ""))
+		}
+	}
+	return nil
+}
+
+func newSearch(ctx context.Context, f *locate.Finder) *logSearch {
+	s := &logSearch{Finder: f, ctx: ctx, wanted: make(map[uint32]bool), lives: make(map[uint32]*stays.Life), found: make(map[uint32][]foundLog), named: make(map[string]error)}
+	for _, file := range f.Files {
+		if l, ok := file.Source.(*Log); ok && file.Taken && l.index != nil {
+			s.memory += l.index.memory
+		}
+	}
+	return s
+}
+
+func (s *logSearch) want(pid uint32, lacks bool) {
+	s.wanted[pid] = lacks && hasMemory(s.Rec, pid)
+	s.wantsAny = s.wantsAny || s.wanted[pid]
+}
+
+// hasMemory reports whether a process has memory for code.
+func hasMemory(rec *recording.Recording, pid uint32) bool {
+	p := rec.Processes[pid]
+	return pid != 0 && p != nil && len(p.Memory) > 0
+}
+
+// lacks reports whether the dumps of a process may leave out functions that matter: there are none, one was cut, or
+// samples are in memory for code that none of them describes.
+func (s *logSearch) lacks(pid uint32) bool {
+	dumps, _ := s.Described(pid)
+	isCut := slices.ContainsFunc(dumps, func(d source.Dump) bool { return d.Scanned().Cut >= 0 })
+	if len(dumps) == 0 || isCut || s.Rec.Histogram == nil || s.Rec.Histogram.Over {
+		return true
+	}
+	loads := stays.NewLoads()
+	for _, d := range dumps {
+		for _, e := range d.Scanned().Events {
+			if e.Size > 0 {
+				loads.AddAlways(e.Addr, e.Size)
+			}
+		}
+	}
+	return s.life(pid).Misses(loads)
+}
+
+func (s *logSearch) life(pid uint32) *stays.Life {
+	if s.lives[pid] == nil {
+		s.lives[pid] = stays.LifeOf(s.Rec, pid)
+	}
+	return s.lives[pid]
+}
+
+// run looks for the logs that the user names, those beside the recording and beside dumps, and those in the
+// directories of DumpDirs. Each file is read once. The error is ctx's.
+func (s *logSearch) run() error {
+	for _, n := range s.Opts.Named(Kind) {
+		s.named[n.Path] = errNoProcess
+		if err := s.try(n.Path, "named with "+report.MentionedFile(Kind, "", ""), n.PID, true); err != nil {
+			return err
+		}
+	}
+	dirs := append([]string{s.Rec.In.Dir}, s.Dirs()...)
+	own := len(dirs)
+	for _, m := range s.Rec.Markers {
+		if s.wanted[m.PID] && m.Pos >= 0 {
+			dirs = append(dirs, filepath.Dir(m.Path))
+		}
+	}
+	tried := make(map[string]bool)
+	for i, dir := range dirs {
+		if dir = filepath.Clean(dir); tried[dir] {
+			continue
+		}
+		tried[dir] = true
+		says := "found in " + dir
+		if i == 0 {
+			says = "found beside the recording"
+		}
+		for _, path := range largestFirst(s.Glob(dir, "*.log")) {
+			pid, ok := v8log.ProcessOf(filepath.Base(path))
+			isLog := ok || strings.Contains(filepath.Base(path), "v8")
+			if ok = ok && hasMemory(s.Rec, pid); !ok {
+				pid = 0
+			}
+			if !isLog || ok && !s.wanted[pid] || !ok && i >= own || len(s.found[pid]) == maxLogs {
+				continue
+			}
+			if err := s.try(path, says, pid, false); err != nil {
+				return err
+			}
+		}
+	}
+	for _, pid := range s.Rec.PIDs() {
+		if len(s.found[pid]) > 0 {
+			s.give(pid, s.found[pid])
+		}
+	}
+	return nil
+}
+
+// errNoProcess is the refusal of a log without a process that lacks code where it has some.
+var errNoProcess = errors.New("no process of the recording had executable memory where its code is, and lacks a description of that")
+
+// try adds a log to those of its process, if it can be the process's own. pid is 0 if only its code tells. The error
+// is ctx's.
+func (s *logSearch) try(path, says string, pid uint32, named bool) error {
+	if pid == 0 && named {
+		if of, ok := v8log.ProcessOf(filepath.Base(path)); ok && hasMemory(s.Rec, of) {
+			pid = of
+		}
+	}
+	if pid != 0 && !s.wanted[pid] || !s.wantsAny {
+		return nil
+	}
+	file, err := safefile.Open(path)
+	if err != nil {
+		if !safefile.IsAbsent(err) && !locate.IsOthers(path) {
+			s.Unread(path, err)
+		}
+		return nil
+	}
+	side, err := s.SideFile(file, path)
+	if err != nil {
+		return nil
+	}
+	l, ok := side.Source.(*Log)
+	if ok && side.Taken && named {
+		s.named[path] = nil
+	}
+	if !ok || side.Taken || s.has(side) {
+		return nil
+	}
+	one := foundLog{SideFile: side, log: l, says: says}
+	err = s.check(&one, pid, named)
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	if err != nil {
+		s.refuse(&one, err)
+		s.Forget(side)
+	}
+	return nil
+}
+
+// has reports whether a log has been found already.
+func (s *logSearch) has(side *locate.SideFile) bool {
+	for _, list := range s.found {
+		if slices.ContainsFunc(list, func(o foundLog) bool { return o.SideFile == side }) {
+			return true
+		}
+	}
+	return false
+}
+
+// check scans a log, and adds it to those of its process. It fails if it is of none.
+func (s *logSearch) check(one *foundLog, pid uint32, named bool) error {
+	if !named && !safefile.OwnedByUserOrRoot(one.Info) && os.Geteuid() != 0 {
+		return errors.New("it belongs to another user")
+	}
+	if pid == 0 {
+		if s.others++; s.others > maxOthers {
+			return errors.New("too many logs have no process in their names")
+		}
+	} else if err := s.checkTimes(one, pid); err != nil {
+		return err
+	}
+	one.log.limit = maxIndex - s.memory
+	if err := s.Scan(s.ctx, one.SideFile); err != nil {
+		return err
+	}
+	if one.log.shared {
+		return errors.New("several isolates wrote it at once, so its times are mixed up; record without --no-logfile-per-isolate")
+	}
+	if pid == 0 {
+		var err error
+		if pid, err = s.ownerOf(one, named); err != nil {
+			return err
+		}
+		one.known = "found by where its functions lie"
+	} else if err := s.life(pid).Fits(&one.log.code); err != nil {
+		return err
+	}
+	if !s.wanted[pid] {
+		return fmt.Errorf("process %d lacks nothing", pid)
+	}
+	if slices.ContainsFunc(s.found[pid], func(o foundLog) bool { return o.log.isCopy(one.log) }) {
+		s.Unreadable.Note(fmt.Sprintf("%s: another log has the same code; this one is left out", quote.Printable(one.Path)))
+		return errors.New("it is a copy")
+	}
+	s.memory += one.log.index.memory
+	s.found[pid] = append(s.found[pid], *one)
+	if named {
+		s.named[one.Path] = nil
+	}
+	return nil
+}
+
+// checkTimes sets when a log was written. It fails if that was not in the life of a process.
+func (s *logSearch) checkTimes(one *foundLog, pid uint32) error {
+	f, later := s.life(pid), false
+	one.written, later = f.WrittenAt(one.Info.ModTime())
+	isNamed := slices.ContainsFunc(s.Opts.Named(Kind), func(n config.SideFile) bool { return n.PID == pid && n.Path == one.Path })
+	switch {
+	case isNamed:
+		one.written = stays.Never
+		return nil
+	case one.written < int64(f.Began()):
+		return report.Advise(fmt.Errorf("it was written before process %d began: it is of another run", pid), "if it is the right one nevertheless, name it with %s", report.MentionedSideFile(Kind, fmt.Sprint(pid), one.Path))
+	case later:
+		return report.Advise(fmt.Errorf("it was written after process %d had ended: it is of another run", pid), "if it is the right one nevertheless, name it with %s", report.MentionedSideFile(Kind, fmt.Sprint(pid), one.Path))
+	}
+	return nil
+}
+
+// isCopy reports whether two logs have the same code.
+func (l *Log) isCopy(o *Log) bool {
+	return len(l.code.Stays) > 0 && slices.Equal(l.code.Stays, o.code.Stays) && slices.EqualFunc(l.code.Codes, o.code.Codes, func(a, b stays.Code) bool { return a.Key == b.Key })
+}
+
+// errTimes is the refusal of a log by its times.
+func errTimes(pid uint32) error {
+	return fmt.Errorf("its times do not fit process %d: it is of another run", pid)
+}
+
+// give makes markers for the logs of a process that fit it, and have functions that its dumps leave out.
+func (s *logSearch) give(pid uint32, found []foundLog) {
+	f := s.life(pid)
+	dumps, _ := s.Described(pid)
+	dumped := loadsOf(f, dumps)
+	var logs []*stays.Log
+	for _, one := range found {
+		logs = append(logs, &one.log.code)
+	}
+	for _, one := range found {
+		f.Bound(&one.log.code, one.written, logs, dumped)
+	}
+	stays.Arrange(f, logs, dumped)
+	completes := slices.ContainsFunc(dumps, func(d source.Dump) bool { return !d.Traits().Registered })
+	for _, one := range found {
+		l := one.log
+		if l.take(); len(l.Events) == 0 {
+			if !slices.ContainsFunc(l.code.Offsets, func(b stays.Bounds) bool { return !b.IsEmpty() }) {
+				s.refuse(&one, errTimes(pid))
+			}
+			s.memory -= l.index.memory
+			s.Forget(one.SideFile)
+			continue
+		}
+		known := one.known
+		if completes {
+			known = "it completes the dump of its process"
+		}
+		for _, text := range l.leftOut() {
+			if known != "" {
+				known += "; "
+			}
+			known += text
+		}
+		l.setPID(pid)
+		s.Mark(recording.Marker{PID: pid, Number: pid, Time: f.MarkerTime(), Path: one.Path, Pos: -1, Place: one.says, Known: known}, one.SideFile)
+	}
+}
+
+// refuse notes why a log is not used.
+func (s *logSearch) refuse(one *foundLog, err error) {
+	s.Opts.Logf(1, "%s: %v", quote.Printable(one.Path), err)
+	if _, isNamed := s.named[one.Path]; isNamed {
+		s.named[one.Path] = err
+	}
+}
+
+// leftOut says which functions of the log are left out, and why.
+func (l *Log) leftOut() (texts []string) {
+	if l.code.Unclear > 0 {
+		texts = append(texts, fmt.Sprintf("%d functions are left out: their memory was used for several, at times that are not known well enough", l.code.Unclear))
+	}
+	if l.code.Contradicted > 0 {
+		texts = append(texts, fmt.Sprintf("%d functions are left out: the dump has others at their places and times", l.code.Contradicted))
+	}
+	return texts
+}
