@@ -70,6 +70,11 @@ func Complete(ctx context.Context, f *locate.Finder, pids []uint32) error {
 	for _, pid := range pids {
 		s.want(pid, hasMemory(f.Rec, pid) && s.lacks(pid))
 	}
+	if len(f.Opts.Named(Kind)) > 0 { // for the reasons why Find has refused them
+		for _, pid := range f.Rec.PIDs() {
+			s.want(pid, s.wanted[pid] || !f.Rec.HasDump(pid))
+		}
+	}
 	if err := s.run(); err != nil {
 		return err
 	}
@@ -291,9 +296,9 @@ func (s *logSearch) checkTimes(one *foundLog, pid uint32) error {
 		one.written = stays.Never
 		return nil
 	case one.written < int64(f.Began()):
-		return report.Advise(fmt.Errorf("it was written before process %d began: it is of another run", pid), "if it is the right one nevertheless, name it with %s", report.MentionedSideFile(Kind, fmt.Sprint(pid), one.Path))
+		return fmt.Errorf("it was written before process %d began: it is of another run", pid)
 	case later:
-		return report.Advise(fmt.Errorf("it was written after process %d had ended: it is of another run", pid), "if it is the right one nevertheless, name it with %s", report.MentionedSideFile(Kind, fmt.Sprint(pid), one.Path))
+		return report.Advise(fmt.Errorf("it was written after process %d had ended: it is of another run", pid), "if it was only copied, copy it with its time: cp -p")
 	}
 	return nil
 }
@@ -358,7 +363,7 @@ func (s *logSearch) refuse(one *foundLog, err error) {
 // leftOut says which functions of the log are left out, and why.
 func (l *Log) leftOut() (texts []string) {
 	if l.code.Unclear > 0 {
-		texts = append(texts, fmt.Sprintf("%d functions are left out: their memory was used for several, at times that are not known well enough", l.code.Unclear))
+		texts = append(texts, fmt.Sprintf("%d functions are left out: others used their memory, and when is not certain; record from the start of the program, or with --perf-prof", l.code.Unclear))
 	}
 	if l.code.Contradicted > 0 {
 		texts = append(texts, fmt.Sprintf("%d functions are left out: the dump has others at their places and times", l.code.Contradicted))

@@ -14,6 +14,9 @@ import (
 // processes may lie at the same addresses. So such a log is used only if it fits one process and no other, and
 // describes nearly all samples in that one's memory for code.
 
+// adviceName is the advice for a log that may be of several processes, with the number of one.
+const adviceName = "if you know its process, rename it to isolate-0-%s-v8.log"
+
 // maxOwners bounds the processes that one log is compared with.
 const maxOwners = 16
 
@@ -52,10 +55,13 @@ func (s *logSearch) ownerOf(one *foundLog, named bool) (uint32, error) {
 		return 0, reason
 	case len(owners) > 1:
 		err := fmt.Errorf("it may be of any of the processes %v", owners)
-		return 0, report.Advise(err, "name its process: %s", report.MentionedSideFile(Kind, "PID", one.Path))
+		return 0, report.Advise(err, adviceName, "PID")
 	case !isAlone(s.Rec, owners[0]):
 		err := fmt.Errorf("it may be of process %d, or of one that shares its code since a fork", owners[0])
-		return 0, report.Advise(err, "name its process: %s", report.MentionedSideFile(Kind, "PID", one.Path))
+		return 0, report.Advise(err, adviceName, "PID")
+	case !s.life(owners[0]).Distinguishes():
+		err := fmt.Errorf("its code lies where process %d has code, but without randomized addresses, so may that of other runs", owners[0])
+		return 0, report.Advise(err, adviceName, fmt.Sprint(owners[0]))
 	case !named && !s.life(owners[0]).IsDescribed(l):
 		return 0, errors.New("many samples are in code that it does not have")
 	}

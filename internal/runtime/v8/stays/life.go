@@ -142,6 +142,30 @@ const (
 	strictly = 20 * time.Millisecond
 )
 
+// isFixed reports whether the kernel does not randomize the addresses of the process: then Linux puts the first
+// libraries of all programs here, on x86-64 and on arm64.
+func (f *Life) isFixed() bool {
+	return slices.ContainsFunc(f.rec.Processes[f.pid].FileMaps, func(m recording.FileMap) bool {
+		return m.Lo>>32 == 0x7fff && m.Lo>>24&0xff == 0xf7 || m.Lo>>32 == 0xffff && m.Lo>>24&0xff == 0xf7
+	})
+}
+
+// Distinguishes reports whether a log that fits the process cannot be of another one: its addresses are random, or the
+// time of the file proves it.
+func (f *Life) Distinguishes() bool { return !f.isFixed() || f.end < never && f.isOriginal() }
+
+// isOriginal reports whether the recording is no copy, as far as its time tells: nor are the files beside it, then.
+func (f *Life) isOriginal() bool {
+	c, info := f.rec.ClockData, f.rec.In.Info
+	id, known := f.rec.Clock()
+	return c != nil && known && uint32(id) == c.ID && info != nil && info.Mode().IsRegular() && info.ModTime().Sub(f.wall(f.rec.Latest)).Abs() <= slack
+}
+
+// wall returns the time of day at a time of the recording.
+func (f *Life) wall(t uint64) time.Time {
+	return time.Unix(0, int64(f.rec.ClockData.Wall+t-f.rec.ClockData.Clock))
+}
+
 // WrittenAt returns the time of the recording after which a file was not written, or never. later says that it was
 // written when its process had ended, and is of a later run. Copies of files tell nothing, but perf ends its file
 // when a process that it started has ended.
@@ -150,17 +174,16 @@ func (f *Life) WrittenAt(modified time.Time) (written int64, later bool) {
 	if id, known := f.rec.Clock(); c == nil || !known || uint32(id) != c.ID || modified.Year() <= 1970 {
 		return never, false
 	}
-	wall := func(t uint64) time.Time { return time.Unix(0, int64(c.Wall+t-c.Clock)) }
 	written = modified.Add(slack).UnixNano() - int64(c.Wall) + int64(c.Clock)
 	if f.end == never || info == nil || !info.Mode().IsRegular() {
 		return written, false
 	}
 	allowed := slack
-	if apart := info.ModTime().Sub(wall(f.rec.Latest)); apart.Abs() <= slack {
+	if f.isOriginal() {
 		allowed = strictly
 	}
 	latest := info.ModTime()
-	if end := wall(uint64(f.end)); end.After(latest) {
+	if end := f.wall(uint64(f.end)); end.After(latest) {
 		latest = end
 	}
 	return written, modified.Sub(latest) > allowed
