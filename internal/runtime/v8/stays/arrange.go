@@ -26,6 +26,7 @@ type arrival struct {
 	follows    bool  // there was code before
 	overDump   bool  // of a jitdump
 	replaced   bool  // the next one is of a log
+	mixed      bool  // so may arrivals of other clocks before it, up to sure
 	unordered  bool  // it is not known which of two came last
 	against    bool  // one of these is of a jitdump
 	always     bool  // of a dump without times: nothing else is known there
@@ -102,8 +103,8 @@ func follow(all []arrival) {
 				p.until, p.replaced = a.since, a.log != nil
 			}
 			a.overDump = a.overDump || p.clock == dumpClock
-			if p.clock != a.clock && p.sure > a.since {
-				p.unordered, a.unordered = true, true
+			if (p.clock != a.clock || p.mixed) && p.sure > a.since {
+				p.unordered, a.unordered, a.mixed = true, true, true
 				p.against, a.against = p.against || a.clock == dumpClock, a.against || p.clock == dumpClock
 				a.sure = max(a.sure, p.sure)
 			}
@@ -157,8 +158,12 @@ func (l *Log) take(arrivals []*arrival) {
 		switch {
 		case isSure:
 			add(jitcode.Load, a, from)
-			if a.replaced && a.until < a.moved {
-				add(jitcode.Gone, a, a.until)
+			end := a.moved
+			if a.replaced {
+				end = min(end, a.until)
+			}
+			if end < never {
+				add(jitcode.Gone, a, end)
 			}
 		case a.gives:
 		case a.against:
