@@ -213,3 +213,29 @@ func inLogs(sum *report.Summary) (n int64) {
 	}
 	return n
 }
+
+// Renderers of Chromium are killed, so their dumps are cut. Their logs name the rest, and all if there is no dump.
+func TestV8Log_Chromium(t *testing.T) {
+	dir := testrec.Place(t, "v8log-chromium")
+	both, _ := withV8Log(t, dir)
+	logs, err := filepath.Glob(filepath.Join(dir, "isolate-*.log"))
+	if err != nil || len(logs) != 2 {
+		t.Fatalf("got %q, %v; want 2 logs", logs, err)
+	}
+	hide(t, logs, ".log", ".hidden")
+	dumps, _ := withV8Log(t, dir)
+	hide(t, logs, ".hidden", ".log")
+	for i := range dumps.Dumps {
+		remove(t, filepath.Join(dir, filepath.Base(dumps.Dumps[i].Path)))
+	}
+	alone, _ := withV8Log(t, dir)
+	const cut = 125 // samples in work, which was compiled last
+	if named(dumps) == 0 || named(both) != named(dumps)+cut || inLogs(both) != cut || named(alone) != named(both) {
+		t.Errorf("got %d samples in functions of the dumps, %d with logs, %d with logs alone; want %d more with logs", named(dumps), named(both), named(alone), cut)
+	}
+	for i := range both.Dumps {
+		if d := &both.Dumps[i]; strings.Contains(d.Note, "left out") {
+			t.Errorf("%s: got %q; want nothing left out", d.Path, d.Note)
+		}
+	}
+}

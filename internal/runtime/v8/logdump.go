@@ -1,6 +1,8 @@
 package v8
 
 import (
+	"bytes"
+
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/runtime/v8/stays"
@@ -9,6 +11,10 @@ import (
 
 // A jitdump of the process counts before its logs. A log describes what the dump leaves out, and takes the time at
 // which it began from the functions that both have.
+
+// regExp begins the names of regular expressions. Newer V8 (156) spells these in its dump as no log does, with their flags:
+// only their places and times are compared.
+var regExp = []byte("RegExp")
 
 // loadsOf returns the functions of dumps. Those of dumps that are not V8's, or of a recording with other times,
 // are there all the time.
@@ -28,7 +34,11 @@ func loadsOf(f *stays.Life, dumps []source.Dump) *stays.Loads {
 		for load, err := range j.V8Loads() {
 			if err == nil && load.Size > 0 {
 				named[load.Function] = true
-				d.Add(load.Addr, load.Size, dumpKey(load.Name), int64(min(load.Time, stays.Never)))
+				name := load.Name
+				if bytes.HasPrefix(name, regExp) {
+					name = regExp
+				}
+				d.Add(load.Addr, load.Size, dumpKey(name), int64(min(load.Time, stays.Never)))
 			}
 		}
 		for _, e := range j.Scanned().Events {

@@ -363,10 +363,10 @@ func (s *logSearch) refuse(one *foundLog, err error) {
 // leftOut says which functions of the log are left out, and why.
 func (l *Log) leftOut() (texts []string) {
 	if l.code.Unclear > 0 {
-		texts = append(texts, fmt.Sprintf("%d functions are left out: others used their memory, and when is not certain; record from the start of the program, or with --perf-prof", l.code.Unclear))
+		texts = append(texts, fmt.Sprintf("functions are left out because it is not certain when others used their memory: %d; record from the start of the program, or with --perf-prof", l.code.Unclear))
 	}
 	if l.code.Contradicted > 0 {
-		texts = append(texts, fmt.Sprintf("%d functions are left out: the dump has others at their places and times", l.code.Contradicted))
+		texts = append(texts, fmt.Sprintf("functions are left out because the dump has others at their places and times: %d", l.code.Contradicted))
 	}
 	return texts
 }

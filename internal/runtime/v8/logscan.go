@@ -63,6 +63,9 @@ func (s *scanner) addCode(c *v8log.CodeCreation) int32 {
 		Key: logKey(s.prefix, before+escaped), Isolate: int32(s.isolates - 1), First: int32(len(l.code.Stays)),
 		Bytecode: string(c.Tier) == bytecodeTier, Prompt: c.IsFunction || string(c.Tag) == "RegExp",
 	})
+	if bytes.HasPrefix(c.Tag, regExp) {
+		l.code.Codes[n].InDump = dumpKey(regExp)
+	}
 	l.code.Stays = append(l.code.Stays, stays.Stay{Code: n, Addr: c.Address, Size: c.Size, From: time, To: time})
 	s.at[c.Address] = n
 	return n

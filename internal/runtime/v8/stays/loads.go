@@ -35,9 +35,12 @@ func (d *Loads) add(a arrival) {
 func (d *Loads) have(a *arrival, c *Code) bool {
 	return slices.ContainsFunc(d.at[place{a.addr, a.size}], func(n int32) bool {
 		load := &d.arrivals[n]
-		return load.always || load.key == a.key && (c.InFile || load.since >= a.since-maxWindow && load.since <= a.sure+min(maxWindow, never-a.sure))
+		return load.always || load.isNamed(c) && (c.InFile || load.since >= a.since-maxWindow && load.since <= a.sure+min(maxWindow, never-a.sure))
 	})
 }
+
+// isNamed reports whether an arrival of a dump has the name of code in a log.
+func (a *arrival) isNamed(c *Code) bool { return a.key == c.Key || c.InDump != 0 && a.key == c.InDump }
 
 // begin bounds the isolates of a log by the functions that a dump has, too. Bounds that these contradict become
 // impossible.
@@ -55,7 +58,7 @@ func (d *Loads) begin(l *Log) {
 		}
 		found, n := int64(0), 0
 		for _, k := range d.at[place{s.Addr, s.Size}] {
-			if load := &d.arrivals[k]; load.key == c.Key && !load.always {
+			if load := &d.arrivals[k]; load.isNamed(c) && !load.always {
 				found, n = load.since, n+1
 			}
 		}

@@ -24,7 +24,8 @@ type Log struct {
 
 // A Code is a piece of code.
 type Code struct {
-	Key      uint64 // hash of the name, as in a dump
+	Key      uint64 // hash of the name
+	InDump   uint64 // hash of the name in a dump, if that is another one
 	Lines    uint64 // hash of its lines and inlined calls; 0 for none
 	Isolate  int32
 	First    int32 // index of its first stay
