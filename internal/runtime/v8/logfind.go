@@ -227,7 +227,7 @@ func (s *logSearch) try(path, says string, pid uint32, named bool) error {
 		return s.ctx.Err()
 	}
 	if err != nil {
-		s.refuse(&one, err)
+		s.refuse(&one, pid, err)
 		s.Forget(side)
 	}
 	return nil
@@ -276,7 +276,7 @@ func (s *logSearch) check(one *foundLog, pid uint32, named bool) error {
 	}
 	if slices.ContainsFunc(s.found[pid], func(o foundLog) bool { return o.log.isCopy(one.log) }) {
 		s.Unreadable.Note(fmt.Sprintf("%s: another log has the same code; this one is left out", quote.Printable(one.Path)))
-		return errors.New("it is a copy")
+		return errCopy
 	}
 	s.memory += one.log.index.memory
 	s.found[pid] = append(s.found[pid], *one)
@@ -331,7 +331,7 @@ func (s *logSearch) give(pid uint32, found []foundLog) {
 		l := one.log
 		if l.take(); len(l.Events) == 0 {
 			if !slices.ContainsFunc(l.code.Offsets, func(b stays.Bounds) bool { return !b.IsEmpty() }) {
-				s.refuse(&one, errTimes(pid))
+				s.refuse(&one, pid, errTimes(pid))
 			}
 			s.memory -= l.index.memory
 			s.Forget(one.SideFile)
@@ -352,13 +352,19 @@ func (s *logSearch) give(pid uint32, found []foundLog) {
 	}
 }
 
-// refuse notes why a log is not used.
-func (s *logSearch) refuse(one *foundLog, err error) {
+// refuse notes why a log is not used. pid is the process in its name, or 0: most logs of others are left there from
+// earlier runs.
+func (s *logSearch) refuse(one *foundLog, pid uint32, err error) {
 	s.Opts.Logf(1, "%s: %v", quote.Printable(one.Path), err)
 	if _, isNamed := s.named[one.Path]; isNamed {
 		s.named[one.Path] = err
+	} else if dumps, _ := s.Described(pid); pid != 0 && len(dumps) == 0 && !errors.Is(err, errCopy) {
+		s.Unreadable.Note(fmt.Sprintf("%s: %v; it is left out", quote.Printable(one.Path), err))
 	}
 }
+
+// errCopy is the refusal of a log with the same code as another one.
+var errCopy = errors.New("it is a copy")
 
 // leftOut says which functions of the log are left out, and why.
 func (l *Log) leftOut() (texts []string) {
