@@ -35,6 +35,10 @@ func matchCaptures(d *model.Dump, rec *recording.Recording, mode string) bool {
 		return false
 	}
 	d.Clock, d.Match = Shifted(0), report.Clock{Kind: report.ClockStart, Error: -1}
+	if o, ok := c.(source.Offset); ok {
+		least, width := o.Offset()
+		d.Match = report.Clock{Kind: report.ClockEstimated, Offset: least, Error: width}
+	}
 	return true
 }
 

@@ -34,9 +34,6 @@ type Format struct {
 	// recording, unless that is taken.
 	Calls calltrace.Opener
 	Event string
-
-	// Companion says that files of the format describe functions of dumps of another format.
-	Companion bool
 }
 
 // All are all formats. If several accept a file, the first counts.
@@ -63,7 +60,8 @@ var All = []Format{
 		Dump: locate.Format{Find: gdbjit.Find},
 	},
 	{
-		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,
+		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify,
+		Dump: locate.Format{Open: v8.Open, Other: v8.ErrNotLog, Complete: v8.Complete},
 	},
 	{ // the last: it looks for maps of processes that have nothing else
 		Kind: perfmap.Kind, Name: "a perf map", Identify: perfmap.Identify,
@@ -104,5 +102,5 @@ func Calls() (openers []calltrace.Opener) {
 // IsNamed reports whether side files of a kind are named by the user, since no mapping names them.
 func IsNamed(kind string) bool {
 	f := Of(kind)
-	return f != nil && (f.Dump.Find != nil || f.Calls != nil || f.Companion)
+	return f != nil && (f.Dump.Find != nil || f.Dump.Complete != nil || f.Calls != nil)
 }

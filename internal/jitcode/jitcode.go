@@ -9,10 +9,11 @@ import (
 type Kind uint8
 
 // Load: code is in memory from now on. Move: loaded code has a new address from now on, and is no
-// longer at the old one.
+// longer at the old one. Gone: from now on, it is not known what is at the code's address; Size is 0.
 const (
 	Load Kind = iota
 	Move
+	Gone
 )
 
 // An Event is one change to the code of a process.

@@ -31,6 +31,10 @@ type Format struct {
 	// describes code that its dumps leave out, if there is one. The error is ctx's.
 	Substitute func(ctx context.Context, f *Finder, pid uint32) error
 
+	// Complete adds markers for files that describe code which dumps leave out. dumps are those of each
+	// process that may lack code: none if they are missing. It precedes Substitute. The error is ctx's.
+	Complete func(ctx context.Context, f *Finder, dumps map[uint32][]source.Dump) error
+
 	// Explain fills in a reason why a process that made code has no file of the format. It
 	// reports whether it can. who is a clause that says what the process did.
 	Explain func(f *Finder, pid uint32, who string, r *report.Reason) bool

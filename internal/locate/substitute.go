@@ -2,8 +2,10 @@ package locate
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // substitute looks for files that take the place of missing dumps, and of dumps without a function, and for
@@ -11,21 +13,38 @@ import (
 // process that it was forked from has a dump. The error is ctx's.
 func (f *Finder) substitute(ctx context.Context, references []*Reference) ([]*Reference, error) {
 	useless, found := make(map[uint32]bool), make(map[uint32]bool)
+	dumps := make(map[uint32][]source.Dump)
 	for _, r := range references {
 		hasFunctions := r.Dump != nil && len(r.Dump.Source.Scanned().Events) > 0
 		for _, m := range r.Markers {
 			found[m.PID] = found[m.PID] || hasFunctions
 			useless[m.PID] = useless[m.PID] || !hasFunctions
+			if hasFunctions && !slices.Contains(dumps[m.PID], r.Dump.Source) {
+				dumps[m.PID] = append(dumps[m.PID], r.Dump.Source)
+			}
 		}
 	}
 	fromFound := &recording.Ancestry{Tree: &f.Rec.ProcessTree, Memory: true, Has: func(pid uint32, _ uint64) bool { return found[pid] }}
 	var want []uint32
+	lacking := make(map[uint32][]source.Dump)
 	for _, pid := range f.Rec.PIDs() {
+		if !f.Rec.HasDump(pid) {
+			lacking[pid] = dumps[pid]
+		}
 		if found[pid] || useless[pid] || f.Rec.NumMarkers(pid) == 0 && f.Rec.HasDump(pid) && !fromFound.Holds(pid, recording.LatestTime) {
 			want = append(want, pid)
+			lacking[pid] = dumps[pid]
 		}
 	}
 	known := len(f.Rec.Markers)
+	for _, format := range f.Formats {
+		if format.Complete == nil {
+			continue
+		}
+		if err := format.Complete(ctx, f, lacking); err != nil {
+			return nil, err
+		}
+	}
 	for _, pid := range want {
 		maps, unreadable := f.Left.Maps, f.Unreadable
 		for _, format := range f.Formats {

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/source"
@@ -27,17 +28,29 @@ type place struct {
 	time     uint64
 	pid      uint32
 	function int
+	gone     uint64 // when it left, or may have
 }
 
 // newIndex returns the index of the functions that a dump still has.
 func newIndex(d *model.Dump) *index {
 	x := &index{Dump: d, timed: d.HasTimes(), end: recording.LatestTime}
 	events := d.Source.Scanned().Events
+	last := make(map[int]int) // the places of functions, counted from 1
 	for i := range events {
-		if e := &events[i]; e.Size > 0 && !d.Unmapped[e.Function] && !d.LeftOut[e.Function] {
-			x.places = append(x.places, place{addrs.Range{Lo: e.Addr, Hi: e.Addr + e.Size}, d.Clock(e.Time), e.PID, e.Function})
+		e := &events[i]
+		time := d.Clock(e.Time)
+		switch {
+		case d.Unmapped[e.Function] || d.LeftOut[e.Function]:
+		case e.Kind == jitcode.Gone:
+			if n := last[e.Function] - 1; n >= 0 {
+				x.places[n].gone = time
+			}
+		case e.Size > 0:
+			x.places = append(x.places, place{addrs.Range{Lo: e.Addr, Hi: e.Addr + e.Size}, time, e.PID, e.Function, recording.LatestTime})
+			last[e.Function] = len(x.places)
 		}
 	}
+	x.places = slices.DeleteFunc(x.places, func(p place) bool { return p.gone == p.time })
 	slices.SortStableFunc(x.places, func(a, b place) int { return cmp.Compare(a.time, b.time) })
 	for i := range x.places {
 		x.line.Add(x.places[i].Range)
@@ -77,8 +90,9 @@ func (x *index) overlapping(r addrs.Range, time uint64, f func(i int)) {
 
 // until returns when another function comes to the i-th place, or when the dump ends.
 func (x *index) until(i int) uint64 {
+	end := max(x.end, x.places[i].time)
 	if next := x.line.First(x.places[i].Range, i+1, len(x.places)); next >= 0 {
-		return x.places[next].time
+		end = x.places[next].time
 	}
-	return max(x.end, x.places[i].time)
+	return min(end, x.places[i].gone)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
@@ -108,10 +109,18 @@ func completes(rec *recording.Recording, d *model.Dump, better []*model.Dump) bo
 		return false
 	}
 	better = slices.DeleteFunc(better, func(b *model.Dump) bool { return b.Source.Traits().Registered })
-	if len(better) == 0 || d.Source.Traits().Trust > source.TrustMap {
+	if len(better) == 0 {
 		return true
 	}
-	d.Note = cmp.Or(d.Note, "it completes the dump of its process")
+	const note = "it completes the dump of its process"
+	switch trust := d.Source.Traits().Trust; {
+	case trust == source.TrustLog:
+		d.Note = strings.TrimSuffix(note+"; "+d.Note, "; ")
+		return true
+	case trust > source.TrustMap:
+		return true
+	}
+	d.Note = cmp.Or(d.Note, note)
 	return rec.Histogram == nil || rec.Histogram.Over || d.IsSampled(rec) ||
 		slices.ContainsFunc(better, func(b *model.Dump) bool { return b.Source.Scanned().Cut >= 0 })
 }

@@ -102,6 +102,9 @@ func (p *pair) isSame(k, i int) bool {
 	if err != nil {
 		return false
 	}
+	if n, ok := p.less.Source.(source.Namer); ok && n.IsNamed(l.function, name) {
+		return true
+	}
 	other, own, err := p.less.codes(l.function)
 	if err != nil || !isAlike(name, other) && !isMadeUp(name) && !isMadeUp(other) {
 		return false
@@ -125,7 +128,8 @@ func (p *pair) join(same []int, i int) {
 	for _, k := range same {
 		p.both[k] = true
 	}
-	registered := p.less.Source.Traits().Registered
+	traits := p.less.Source.Traits()
+	registered := traits.Registered
 	switch {
 	case p.less.timed:
 		apart := func(k int) uint64 {
@@ -142,7 +146,7 @@ func (p *pair) join(same []int, i int) {
 		name, code, _ := p.better.codes(b.function)
 		part := model.Part{Source: p.less.Source, Function: l.function, Name: isMadeUp(name)}
 		part.Code = registered && len(code) > 0 && k == same[len(same)-1] && !bytes.Equal(code, own)
-		fills := registered || p.less.MayHaveLines(l.function) || !p.better.HasCode(b.function) && p.less.HasCode(l.function)
+		fills := registered || !traits.Attached && p.less.MayHaveLines(l.function) || !p.better.HasCode(b.function) && p.less.HasCode(l.function)
 		if b.Hi != l.Hi || !fills && !part.Name {
 			continue
 		}
@@ -157,6 +161,9 @@ func (p *pair) join(same []int, i int) {
 // better divides: the rest of the region stays.
 func (p *pair) decide(i int) {
 	l := &p.less.places[i]
+	if p.less.Unmapped[l.function] {
+		return // it is known by another place
+	}
 	if split, ok := p.less.Source.(source.Splitter); ok {
 		first, _ := slices.BinarySearch(p.starts, l.Lo)
 		next, _ := slices.BinarySearch(p.starts, l.Hi)

@@ -13,6 +13,7 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Functions are the functions of all dumps, and where processes have them: what a layout divides
@@ -187,6 +188,15 @@ func (p *placer) mapEvents(d *placedDump, events []jitcode.Event) {
 		d.attribution.Share(e, func(pid, tid uint32, time uint64) {
 			if d.places != nil && time > d.Clock(e.Time) {
 				return // it may have moved by then
+			}
+			if e.Kind == jitcode.Gone {
+				o := d.places.Of(pid, time)
+				parts := o.Owned(e.Addr, e.Addr+source.MaxRange, e.Function)
+				p.leave(model.Mapping{Time: time, PID: pid, TID: tid, Object: d.numbers[e.Function]}, parts)
+				for _, t := range parts {
+					o.Place(t.Lo, t.Hi, noOwner)
+				}
+				return
 			}
 			d.line.Moved += moved
 			moved = 0 // other processes share it

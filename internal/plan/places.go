@@ -5,6 +5,9 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
+// noOwner owns addresses that code has left.
+const noOwner = -1
+
 // places have the owner of each address, for each of a dump's processes. The owners are functions.
 type places = recording.Inherited[*addrs.Owners]
 

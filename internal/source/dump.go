@@ -50,6 +50,7 @@ type Traits struct {
 	ClockUnsure bool   // Clock comes from a header, and times may prove it wrong
 	Images      bool   // it also lists functions in mapped files
 	Registered  bool   // it lists what a process had registered at one moment
+	Attached    bool   // dumps get lines from its files already: see locate.Attached
 	Tidied      bool   // its file lies in a directory that is tidied or shared, such as /tmp: no place for objects
 	Unchecked   bool   // jitinject verify does not check its files
 
@@ -89,6 +90,12 @@ type PartlyTimed interface {
 
 	// StartAt assigns times by address, to functions without a time or with one before earliest.
 	StartAt(earliest uint64, time func(addr uint64) uint64)
+}
+
+// An Offset is a PartlyTimed whose times are the recording's, by an offset that it has found.
+type Offset interface {
+	// Offset returns what was added to the times of the file, in nanoseconds, and how much more that may be.
+	Offset() (least, width int64)
 }
 
 // Surroundings are inputs for deriving frames that the dump does not have.
@@ -194,6 +201,12 @@ type Coder interface {
 	// Codes returns a function that returns the name and code of a function, valid until its next call.
 	// Only one goroutine may use it.
 	Codes() func(function int) (name, code []byte, err error)
+}
+
+// A Namer is a Dump of a runtime that spells names in another way in its dumps.
+type Namer interface {
+	// IsNamed reports whether a function has a name of another source, as far as the two tell.
+	IsNamed(function int, name []byte) bool
 }
 
 // A Relocator is a Dump that knows code as it was before it was relocated.

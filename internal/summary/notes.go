@@ -31,10 +31,22 @@ func dumpNotes(d *report.DumpSummary, opts Options) (notes []string) {
 	return slices.DeleteFunc(notes, func(text string) bool { return text == "" })
 }
 
+// exactLog is how well the start of a log must be known that nothing is said of it, in nanoseconds.
+const exactLog = 1e6
+
 // timesText says how a dump's times were matched. Maps never have times.
 func timesText(d *report.DumpSummary) string {
 	if d.Functions == 0 || d.Kind == formats.PerfMap {
 		return ""
+	}
+	if d.Kind == formats.V8Log && d.Clock.Kind == report.ClockEstimated {
+		switch {
+		case d.Clock.Error < exactLog:
+			return ""
+		case d.Clock.Offset == 0:
+			return "its times count from the start of V8, which was before the recording"
+		}
+		return fmt.Sprintf("its times count from the start of V8, which is known to %.1f ms", float64(d.Clock.Error)/1e6)
 	}
 	return clockText(d.Clock)
 }

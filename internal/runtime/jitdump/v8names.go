@@ -81,25 +81,23 @@ func cutNumber(name []byte) (before []byte, n uint32, ok bool) {
 	return name[:i], uint32(number), true
 }
 
-// A V8Load is a load of code by an optimizing compiler of V8.
+// A V8Load is a load of code in a dump, perhaps of V8.
 type V8Load struct {
-	Function   int
-	Addr, Size uint64
-	Time       uint64 // nanoseconds of CLOCK_MONOTONIC
-	Name       []byte // valid until the next one
+	Function    int
+	Addr, Size  uint64
+	Time        uint64 // nanoseconds of CLOCK_MONOTONIC
+	Name        []byte // valid until the next one
+	IsOptimized bool   // by a compiler that inlines
 }
 
 // Optimized returns the number of functions of V8's optimizing compilers that have lines. Such
 // functions may have others inlined.
 func (d *Dump) Optimized() int { return d.decisions.optimized }
 
-// OptimizedLoads returns the loads of optimized code in a dump of V8, in the order of the file, and an
-// error for each that cannot be read again.
-func (l *listing) OptimizedLoads() iter.Seq2[V8Load, error] {
+// V8Loads returns the loads of a dump, in the order of the file, and an error for each that cannot be read
+// again.
+func (l *listing) V8Loads() iter.Seq2[V8Load, error] {
 	return func(yield func(V8Load, error) bool) {
-		if !l.IsV8() {
-			return
-		}
 		r := l.NewCodeReader()
 		for i := range l.Events {
 			e := &l.Events[i]
@@ -113,7 +111,8 @@ func (l *listing) OptimizedLoads() iter.Seq2[V8Load, error] {
 				}
 				continue
 			}
-			if name, ok := l.v8Name(full); ok && name.isOptimized() && !yield(V8Load{e.Function, e.Addr, e.Size, e.Time, full}, nil) {
+			name, ok := l.v8Name(full)
+			if !yield(V8Load{e.Function, e.Addr, e.Size, e.Time, full, ok && name.isOptimized()}, nil) {
 				return
 			}
 		}

@@ -26,6 +26,7 @@ type attacher struct {
 	*locate.Attached
 	ctx     context.Context
 	rec     *recording.Recording
+	dumps   []*model.Dump
 	opts    *config.Options
 	targets []*target
 	seen    map[locate.Inode]bool
@@ -60,7 +61,7 @@ type target struct {
 // cannot be opened. The caller closes the result.
 func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*locate.Attached, error) {
 	a := &attacher{
-		Attached: new(locate.Attached), ctx: ctx, rec: rec, opts: opts, seen: make(map[locate.Inode]bool),
+		Attached: new(locate.Attached), ctx: ctx, rec: rec, dumps: dumps, opts: opts, seen: make(map[locate.Inode]bool),
 		sets: make(map[setKey]*dumpSet), byPID: make(map[uint32][]*target), listed: make(map[string]map[uint32][]string), searched: make(map[search]bool),
 		dirs: make(map[string]string), firsts: make(map[locate.Inode]string),
 	}

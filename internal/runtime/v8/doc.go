@@ -5,6 +5,9 @@
 // dumps. These functions then get their lines and inlined calls from the log, as if the dump had
 // records of inlined calls. Functions that the log does not describe keep what the dump says.
 //
+// A log is also a [Log], a dump of its own, for the code that no jitdump has: that of a process without
+// a dump (logfind.go), and what a cut dump lacks. It has no bytes of code, as a perf map.
+//
 // # Pairing
 //
 // Code in the log and a load in the dump are one if address, size and name are equal, and if their

@@ -75,6 +75,7 @@ type reading struct {
 	limit  int              // of the index's memory, in bytes
 	watch  func(done int64) // if not nil, gets the number of bytes that are read
 	done   int64
+	log    *Log // gets all code, if not nil
 }
 
 // ReadAt reads the log from its beginning to its end. It fails when ctx is done: the reader of the
@@ -98,7 +99,7 @@ func (l *reading) index() (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scanner{index: &index{src: l.src, name: l.name, cut: -1, full: -1}, wanted: l.wanted, limit: l.limit}
+	s := &scanner{index: &index{src: l.src, name: l.name, cut: -1, full: -1}, wanted: l.wanted, limit: l.limit, log: l.log}
 	s.beginIsolate()
 	for !s.stopped {
 		rec, err := r.Next()

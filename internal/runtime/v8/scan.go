@@ -17,6 +17,7 @@ type pending struct {
 	text                  []byte // tag, colon, tier and name
 	before                int    // bytes of text before the name
 	optimized, valid      bool
+	code                  int32 // its number in the scanner's log, or unknown
 }
 
 // maxPending bounds the functions that threads of one isolate log at once.
@@ -34,6 +35,14 @@ type scanner struct {
 	pending [maxPending]pending
 	next    int
 	list    []byte
+
+	// These are used if the log is a dump of its own.
+	log      *Log              // gets all code; nil for the log of another dump
+	prefixes map[string]string // of names, each once
+	prefix   []byte
+	at       map[uint64]int32 // codes of this isolate by their addresses
+	time     uint64           // the latest, in nanoseconds
+	timed    int              // number of stays with their last time
 }
 
 // addDamage counts a line that cannot be used.
@@ -50,7 +59,8 @@ func (s *scanner) beginIsolate() {
 		s.pending[i].valid = false
 	}
 	s.started = false
-	if s.isolates > 0 && len(s.byID) == 0 && len(s.current) == 0 {
+	s.time = 0
+	if s.isolates > 0 && len(s.byID) == 0 && len(s.current) == 0 && len(s.at) == 0 {
 		s.began[s.isolates-1] = 0
 		return
 	}
@@ -58,6 +68,10 @@ func (s *scanner) beginIsolate() {
 	s.began = append(s.began, 0)
 	s.byID = make(map[int32]int32)
 	s.current = make(identities)
+	s.at = make(map[uint64]int32)
+	if s.log != nil {
+		s.log.code.Ends, s.timed = append(s.log.code.Ends, 0), len(s.log.code.Stays)
+	}
 }
 
 // record adds a record to the index.
@@ -75,6 +89,9 @@ func (s *scanner) record(rec v8log.Record) {
 			// V8 writes a script once. So isolates share the file, and their ids are mixed up.
 			s.addDamage(fmt.Errorf("%s: script-source at offset %#x: script %d is there again", v8log.FormatName, rec.Offset, rec.Script))
 			s.byID[rec.Script] = unknown
+			if s.log != nil {
+				s.log.shared = true
+			}
 			return
 		}
 		s.byID[rec.Script] = int32(len(s.scripts))
@@ -84,8 +101,11 @@ func (s *scanner) record(rec v8log.Record) {
 	case *v8log.SourceInfo:
 		s.sourceInfo(rec)
 	case *v8log.Move:
-		if rec.Kind == v8log.FunctionMoved {
+		switch rec.Kind {
+		case v8log.FunctionMoved:
 			s.current.move(rec.From, rec.To)
+		case v8log.CodeMoved:
+			s.moveCode(rec)
 		}
 	}
 }
@@ -108,6 +128,7 @@ func (s *scanner) creation(c *v8log.CodeCreation) {
 		s.began[s.isolates-1] = max(c.Time, 1)
 	}
 	s.started = s.started || c.IsFunction || string(c.Tag) == "Builtin"
+	added := s.addCode(c)
 	if !c.IsFunction {
 		return
 	}
@@ -118,7 +139,7 @@ func (s *scanner) creation(c *v8log.CodeCreation) {
 	text = append(append(text, ':'), c.Tier...)
 	*p = pending{
 		addr: c.Address, size: c.Size, time: c.Time, sfi: c.SFI, name: c.NameOffset,
-		text: append(text, c.Name...), before: len(text), optimized: c.IsOptimized(), valid: true,
+		text: append(text, c.Name...), before: len(text), optimized: c.IsOptimized(), valid: true, code: added,
 	}
 }
 
@@ -153,6 +174,10 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 		s.addDamage(fmt.Errorf("%s: code-source-info at offset %#x: start: %d is not where the function's name says, at %d:%d", v8log.FormatName, i.Offset, i.Start, n.line, n.column))
 		return
 	}
+	if p.code != unknown && n.function < len(p.text)-p.before {
+		s.log.codes[p.code].escaped = int32(n.function)
+		s.log.code.Codes[p.code].Key = logKey(p.text, p.before+n.function)
+	}
 	own, known := s.current[p.sfi]
 	if !known || s.functions[own].script != at || s.functions[own].start != i.Start {
 		if !s.keep(i.Offset, functionMemory) {
@@ -166,7 +191,7 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 		return
 	}
 	s.optimized++
-	if s.wanted[place{p.addr, p.size}] == 0 {
+	if s.log == nil && s.wanted[place{p.addr, p.size}] == 0 {
 		s.stopped = !s.hit && s.optimized == maxStrange && len(s.wanted) > 0
 		return
 	}
@@ -180,6 +205,10 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 	}
 	o.last = int32(len(s.inlined))
 	if s.keep(i.Offset, objectMemory) {
+		if p.code != unknown {
+			s.log.codes[p.code].object = int32(len(s.objects))
+			s.log.code.Codes[p.code].Lines = o.sum ^ uint64(own+1)
+		}
 		s.objects = append(s.objects, o)
 	}
 }

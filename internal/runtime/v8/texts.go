@@ -123,3 +123,27 @@ func (t *Trees) Texts() []int {
 	}
 	return t.texts
 }
+
+// addTexts makes the texts of scripts sources of the log.
+func (l *Log) addTexts() {
+	texts := (&target{indexes: []*index{l.index}}).texts()
+	count := make(map[string]int)
+	for i := range texts {
+		count[jitdump.FileName(texts[i].Name)]++
+	}
+	for i := range texts {
+		t := &texts[i]
+		name := jitdump.FileName(t.Name)
+		l.sources.AddText(source.Source{Name: name, Path: t.Path, Size: t.Size, Text: t.Text}, count[name] == 1)
+	}
+}
+
+// Sources returns the texts of the log's scripts. The slice belongs to the log.
+func (l *Log) Sources() []source.Source { return l.sources.All }
+
+// Text returns the i-th text.
+func (l *Log) Text(i int) (source.Text, error) { return l.sources.All[i].Text, nil }
+
+// PlaceSource sets the path of the i-th text. Functions then use this name for the file. It must not run while
+// functions are read.
+func (l *Log) PlaceSource(i int, name string) { l.sources.All[i].Place = name }

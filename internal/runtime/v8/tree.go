@@ -24,6 +24,7 @@ type Trees struct {
 	x         *index
 	own       int32 // script of the function
 	late      bool  // the log began after its isolate had started
+	alone     bool  // no dump has lines, too
 	info      jitdump.DebugInfo2
 	positions []v8log.Position
 	calls     []call
@@ -58,10 +59,10 @@ func (t *Trees) Tree(number int, size uint64) (info *jitdump.DebugInfo2, problem
 	o := &t.x.objects[d.object]
 	t.late = t.x.began[o.isolate] > 0
 	if o.script == unknown {
-		return nil, nil, t.x.problem(fmt.Errorf("%s at offset %#x: the log has no text of the script; the lines of the dump are used", v8log.FormatName, o.positions.Off))
+		return nil, nil, t.x.problem(fmt.Errorf("%s at offset %#x: the log has no text of the script; %s", v8log.FormatName, o.positions.Off, t.instead()))
 	}
 	if err := t.read(o); err != nil {
-		return nil, nil, t.x.problem(fmt.Errorf("%w; the lines of the dump are used", err))
+		return nil, nil, t.x.problem(fmt.Errorf("%w; %s", err, t.instead()))
 	}
 	t.begin(o)
 	t.cover(o, size)
@@ -72,9 +73,17 @@ func (t *Trees) Tree(number int, size uint64) (info *jitdump.DebugInfo2, problem
 		t.emit()
 	}
 	if t.err != nil {
-		return nil, nil, t.x.problem(fmt.Errorf("%w; the lines of the dump are used", t.err))
+		return nil, nil, t.x.problem(fmt.Errorf("%w; %s", t.err, t.instead()))
 	}
 	return &t.info, t.problem(o), nil
+}
+
+// instead says what is used where the log has no lines.
+func (t *Trees) instead() string {
+	if t.alone {
+		return "the function has no lines"
+	}
+	return "the lines of the dump are used"
 }
 
 // read reads the lists of a code object, and checks its calls. It fails if they are not as they

@@ -3,10 +3,12 @@ package v8
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
@@ -48,8 +50,11 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 		return nil
 	}
 	a.seen[locate.InodeOf(info)] = true
+	isDump := a.isDump(info)
 	if len(set.targets) == 0 {
-		say(path, errNoDump, "")
+		if !isDump && len(a.targets) > 0 { // or else Complete has said why it is not used
+			say(path, errNoDump, "")
+		}
 		return nil
 	}
 	a.opts.Progress.Begin(report.PhaseLogs, info.Size())
@@ -64,6 +69,7 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 		t, found, err = set.choose(x)
 	}
 	switch {
+	case isDump && (err != nil || !t.gains(&found)): // it is used
 	case err == nil && len(found.pairs) > 0 && !t.gains(&found):
 		a.copies = append(a.copies, path)
 	case err == nil:
@@ -74,7 +80,7 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 		t.dump.Logs = append(t.dump.Logs, report.LogSummary{
 			Path: path, Bytes: info.Size(), Optimized: x.optimized, Paired: len(found.pairs), Damaged: x.damaged,
 		})
-		a.report(path, x)
+		a.report(path, x, isDump)
 	case named:
 		a.missing(path, err, "")
 	case errors.Is(err, errOtherRun):
@@ -85,6 +91,17 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 		a.Found.Note(fmt.Sprintf("%s: %v, and is left out; V8 writes them with --log-code --log-source-code", quote.Printable(path), errNoPositions))
 	}
 	return nil
+}
+
+// isDump reports whether a log is a dump of its own, too.
+func (a *attacher) isDump(info fs.FileInfo) bool {
+	return slices.ContainsFunc(a.dumps, func(d *model.Dump) bool {
+		if _, ok := d.Source.(*Log); !ok {
+			return false
+		}
+		own, err := d.File.Stat()
+		return err == nil && locate.InodeOf(own) == locate.InodeOf(info)
+	})
 }
 
 // errNoDump is the refusal of a log without a dump that it could be of.
@@ -138,7 +155,10 @@ func (a *attacher) prepare(t *target) {
 	t.loads = loads{at: make(map[place][]load), taken: make(map[int]bool)}
 	unread := 0
 	var first error
-	for l, err := range t.jitdump.OptimizedLoads() {
+	for l, err := range t.jitdump.V8Loads() {
+		if err == nil && !l.IsOptimized {
+			continue
+		}
 		if err != nil {
 			if unread++; unread == 1 {
 				first = err
@@ -228,12 +248,12 @@ func (a *attacher) reportUnmapped() {
 	}
 }
 
-// report adds the problems of a log that is used.
-func (a *attacher) report(path string, x *index) {
-	if x.damaged > 0 {
+// report adds the problems of a log that is used. Those of a dump of its own are reported with that.
+func (a *attacher) report(path string, x *index, isDump bool) {
+	if x.damaged > 0 && !isDump {
 		a.Found.Problem(report.Problem{Code: report.ProblemDamage, File: path, Offset: -1, Text: fmt.Sprintf("damaged lines are left out: %d, the first: %v", x.damaged, x.damage), Advice: "record again; if several threads wrote it, without --no-logfile-per-isolate"})
 	}
-	if x.cut >= 0 {
+	if x.cut >= 0 && !isDump {
 		a.Found.Note(fmt.Sprintf("%s: it ends inside a line, at offset %#x; code that was made later is not in it", quote.Printable(path), x.cut))
 	}
 	if n, began := x.lacking(); n > 0 {
