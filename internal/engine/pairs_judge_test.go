@@ -44,7 +44,7 @@ func active(claims []claim, addr, time uint64) (list []claim) {
 	since := uint64(pairStart)
 	for _, c := range claims {
 		if c.timed && c.addr == addr {
-			since = max(since, pairStart+100)
+			since = max(since, pairStart+100*pairTick)
 		}
 	}
 	for _, c := range claims {
@@ -58,7 +58,7 @@ func active(claims []claim, addr, time uint64) (list []claim) {
 
 // wanted returns what the result has to have of the function of some active claims. contradicts says that one
 // of them names another function. all are the claims of all times.
-func wanted(all, active []claim) (want described, contradicts bool) {
+func wanted(prefix string, all, active []claim) (want described, contradicts bool) {
 	if len(active) == 0 {
 		return want, false
 	}
@@ -69,7 +69,7 @@ func wanted(all, active []claim) (want described, contradicts bool) {
 			best = c
 		}
 	}
-	want.name = best.shown()
+	want.name = best.shown(prefix)
 	for _, c := range active {
 		switch {
 		case c.name == best.name:
@@ -96,12 +96,12 @@ func hasBoth(all []claim, kind, a, b string) bool {
 func (p *pairWorld) judge(a, b *pairSource, first, second []pairFunction) {
 	p.t.Helper()
 	addresses := append(slices.Clone(pairPlaces), pairExtra)
-	times := []uint64{pairStart + 99, pairStart + 200, pairStart + 1000}
+	times := []uint64{pairStart + 99*pairTick, pairStart + 200*pairTick, pairStart + 1000*pairTick}
 	claims := append(a.claims(p.t, first), b.claims(p.t, second)...)
 	contradicted := false
 	for _, time := range times {
 		for _, addr := range addresses {
-			want, contradicts := wanted(claims, active(claims, addr, time))
+			want, contradicts := wanted(p.prefix, claims, active(claims, addr, time))
 			if want.name != "" {
 				want.name += "+0x4"
 			}
@@ -129,7 +129,7 @@ func (p *pairWorld) judge(a, b *pairSource, first, second []pairFunction) {
 	for _, addr := range addresses {
 		for _, time := range times {
 			active := active(claims, addr, time)
-			want, contradicts := wanted(claims, active)
+			want, contradicts := wanted(p.prefix, claims, active)
 			got := p.at(m, time, addr+4)
 			has := func(kind string) bool {
 				return slices.ContainsFunc(active, func(c claim) bool { return c.kind == kind })
@@ -139,16 +139,16 @@ func (p *pairWorld) judge(a, b *pairSource, first, second []pairFunction) {
 			}
 			if len(p.opts.CodeFrom) > 0 && want.name != "" {
 				want.code = got.code // the memory has the last
-				if time == pairStart+1000 && (!contradicts || active[0].kind == formats.GDBJIT) && addr != pairExtra && !strings.Contains(want.name, "newer") {
+				if time == pairStart+1000*pairTick && (!contradicts || active[0].kind == formats.GDBJIT) && addr != pairExtra && !strings.Contains(want.name, "newer") {
 					want.code, want.tables = true, true
 					sent++
 				}
 			}
 			want.tables = want.code
 			if got != want {
-				p.t.Errorf("at %#x, %d ns after the start: got %+v; want %+v", addr, time-pairStart, got, want)
+				p.t.Errorf("at %#x, %d ticks after the start: got %+v; want %+v", addr, (time-pairStart)/pairTick, got, want)
 			}
-			if contradicts && time == pairStart+1000 {
+			if contradicts && time == pairStart+1000*pairTick {
 				contradictions++
 			}
 		}
@@ -173,10 +173,13 @@ func (p *pairWorld) judge(a, b *pairSource, first, second []pairFunction) {
 	}
 }
 
-// shown returns the name of a function as its source shows it.
-func (c *claim) shown() string {
-	if c.kind == formats.J9 {
+// shown returns the name of a function as its source shows it. prefix is that of V8's names.
+func (c *claim) shown(prefix string) string {
+	switch c.kind {
+	case formats.J9:
 		return "App." + c.name + "(I)V"
+	case formats.V8Log, formats.Jitdump:
+		return prefix + c.name
 	}
 	return c.name
 }

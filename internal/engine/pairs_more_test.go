@@ -3,7 +3,9 @@ package engine_test
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/formats"
@@ -15,7 +17,7 @@ import (
 func TestPairs_DumpAndMemory(t *testing.T) {
 	all := pairFunctions(t)
 	p := newPairWorld(t)
-	p.Marker(lliProcess, pairStart+50, p.path(lliDump))
+	p.Marker(lliProcess, pairStart+50*pairTick, p.path(lliDump))
 	var recs []timed
 	for i, f := range all {
 		name := "other_" + f.name // which the objects contradict
@@ -63,6 +65,46 @@ func TestPairs_TwoCores(t *testing.T) {
 			if got := p.at(m, pairLate, addr+4).name; got != c.want[i] {
 				t.Errorf("%s: got %q at %#x; want %q", name, got, addr, c.want[i])
 			}
+		}
+	}
+}
+
+// Isolates of V8 use memory one after another. Their logs do not contradict each other.
+func TestPairs_TwoLogs(t *testing.T) {
+	p := newPairWorld(t)
+	p.prefix = "Builtin:"
+	one := pairFunction{name: "one", addr: pairMemory, time: pairStart + 100*pairTick, code: make([]byte, 64)}
+	two := one
+	two.name, two.time = "two", pairStart+300*pairTick
+	p.putLogOf(1, []pairFunction{one})
+	p.putLogOf(2, []pairFunction{two})
+	p.expect(lliProcess, pairStart+99*pairTick, pairMemory+4, "")
+	p.expect(lliProcess, pairStart+200*pairTick, pairMemory+4, "Builtin:one+0x4")
+	p.expect(lliProcess, pairStart+400*pairTick, pairMemory+4, "Builtin:two+0x4")
+	sum, err := p.run()
+	if err != nil || len(sum.Dumps) != 2 || len(sum.Problems) > 0 {
+		t.Fatalf("got %s, %v; want two logs without problems", asJSON(sum), err)
+	}
+	p.resolve(p.opts.Output)
+}
+
+// A log with a time after its process's end may be a copy. Without random addresses, it may be of a later run.
+func TestPairs_LaterLog(t *testing.T) {
+	for _, fixed := range []bool{false, true} {
+		p := newPairWorld(t)
+		p.prefix = "Builtin:"
+		p.Wall, p.Clock = uint64(time.Now().Add(-time.Hour).UnixNano()), pairStart
+		if fixed {
+			p.Mmap2(lliProcess, pairStart+70, 0x7ffff7d00000, 0x1000, 0, "/lib/ld.so")
+		}
+		p.putLog(pairFunctions(t))
+		p.Exit(lliProcess, lliProcess, pairLate)
+		tomorrow := time.Now().Add(24 * time.Hour)
+		if err := os.Chtimes(p.path(fmt.Sprintf("isolate-0x1-%d-v8.log", lliProcess)), tomorrow, tomorrow); err != nil {
+			t.Fatal(err)
+		}
+		if sum, err := p.run(); err != nil || len(sum.Dumps) > 0 == fixed {
+			t.Errorf("fixed addresses %v: got %s, %v; want it used without them only", fixed, asJSON(sum), err)
 		}
 	}
 }

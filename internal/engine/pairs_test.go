@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -42,9 +43,10 @@ type pairSource struct {
 }
 
 var pairSources = []pairSource{
-	{kind: formats.Jitdump, trust: 5, timed: true, hasLines: true, hasCode: true, put: (*pairWorld).putDump},
-	{kind: formats.Mono, trust: 4, timed: true, put: (*pairWorld).putMono},
-	{kind: formats.J9, trust: 3, timed: true, hasLines: true, hasInlines: true, put: (*pairWorld).putCaptures},
+	{kind: formats.Jitdump, trust: 6, timed: true, hasLines: true, hasCode: true, put: (*pairWorld).putDump},
+	{kind: formats.Mono, trust: 5, timed: true, put: (*pairWorld).putMono},
+	{kind: formats.J9, trust: 4, timed: true, hasLines: true, hasInlines: true, put: (*pairWorld).putCaptures},
+	{kind: formats.V8Log, trust: 3, timed: true, put: (*pairWorld).putLog},
 	{kind: formats.GDBJIT, trust: 2, fixed: true, hasLines: true, hasCode: true, hasInlines: true, put: (*pairWorld).putCore},
 	{kind: formats.PerfMap, trust: 1, put: (*pairWorld).putMap},
 }
@@ -54,7 +56,9 @@ const (
 	pairMemory = 0x7f0e7261c000
 	pairExtra  = pairMemory + 0xf00
 	pairStart  = uint64(monoStart)
-	pairLate   = pairStart + 5000
+	pairTick   = 1_000_000 // nanoseconds: more than the times of V8's log are uncertain
+	pairLate   = pairStart + 5000*pairTick
+	pairAnchor = pairMemory + 0x10000 // code that tells when V8 began
 )
 
 // pairPlaces are the addresses of the registered functions.
@@ -63,13 +67,14 @@ var pairPlaces = []uint64{pairMemory, pairMemory + 0x1c0, pairMemory + 0x220}
 // A pairWorld is a process with two sources.
 type pairWorld struct {
 	*world
-	order binary.ByteOrder
+	order  binary.ByteOrder
+	prefix string // of names in V8's log, and in a dump beside it
 }
 
 // newPairWorld makes a process with the files and the memory of lli's.
 func newPairWorld(t *testing.T) *pairWorld {
 	t.Helper()
-	p := &pairWorld{newWorld(t), binary.LittleEndian}
+	p := &pairWorld{world: newWorld(t), order: binary.LittleEndian}
 	p.Machine, p.SampleType = "x86_64", p.SampleType|testrec.StackUser
 	core, err := elfcore.Open(bytes.NewReader(testrec.Gunzip(t, lliData+"lli.core.gz")))
 	if err != nil {
@@ -82,11 +87,11 @@ func newPairWorld(t *testing.T) *pairWorld {
 		}
 		p.Mmap2(lliProcess, pairStart+1+uint64(i), f.Start, f.End-f.Start, f.Offset, f.Name)
 	}
-	p.Mmap2(lliProcess, pairStart+90, pairMemory, 0x1000, 0, "//anon")
+	p.Mmap2(lliProcess, pairStart+80*pairTick, pairMemory, 0x1000, 0, "//anon")
 	return p
 }
 
-// pairFunctions returns the three functions of lli's dump, loaded from 100 ns after the start on.
+// pairFunctions returns the three functions of lli's dump, loaded 100 ticks after the start.
 func pairFunctions(t *testing.T) (list []pairFunction) {
 	t.Helper()
 	r, err := jitdump.NewReader(bytes.NewReader(read(t, lliData+lliDump)))
@@ -113,7 +118,7 @@ func pairFunctions(t *testing.T) (list []pairFunction) {
 				entries = append(entries, e)
 			}
 		case *jitdump.Load:
-			list = append(list, pairFunction{name: string(rec.Name), addr: rec.CodeAddr, time: pairStart + 100, code: bytes.Clone(rec.Code), entry: entries})
+			list = append(list, pairFunction{name: string(rec.Name), addr: rec.CodeAddr, time: pairStart + 100*pairTick, code: bytes.Clone(rec.Code), entry: entries})
 		default:
 			if err != nil {
 				t.Fatal(err)
@@ -124,13 +129,13 @@ func pairFunctions(t *testing.T) (list []pairFunction) {
 
 // putDump writes a jitdump, which the process maps.
 func (p *pairWorld) putDump(functions []pairFunction) {
-	p.Marker(lliProcess, pairStart+50, p.path(lliDump))
+	p.Marker(lliProcess, pairStart+50*pairTick, p.path(lliDump))
 	var recs []timed
 	for i, f := range functions {
 		if !f.opaque {
 			recs = append(recs, timed{f.time, jitdump.NewDebugInfo(p.order, f.addr, f.entry)})
 		}
-		recs = append(recs, load(f.time, lliProcess, uint64(i), f.addr, f.name, f.code))
+		recs = append(recs, load(f.time, lliProcess, uint64(i), f.addr, p.prefix+f.name, f.code))
 	}
 	p.dump(lliDump, x86(lliProcess), recs...)
 }
@@ -143,6 +148,25 @@ func (p *pairWorld) putMono(functions []pairFunction) {
 	}
 	put(p.t, p.path("app.mlpd"), monoLog(p.t, 17, lliProcess, pairStart, methods...))
 	p.opts.SideFiles = append(p.opts.SideFiles, config.SideFile{Kind: formats.Mono, PID: lliProcess, Path: p.path("app.mlpd")})
+}
+
+// putLog writes a log of V8 with the name of the process.
+func (p *pairWorld) putLog(functions []pairFunction) { p.putLogOf(1, functions) }
+
+// putLogOf writes the log of an isolate. A sample in code of new memory tells when it began.
+func (p *pairWorld) putLogOf(isolate uint64, functions []pairFunction) {
+	const anchored = pairStart + 80*pairTick
+	anchor := pairAnchor + isolate*0x1000
+	p.Mmap2(lliProcess, anchored, anchor, 0x1000, 0, "//anon")
+	p.expect(lliProcess, anchored+1000, anchor+4, "JS:*anchor a.js:1:1+0x4")
+	log := fmt.Sprintf("v8-version,11,3,244,8,0\ncode-creation,JS,13,0,%#x,64,anchor a.js:1:1,0x30,*\n", anchor)
+	functions = slices.Clone(functions)
+	slices.SortStableFunc(functions, func(a, b pairFunction) int { return cmp.Compare(a.time, b.time) })
+	for _, f := range functions {
+		tag, name, _ := strings.Cut(p.prefix+f.name, ":")
+		log += fmt.Sprintf("code-creation,%s,2,%d,%#x,%d,%s\n", tag, (f.time-anchored)/1000, f.addr, len(f.code), name)
+	}
+	put(p.t, p.path(fmt.Sprintf("isolate-%#x-%d-v8.log", isolate, lliProcess)), []byte(log))
 }
 
 // putCaptures writes captures of OpenJ9's metadata. They have inlined calls, and lines unless they are opaque.
@@ -210,6 +234,7 @@ var pairForms = []pairForm{
 		other := slices.Clone(all)
 		for i := range other {
 			other[i].name = fmt.Sprintf("another_%d", i)
+			other[i].time += 10 * pairTick // V8's log leaves out what may be there at another function's time
 		}
 		if b.fixed {
 			return other, all
@@ -238,7 +263,7 @@ var pairForms = []pairForm{
 
 // again returns another function at the place of one, at a time after the start.
 func again(f pairFunction, name string, after uint64) pairFunction {
-	f.name, f.time, f.code = name, pairStart+after+50, bytes.Repeat([]byte{0x90}, len(f.code)+3) // captures of one size are one
+	f.name, f.time, f.code = name, pairStart+(after+50)*pairTick, bytes.Repeat([]byte{0x90}, len(f.code)+3) // captures of one size are one
 	f.opaque = true
 	return f
 }
@@ -257,6 +282,9 @@ func TestPairs_OfSources(t *testing.T) {
 				}
 				t.Run(strings.Join([]string{a.kind, b.kind, form.name}, "/"), func(t *testing.T) {
 					p := newPairWorld(t)
+					if a.kind == formats.V8Log || b.kind == formats.V8Log {
+						p.prefix = "Builtin:App."
+					}
 					a.put(p, first)
 					b.put(p, second)
 					p.judge(a, b, first, second)

@@ -272,7 +272,7 @@ func (s *logSearch) checkTimes(one *foundLog, pid uint32) error {
 		return nil
 	case one.written < int64(f.Began()):
 		return fmt.Errorf("it was written before process %d began: it is of another run", pid)
-	case later:
+	case later && !f.HasRandomAddresses(): // or else its code fits no other process
 		return report.Advise(fmt.Errorf("it was written after process %d had ended: it is of another run", pid), "if it was only copied, copy it with its time: cp -p")
 	}
 	return nil

@@ -20,6 +20,9 @@ const codeMemory = 256
 // of the interpreter's entry.
 const bytecodeTier = "~"
 
+// maxTime bounds a time of a log, in microseconds: ten years.
+const maxTime = 10 * 366 * 24 * 3600e6
+
 // maxBack is how far the time may go back from a line to the next, in nanoseconds: threads write some lines.
 const maxBack = 10e6
 
@@ -29,12 +32,23 @@ func (s *scanner) addCode(c *v8log.CodeCreation) int32 {
 	if l == nil {
 		return unknown
 	}
-	time := min(c.Time, stays.Never/2000) * 1000
-	if time+maxBack < s.time {
+	if c.Time > maxTime {
+		s.addDamage(fmt.Errorf("%s: code-creation at offset %#x: time: %d µs", v8log.FormatName, c.Offset, c.Time))
+		return unknown
+	}
+	time := c.Time * 1000
+	switch {
+	case time+maxBack >= s.time:
+	case !s.jumped && time+maxBack >= s.before:
+		s.dropLast(c.Offset)
+	default:
 		s.addDamage(fmt.Errorf("%s: code-creation at offset %#x: time: it goes back: several isolates share the file", v8log.FormatName, c.Offset))
 		l.shared = true
 	}
-	s.time = max(s.time, time)
+	isLatest := time >= s.time
+	if isLatest {
+		s.before, s.time, s.latest = s.time, time, unknown
+	}
 	l.code.Ends[s.isolates-1] = s.time
 	for ; s.timed < len(l.code.Stays); s.timed++ {
 		l.code.Stays[s.timed].To = min(l.code.Stays[s.timed].To, s.time)
@@ -67,9 +81,30 @@ func (s *scanner) addCode(c *v8log.CodeCreation) int32 {
 	if strings.HasPrefix(prefix, regExp) {
 		l.code.Codes[n].Key, l.code.Codes[n].Lines = dumpKey(s.prefix), l.code.Codes[n].Key
 	}
+	if isLatest {
+		s.latest = n
+	}
 	l.code.Stays = append(l.code.Stays, stays.Stay{Code: n, Addr: c.Address, Size: c.Size, From: time, To: time})
 	s.at[c.Address] = n
 	return n
+}
+
+// dropLast leaves out the code with the latest time. One line with a time that no other reaches is damaged; of
+// isolates that share a file, many are.
+func (s *scanner) dropLast(offset int64) {
+	s.addDamage(fmt.Errorf("%s: before offset %#x: code-creation: time: %d ns, which is after that of the next line", v8log.FormatName, offset, s.time))
+	s.jumped, s.time = true, s.before
+	if s.latest == unknown {
+		return
+	}
+	c := &s.log.code.Codes[s.latest]
+	for i := c.First; int(i) < len(s.log.code.Stays); i++ { // others have moved since
+		stay := &s.log.code.Stays[i]
+		if stay.From = min(stay.From, s.time); i == c.First {
+			delete(s.at, stay.Addr)
+			stay.Addr, c.Bytecode = 0, true // no memory holds it
+		}
+	}
 }
 
 // moveCode adds the move of code. It happened between the lines with times before and after it.

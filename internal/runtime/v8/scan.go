@@ -42,6 +42,9 @@ type scanner struct {
 	prefix   []byte
 	at       map[uint64]int32 // codes of this isolate by their addresses
 	time     uint64           // the latest, in nanoseconds
+	before   uint64           // the one before
+	latest   int32            // the code that time is of, or unknown
+	jumped   bool             // one time was damaged
 	timed    int              // number of stays with their last time
 }
 
@@ -59,7 +62,7 @@ func (s *scanner) beginIsolate() {
 		s.pending[i].valid = false
 	}
 	s.started = false
-	s.time = 0
+	s.time, s.before = 0, 0
 	if s.isolates > 0 && len(s.byID) == 0 && len(s.current) == 0 && len(s.at) == 0 {
 		s.began[s.isolates-1] = 0
 		return

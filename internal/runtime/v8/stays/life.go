@@ -3,7 +3,6 @@ package stays
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -150,6 +149,9 @@ func (f *Life) isFixed() bool {
 	})
 }
 
+// HasRandomAddresses reports whether code of another run cannot lie where the process has its code.
+func (f *Life) HasRandomAddresses() bool { return f.known && !f.isFixed() }
+
 // Distinguishes reports whether a log that fits the process cannot be of another one: its addresses are random, or the
 // time of the file proves it.
 func (f *Life) Distinguishes() bool { return !f.isFixed() || f.end < never && f.isOriginal() }
@@ -188,9 +190,6 @@ func (f *Life) WrittenAt(modified time.Time) (written int64, later bool) {
 	}
 	return written, modified.Sub(latest) > allowed
 }
-
-// IsStale reports whether a file was written last before the process began.
-func (f *Life) IsStale(written int64) bool { return written < int64(min(f.start, math.MaxInt64)) }
 
 // Began returns when the last program of the process began, or 0 if that was before the recording.
 func (f *Life) Began() uint64 { return f.start }
