@@ -18,6 +18,33 @@ func (r *Recording) ProgramStart(pid uint32, time uint64) uint64 {
 	return start
 }
 
+// MarkerTime returns the time for a marker of a process's last program that the recording lacks: from then on, memory
+// counts as JIT code.
+func (r *Recording) MarkerTime(pid uint32) uint64 {
+	start := r.ProgramStart(pid, 0)
+	if start > 0 && start == r.ProcessTree.Born(pid, start) {
+		start++ // perf forgets what is mapped before the record of the fork
+	}
+	return start
+}
+
+// HasMemory reports whether a process has memory for code.
+func (r *Recording) HasMemory(pid uint32) bool {
+	p := r.Processes[pid]
+	return pid != 0 && p != nil && len(p.Memory) > 0
+}
+
+// SharesCode reports whether a process may share code with a parent or a child: a recording does not say which of
+// them has made it. One of before the recording shares none if it has no memory for code.
+func (r *Recording) SharesCode(pid uint32) bool {
+	tree := &r.ProcessTree
+	shares := func(child, other uint32, clones bool) bool {
+		return !tree.HasExec(child) && (clones || r.HasMemory(other))
+	}
+	return slices.ContainsFunc(tree.ForksOf(pid), func(b fork) bool { return shares(pid, b.Parent, b.Clones) }) ||
+		slices.ContainsFunc(tree.ForksBy(pid), func(b fork) bool { return shares(b.PID, b.PID, b.Clones) })
+}
+
 // A ProcessTree has the forks and execs of a recording's processes.
 type ProcessTree struct {
 	forks byTime[fork]

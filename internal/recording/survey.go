@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/perfdata"
@@ -282,6 +283,16 @@ func (r *Recording) Clock() (id int32, ok bool) {
 		}
 	}
 	return perfdata.ClockMonotonic, true
+}
+
+// TimeOfDay returns the time of day at a time of the recording. ok is false if the recording does not know it.
+func (r *Recording) TimeOfDay(t uint64) (at time.Time, ok bool) {
+	c := r.ClockData
+	id, known := r.Clock()
+	if c == nil || !known || uint32(id) != c.ID {
+		return at, false
+	}
+	return time.Unix(0, int64(c.Wall+t-c.Clock)), true
 }
 
 // ClockError returns the reason why the recording's times cannot be compared with

@@ -33,7 +33,7 @@ const (
 func searchByContent(ctx context.Context, f *locate.Finder) error {
 	var pids []uint32
 	for _, pid := range f.Rec.PIDs() {
-		if lacksMap(f, pid) && isAlone(f.Rec, pid) {
+		if lacksMap(f, pid) && !f.Rec.SharesCode(pid) {
 			pids = append(pids, pid)
 		}
 	}
@@ -115,28 +115,7 @@ func tryContent(ctx context.Context, f *locate.Finder, path string, pids []uint3
 
 // lacksMap reports whether a process made code, and nothing that describes it is known.
 func lacksMap(f *locate.Finder, pid uint32) bool {
-	return pid != 0 && len(f.Rec.Processes[pid].Memory) > 0 && !f.Rec.HasDump(pid)
-}
-
-// isAlone reports whether a process shares no code with a parent or a child: a recording does not say which of
-// them has made it. One of before the recording shares none if it has no memory for code.
-func isAlone(rec *recording.Recording, pid uint32) bool {
-	tree := &rec.ProcessTree
-	shares := func(child, other uint32, clones bool) bool {
-		p := rec.Processes[other]
-		return !tree.HasExec(child) && (clones || p != nil && len(p.Memory) > 0)
-	}
-	for _, b := range tree.ForksOf(pid) {
-		if shares(pid, b.Parent, b.Clones) {
-			return false
-		}
-	}
-	for _, b := range tree.ForksBy(pid) {
-		if shares(b.PID, b.PID, b.Clones) {
-			return false
-		}
-	}
-	return true
+	return f.Rec.HasMemory(pid) && !f.Rec.HasDump(pid)
 }
 
 // namesMost reports whether a map has functions for nearly all samples of a process in memory that may have

@@ -40,7 +40,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 // Substitute looks for the map of a process with a dump that is gone, or that leaves code out. It does
 // nothing for a process without jitted code. The error is ctx's.
 func Substitute(ctx context.Context, f *locate.Finder, pid uint32) error {
-	if f.Rec.Processes[pid] == nil || len(f.Rec.Processes[pid].Memory) == 0 {
+	if !f.Rec.HasMemory(pid) {
 		return nil
 	}
 	return searchMap(ctx, f, pid)
@@ -79,7 +79,7 @@ func namedMap(ctx context.Context, f *locate.Finder, n config.SideFile, named ma
 	}
 	if pid == 0 {
 		pid, err = ownerOf(f.Rec, n.Path, m)
-		if err == nil && !isAlone(f.Rec, pid) {
+		if err == nil && f.Rec.SharesCode(pid) {
 			err = report.Advise(fmt.Errorf("it may be of process %d, or of one that shares its code since a fork", pid), "name its process: %s", report.MentionedSideFile(Kind, "PID", n.Path))
 		}
 		if err != nil {

@@ -69,15 +69,10 @@ const tolerance = 2 * time.Second
 // beganAt returns when the last program of a process began. ok is false if the recording does not
 // show that, or does not know the time of day.
 func beganAt(rec *recording.Recording, pid uint32) (began time.Time, ok bool) {
-	tree, c := &rec.ProcessTree, rec.ClockData
+	tree := &rec.ProcessTree
 	start := max(tree.LastExec(pid, recording.LatestTime), tree.Born(pid, recording.LatestTime))
-	if c == nil || start == 0 {
-		return began, false
-	}
-	if id, known := rec.Clock(); !known || uint32(id) != c.ID {
-		return began, false
-	}
-	return time.Unix(0, int64(c.Wall+start-c.Clock)), true
+	began, ok = rec.TimeOfDay(start)
+	return began, ok && start > 0
 }
 
 // isElsewhere returns the reason why a map cannot be of a process, by the addresses of its functions,
@@ -118,7 +113,7 @@ func holdsAny(memory recording.Ranges, m *Map) bool {
 func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 	var owners []uint32
 	for _, pid := range rec.PIDs() {
-		if pid != 0 && len(rec.Processes[pid].Memory) > 0 && holdsAny(recording.MemoryOf([]*recording.Process{rec.Processes[pid]}), m) {
+		if rec.HasMemory(pid) && holdsAny(recording.MemoryOf([]*recording.Process{rec.Processes[pid]}), m) {
 			owners = append(owners, pid)
 		}
 	}
@@ -146,9 +141,5 @@ func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 // JIT code. known says what the map was known by, if not by its name.
 func mark(f *locate.Finder, pid uint32, s *locate.SideFile, m *Map, says, known string) {
 	m.SetPID(pid)
-	start := f.Rec.ProgramStart(pid, 0)
-	if start > 0 && start == f.Rec.ProcessTree.Born(pid, start) {
-		start++ // perf forgets what is mapped before the record of the fork
-	}
-	f.Mark(recording.Marker{PID: pid, Number: pid, Time: start, Path: s.Path, Pos: -1, Place: says, Known: known}, s)
+	f.Mark(recording.Marker{PID: pid, Number: pid, Time: f.Rec.MarkerTime(pid), Path: s.Path, Pos: -1, Place: says, Known: known}, s)
 }

@@ -105,7 +105,7 @@ func (l *Log) take() {
 		l.target.HighAddress = max(l.target.HighAddress, e.Addr+e.Size)
 	}
 	l.codes = codes
-	l.code = stays.Log{Offsets: l.code.Offsets, Own: l.code.Own, Unclear: l.code.Unclear, Contradicted: l.code.Contradicted}
+	l.code = stays.Log{Offsets: l.code.Offsets, Own: l.code.Own, Unclear: l.code.Unclear}
 }
 
 // Traits returns the traits of logs.

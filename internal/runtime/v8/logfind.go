@@ -36,7 +36,6 @@ type logSearch struct {
 	ctx    context.Context
 	dumps  map[uint32][]*jitdump.Dump
 	wanted map[uint32]bool // processes that lack code
-	spaces *spaces         // nil until it is needed
 	lives  map[uint32]*stays.Life
 	found  map[uint32][]foundLog
 	memory int // of the indexes of logs that are used or may be
@@ -70,7 +69,7 @@ func Complete(ctx context.Context, f *locate.Finder, dumps map[uint32][]source.D
 				attaches = attaches || j.IsV8()
 			}
 		}
-		s.wanted[pid] = hasMemory(f.Rec, pid) && s.lacks(pid)
+		s.wanted[pid] = f.Rec.HasMemory(pid) && s.lacks(pid)
 		s.wantsAny = s.wantsAny || s.wanted[pid]
 	}
 	if err := s.run(); err != nil {
@@ -82,12 +81,6 @@ func Complete(ctx context.Context, f *locate.Finder, dumps map[uint32][]source.D
 		}
 	}
 	return nil
-}
-
-// hasMemory reports whether a process has memory for code.
-func hasMemory(rec *recording.Recording, pid uint32) bool {
-	p := rec.Processes[pid]
-	return pid != 0 && p != nil && len(p.Memory) > 0
 }
 
 // lacks reports whether the dumps of a process may leave out functions that matter: there are none, one was cut, or
@@ -145,7 +138,7 @@ func (s *logSearch) run() error {
 		for _, path := range largestFirst(s.Glob(dir, "*.log")) {
 			pid, ok := v8log.ProcessOf(filepath.Base(path))
 			isLog := ok || strings.Contains(filepath.Base(path), "v8")
-			if ok = ok && hasMemory(s.Rec, pid); !ok {
+			if ok = ok && s.Rec.HasMemory(pid); !ok {
 				pid = 0
 			}
 			if !isLog || ok && !s.wanted[pid] || !ok && i >= own || len(s.found[pid]) == maxLogs {
@@ -171,7 +164,7 @@ var errNoProcess = errors.New("no process of the recording had executable memory
 // is ctx's.
 func (s *logSearch) try(path, says string, pid uint32, named bool) error {
 	if pid == 0 && named {
-		if of, ok := v8log.ProcessOf(filepath.Base(path)); ok && hasMemory(s.Rec, of) {
+		if of, ok := v8log.ProcessOf(filepath.Base(path)); ok && s.Rec.HasMemory(of) {
 			pid = of
 		}
 	}
@@ -310,9 +303,12 @@ func (s *logSearch) give(pid uint32, found []foundLog) {
 			s.Forget(one.SideFile)
 			continue
 		}
-		known := strings.Join(append(slices.DeleteFunc([]string{one.known}, func(text string) bool { return text == "" }), l.leftOut()...), "; ")
+		known := one.known
+		if n := l.code.Unclear; n > 0 {
+			known = strings.TrimPrefix(fmt.Sprintf("%s; functions are left out because it is not certain when others used their memory: %d; record from the start of the program, or with --perf-prof", known, n), "; ")
+		}
 		l.setPID(pid)
-		s.Mark(recording.Marker{PID: pid, Number: pid, Time: f.MarkerTime(), Path: one.Path, Pos: -1, Place: one.says, Known: known}, one.SideFile)
+		s.Mark(recording.Marker{PID: pid, Number: pid, Time: s.Rec.MarkerTime(pid), Path: one.Path, Pos: -1, Place: one.says, Known: known}, one.SideFile)
 	}
 }
 
@@ -329,14 +325,3 @@ func (s *logSearch) refuse(one *foundLog, pid uint32, err error) {
 
 // errCopy is the refusal of a log with the same code as another one.
 var errCopy = errors.New("it is a copy")
-
-// leftOut says which functions of the log are left out, and why.
-func (l *Log) leftOut() (texts []string) {
-	if l.code.Unclear > 0 {
-		texts = append(texts, fmt.Sprintf("functions are left out because it is not certain when others used their memory: %d; record from the start of the program, or with --perf-prof", l.code.Unclear))
-	}
-	if l.code.Contradicted > 0 {
-		texts = append(texts, fmt.Sprintf("functions are left out because the dump has others at their places and times: %d", l.code.Contradicted))
-	}
-	return texts
-}

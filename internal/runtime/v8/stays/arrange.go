@@ -28,7 +28,6 @@ type arrival struct {
 	replaced   bool  // the next one is of a log
 	mixed      bool  // so may arrivals of other clocks before it, up to sure
 	unordered  bool  // it is not known which of two came last
-	against    bool  // one of these is of a jitdump
 	always     bool  // of a dump without times: nothing else is known there
 	gives      bool  // it gives way to one
 	dumped     bool  // a dump has it, too: it is part of the dump's
@@ -87,7 +86,7 @@ func Arrange(f *Life, logs []*Log, dumped *Loads) {
 }
 
 // earliest returns the time from which an address may have code.
-func (f *Life) earliest(addr uint64) uint64 { return max(f.MarkerTime(), f.starts.At(addr)) }
+func (f *Life) earliest(addr uint64) uint64 { return max(f.rec.MarkerTime(f.pid), f.starts.At(addr)) }
 
 // follow finds what comes after what. all are in the order of their times.
 func follow(all []arrival) {
@@ -119,7 +118,6 @@ func follow(all []arrival) {
 			a.overDump = a.overDump || p.clock == dumpClock
 			if (p.clock != a.clock || p.mixed) && p.sure > a.since {
 				p.unordered, a.unordered, a.mixed = true, true, true
-				p.against, a.against = p.against || a.clock == dumpClock, a.against || p.clock == dumpClock
 				a.sure = max(a.sure, p.sure)
 			}
 		}
@@ -182,9 +180,6 @@ func (l *Log) take(arrivals []*arrival) {
 			if end < never {
 				add(jitcode.Gone, a, end)
 			}
-		case a.gives:
-		case a.against:
-			l.Contradicted++
 		default:
 			l.Unclear++
 		}

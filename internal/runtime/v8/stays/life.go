@@ -89,15 +89,6 @@ func (f *Life) holds(c *Code, addr uint64) bool {
 	return f.executable.Hold(addr)
 }
 
-// MarkerTime is when a process's program began: from then on, memory counts as JIT code.
-func (f *Life) MarkerTime() uint64 {
-	start := f.rec.ProgramStart(f.pid, 0)
-	if start > 0 && start == f.rec.ProcessTree.Born(f.pid, start) {
-		start++ // perf forgets what is mapped before the record of the fork
-	}
-	return start
-}
-
 // Fits fails if the code of a log cannot be of the process, by its places.
 func (f *Life) Fits(l *Log) error {
 	if !f.known {
@@ -158,25 +149,21 @@ func (f *Life) Distinguishes() bool { return !f.isFixed() || f.end < never && f.
 
 // isOriginal reports whether the recording is no copy, as far as its time tells: nor are the files beside it, then.
 func (f *Life) isOriginal() bool {
-	c, info := f.rec.ClockData, f.rec.In.Info
-	id, known := f.rec.Clock()
-	return c != nil && known && uint32(id) == c.ID && info != nil && info.Mode().IsRegular() && info.ModTime().Sub(f.wall(f.rec.Latest)).Abs() <= slack
-}
-
-// wall returns the time of day at a time of the recording.
-func (f *Life) wall(t uint64) time.Time {
-	return time.Unix(0, int64(f.rec.ClockData.Wall+t-f.rec.ClockData.Clock))
+	latest, ok := f.rec.TimeOfDay(f.rec.Latest)
+	info := f.rec.In.Info
+	return ok && info != nil && info.Mode().IsRegular() && info.ModTime().Sub(latest).Abs() <= slack
 }
 
 // WrittenAt returns the time of the recording after which a file was not written, or never. later says that it was
 // written when its process had ended, and is of a later run. Copies of files tell nothing, but perf ends its file
 // when a process that it started has ended.
 func (f *Life) WrittenAt(modified time.Time) (written int64, later bool) {
-	c, info := f.rec.ClockData, f.rec.In.Info
-	if id, known := f.rec.Clock(); c == nil || !known || uint32(id) != c.ID || modified.Year() <= 1970 {
+	zero, ok := f.rec.TimeOfDay(0)
+	info := f.rec.In.Info
+	if !ok || modified.Year() <= 1970 {
 		return never, false
 	}
-	written = modified.Add(slack).UnixNano() - int64(c.Wall) + int64(c.Clock)
+	written = int64(modified.Add(slack).Sub(zero))
 	if f.end == never || info == nil || !info.Mode().IsRegular() {
 		return written, false
 	}
@@ -185,7 +172,7 @@ func (f *Life) WrittenAt(modified time.Time) (written int64, later bool) {
 		allowed = strictly
 	}
 	latest := info.ModTime()
-	if end := f.wall(uint64(f.end)); end.After(latest) {
+	if end := zero.Add(time.Duration(f.end)); end.After(latest) {
 		latest = end
 	}
 	return written, modified.Sub(latest) > allowed

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/recording"
 )
 
 // A Log is the code of a log.
@@ -14,10 +15,9 @@ type Log struct {
 
 	Offsets []Bounds // of the isolates, once they are known
 	// Events are those of Arrange, in the order of their times. Their functions are Codes.
-	Events       []jitcode.Event
-	Own          int // stays with events that no dump has
-	Unclear      int // stays that are left out: see Arrange
-	Contradicted int // of these, the ones where a dump has another function
+	Events  []jitcode.Event
+	Own     int // stays with events that no dump has
+	Unclear int // stays that are left out: see Arrange
 
 	life   *Life // that of covers
 	covers []*cover
@@ -40,6 +40,16 @@ type Stay struct {
 	Code       int32
 	Addr, Size uint64
 	From, To   uint64
+}
+
+// IsIn reports whether code of the log lies in memory.
+func (l *Log) IsIn(memory recording.Ranges) bool {
+	for i := 0; i < len(l.Stays); i += 1 + len(l.Stays)/recording.MaxProbes {
+		if s := &l.Stays[i]; !l.Codes[s.Code].Bytecode && memory.Hold(s.Addr) {
+			return true
+		}
+	}
+	return false
 }
 
 // Never is the end of a move after which the log has no time, and of all that has no end.
