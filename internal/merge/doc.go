@@ -7,6 +7,9 @@
 // A function where a more trusted source has another one is dropped. That is a contradiction, and reported,
 // unless times tell that the place was used again. All other functions stay.
 //
+// A log of V8 has told its dump the lines already, so its functions in a dump are only dropped. It compares
+// names itself ([source.Namer]).
+//
 //	merge.go   the order of sources, and what comes of them
 //	pair.go    two sources
 //	index.go   the functions of a source by time and address
