@@ -187,16 +187,27 @@ func (c *Counter) prepare(dumps []*model.Dump) {
 		}
 	}
 	c.programs = programsOf(&c.rec.ProcessTree, dumps)
+	var markers []recording.Marker
+	for _, d := range dumps {
+		markers = append(markers, d.Markers...)
+	}
+	repeats := recording.NewFileHistories(c.rec).Repeats(c.rec.ProcessTree.JitSpans(markers))
 	for pid, known := range c.rec.Processes {
-		c.process(pid).setFiles(known)
+		c.process(pid).setFiles(known, repeats)
 	}
 }
 
-// setFiles sets the addresses of a process's files.
-func (p *countedProcess) setFiles(known *recording.Process) {
+// setFiles sets the addresses of a process's files. Of repeated records, only parts stay.
+func (p *countedProcess) setFiles(known *recording.Process, repeats map[int64][]addrs.Range) {
 	for i := range known.FileMaps {
 		m := &known.FileMaps[i]
-		p.files = append(p.files, counterFile{addrs.Range{Lo: m.Lo, Hi: m.Hi}, m.Time, m.Name == ""})
+		parts, ok := repeats[m.Pos]
+		if !ok {
+			parts = []addrs.Range{{Lo: m.Lo, Hi: m.Hi}}
+		}
+		for _, part := range parts {
+			p.files = append(p.files, counterFile{part, m.Time, m.Name == ""})
+		}
 	}
 	for i := range known.Others {
 		m := &known.Others[i]

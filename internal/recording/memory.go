@@ -58,8 +58,9 @@ func (ps *Processes) Seen(pid uint32, time uint64) *Process {
 	return p
 }
 
-// mapped adds a mapping. It never removes one: what matters is where code can never have been.
-func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) {
+// mapped adds a mapping, whose record is at a position in the stream. It never removes one: what matters is
+// where code can never have been.
+func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64, pos int64) {
 	p := ps.Seen(m.PID, time)
 	executable := rec.Misc&perfdata.MiscMmapData == 0
 	if rec.Type == perfdata.RecordMmap2 {
@@ -69,6 +70,7 @@ func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) 
 	if hi > m.Addr {
 		p.Used.Add(m.Addr, hi)
 	}
+	added := FileMap{Lo: m.Addr, Hi: hi, Off: m.PgOff, Time: time, Pos: pos, File: m.File, Shared: isShared(m.Flags), backing: backingOf(m), writable: m.Prot&unix.PROT_WRITE != 0}
 	switch {
 	case hi <= m.Addr:
 	case !executable:
@@ -76,11 +78,12 @@ func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) 
 	case IsAnonymous(m.Filename) || bytes.HasSuffix(m.Filename, []byte(DeletedSuffix)):
 		p.addOther(m, time)
 		p.Memory.Add(m.Addr, hi)
-		p.addMap(FileMap{Lo: m.Addr, Hi: hi, Off: m.PgOff, Time: time, File: m.File, Shared: isShared(m.Flags)})
+		p.addMap(added)
 		p.latest = max(p.latest, time)
 	default:
 		p.Files.Add(m.Addr, hi)
-		p.addMap(FileMap{m.Addr, hi, m.PgOff, time, string(m.Filename), m.File, string(m.BuildID), isShared(m.Flags)})
+		added.Name, added.BuildID = string(m.Filename), string(m.BuildID)
+		p.addMap(added)
 	}
 }
 

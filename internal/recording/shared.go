@@ -25,7 +25,12 @@ type SharedFile struct {
 // if the recording does not say which file is mapped. The generation of the inode does not count:
 // perf record does not know it of mappings from before the recording.
 func (m *FileMap) shared() (f SharedFile, ok bool) {
-	return SharedFile{m.File.Major, m.File.Minor, m.File.Inode, m.Lo - m.Off}, m.Shared && m.File.Inode != 0
+	return m.place(), m.Shared && m.File.Inode != 0
+}
+
+// place returns the file of a mapping, at its address.
+func (m *FileMap) place() SharedFile {
+	return SharedFile{m.File.Major, m.File.Minor, m.File.Inode, m.Lo - m.Off}
 }
 
 // isShared reports whether the flags of a mapping say that writes to it reach the file. (MAP_SHARED_VALIDATE
@@ -63,39 +68,51 @@ type programKey struct {
 type sharedMap struct {
 	pid uint32
 	*FileMap
+	number int // in the history of its process
 }
 
 // NewSharedMemory returns the shared memory of the recording of histories.
 func NewSharedMemory(histories *FileHistories) *SharedMemory {
 	s := &SharedMemory{rec: histories.rec, histories: histories, mapped: make(map[SharedFile][]sharedMap), sharers: make(map[SharedFile]*Sharers)}
 	for pid, p := range s.rec.Processes {
-		for i := range p.FileMaps {
-			if f, ok := p.FileMaps[i].shared(); ok {
-				s.mapped[f] = append(s.mapped[f], sharedMap{pid, &p.FileMaps[i]})
+		if !slices.ContainsFunc(p.FileMaps, func(m FileMap) bool { _, ok := m.shared(); return ok }) {
+			continue
+		}
+		for i, maps := 0, histories.history(pid).maps; i < len(maps); i++ {
+			if f, ok := maps[i].shared(); ok {
+				s.mapped[f] = append(s.mapped[f], sharedMap{pid, &maps[i], i})
 			}
 		}
 	}
 	return s
 }
 
-// At returns what a process shares at an address at a time. ok is false if it shares nothing there.
+// At returns what a process shares at an address at a time. Before any mapping there, the first one counts:
+// perf records memory when it becomes executable, and code may have been written before. ok is false if the
+// process shares nothing there.
 func (s *SharedMemory) At(pid uint32, addr, time uint64) (f SharedFile, ok bool) {
 	if len(s.mapped) == 0 {
 		return f, false
 	}
-	return s.at(pid, time, addr, time)
-}
-
-// at returns what the latest mapping over an address up to a time shares, of the program that a process runs
-// at the time program.
-func (s *SharedMemory) at(pid uint32, program, addr, time uint64) (f SharedFile, ok bool) {
-	for l := range s.histories.layers(pid, program) {
+	here := addrs.Range{Lo: addr, Hi: addr + 1}
+	var first *FileMap
+	own := true
+	for l := range s.histories.layers(pid, time) {
 		s.steps++
-		if m := l.latest(addrs.Range{Lo: addr, Hi: addr + 1}, time); m != nil {
+		if m := l.latest(here, time); m != nil {
 			return m.shared()
 		}
+		if own {
+			if i := l.line.First(here, max(l.from, l.upTo(time)), l.to); i >= 0 {
+				first = &l.maps[i]
+			}
+			own = false
+		}
 	}
-	return f, false
+	if first == nil {
+		return f, false
+	}
+	return first.shared()
 }
 
 func (s *SharedMemory) keyOf(pid uint32, time uint64) programKey {
@@ -113,9 +130,8 @@ type Sharers struct {
 	list     []Sharer    // in the order of Since
 	known    map[programKey]bool
 
-	// pieces are what the programs map themselves, in the order of the times. Of what a program maps
-	// again, its earliest mapping is there: memory that is made writable and executable in turns
-	// is mapped each time, for the recording.
+	// pieces are what programs map that did not have it just before, in the order of the times: memory
+	// that is made writable and executable in turns is mapped each time, for the recording.
 	pieces []sharedPiece
 	places addrs.Timeline // of pieces
 }
@@ -146,15 +162,8 @@ func (s *SharedMemory) newSharers(f SharedFile) *Sharers {
 	of := &Sharers{memory: s, file: f, maps: s.mapped[f], known: make(map[programKey]bool)}
 	slices.SortStableFunc(of.maps, func(a, b sharedMap) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.pid, b.pid)) })
 	of.nextFork = upToBefore(s.rec.ProcessTree.Forks(), of.maps[0].Time)
-	mapped := make(map[programKey]*addrs.Owners)
 	for i := range of.maps {
-		s.steps++
-		m := &of.maps[i]
-		key := s.keyOf(m.pid, m.Time)
-		if mapped[key] == nil {
-			mapped[key] = new(addrs.Owners)
-		}
-		of.addPieces(m, mapped[key])
+		of.addPieces(&of.maps[i])
 	}
 	return of
 }
@@ -209,32 +218,39 @@ func (s *SharedMemory) end(pid uint32, time uint64) uint64 {
 	return end
 }
 
-// addPieces adds the parts of a mapping that its program has not mapped before. mapped has what it has.
-func (of *Sharers) addPieces(m *sharedMap, mapped *addrs.Owners) {
-	lo := m.Lo
-	add := func(hi uint64) {
-		if lo < hi {
-			of.pieces = append(of.pieces, sharedPiece{m.pid, m.Time})
-			of.places.Add(addrs.Range{Lo: lo, Hi: hi})
+// addPieces adds the parts of a mapping that its program did not have just before.
+func (of *Sharers) addPieces(m *sharedMap) {
+	s, had := of.memory, new(addrs.Owners)
+	if s.steps++; s.Exhausted() {
+		return
+	}
+	s.histories.under(m.pid, m.number, func(part addrs.Range, below *FileMap, _ bool) {
+		s.steps++
+		if f, ok := below.shared(); ok && f == of.file {
+			had.Place(part.Lo, part.Hi, 0)
 		}
+	})
+	for _, part := range without(m.Lo, m.Hi, had) {
+		of.pieces = append(of.pieces, sharedPiece{m.pid, m.Time})
+		of.places.Add(part)
 	}
-	for _, t := range mapped.Within(m.Lo, m.Hi) {
-		add(t.Lo)
-		lo = t.Hi
-	}
-	add(m.Hi)
-	mapped.Place(m.Lo, m.Hi, 0)
 }
 
 // Has reports whether a sharer has the file at an address, at a time of its life.
 func (of *Sharers) Has(sharer *Sharer, addr, time uint64) bool {
-	f, ok := of.memory.at(sharer.PID, time, addr, time)
-	return ok && f == of.file
+	for l := range of.memory.histories.layers(sharer.PID, time) {
+		of.memory.steps++
+		if m := l.latest(addrs.Range{Lo: addr, Hi: addr + 1}, time); m != nil {
+			f, ok := m.shared()
+			return ok && f == of.file
+		}
+	}
+	return false
 }
 
-// Later calls f for the processes that map the file over an address after a time, with the time of that,
-// until f returns false. got is false for one that had it there before.
-func (of *Sharers) Later(addr, time uint64, f func(pid uint32, at uint64, got bool) bool) {
+// Later calls f for the processes that map the file over an address after a time, and did not have it
+// there just before, with the time of that, until f returns false.
+func (of *Sharers) Later(addr, time uint64, f func(pid uint32, at uint64) bool) {
 	from, _ := slices.BinarySearchFunc(of.pieces, time, func(p sharedPiece, time uint64) int {
 		if p.time <= time {
 			return -1
@@ -243,9 +259,7 @@ func (of *Sharers) Later(addr, time uint64, f func(pid uint32, at uint64, got bo
 	})
 	here := addrs.Range{Lo: addr, Hi: addr + 1}
 	for i := of.places.First(here, from, len(of.pieces)); i >= 0; i = of.places.First(here, i+1, len(of.pieces)) {
-		p := &of.pieces[i]
-		had, ok := of.memory.at(p.pid, p.time, addr, p.time-1)
-		if !f(p.pid, p.time, !ok || had != of.file) {
+		if !f(of.pieces[i].pid, of.pieces[i].time) {
 			return
 		}
 	}
