@@ -17,7 +17,7 @@ type FileMap struct {
 	Off    uint64 // in the file, of Lo, in bytes
 	// Time is that of its record, in nanoseconds; 0 for a mapping from before the recording.
 	Time    uint64
-	Pos     int64 // of its record in the stream
+	Pos     int64                 // of its record in the stream
 	Name    string                // path of the file; empty for memory
 	File    perfdata.FileIdentity // zero if the recording does not say
 	BuildID string                // empty if the recording does not say

@@ -30,7 +30,7 @@ type copier struct {
 	Jit map[uint32]recording.Spans
 	// Repeats has records of memory of which only parts stay, by position: see [recording.FileHistories].
 	Repeats map[int64][]addrs.Range
-	Next int // index of the next mapping to insert
+	Next    int // index of the next mapping to insert
 	// Trailer is that of inserted records.
 	Trailer perfdata.Trailer
 	buf     []byte
