@@ -45,7 +45,7 @@ type Constraints struct {
 	early        int     // number of those that contradict lower
 	overruns     bool    // the dump goes on after the end of a process
 
-	located []usedLocation // places that were used once, by address
+	located   []usedLocation // places that were used once, by address
 	ambiguous map[int]bool   // the functions at places that were used more than once
 	// tied has those of one place and one time, in a unit that is longer than a nanosecond.
 	tied map[int]bool
@@ -127,14 +127,14 @@ func newConstraints(r Reading) *Constraints {
 		own.earliest = min(own.earliest, start)
 	}
 	c.earliest, c.latest = own.earliest, own.latest
-	if own.latest == 0 { // only children write
-		for _, w := range c.writers {
+	for _, w := range c.writers {
+		if own.latest == 0 { // only children write
 			c.earliest, c.latest = min(c.earliest, w.earliest), max(c.latest, w.latest)
 		}
 	}
 	c.lower = int64(c.marker - c.earliest)
-	for pid, w := range c.writers {
-		if pid != d.PID && w.latest > 0 {
+	for _, w := range c.writers {
+		if w.latest > 0 {
 			c.lower = max(c.lower, int64(w.since-w.earliest))
 		}
 	}

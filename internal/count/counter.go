@@ -45,7 +45,7 @@ type Counter struct {
 }
 
 // A dumpCounter counts samples in programs with a dump: those in functions, those in memory that
-// gets a function later, those where a function was that has moved away, and the others.
+// gets a function later, those where a function was that is gone, and the others.
 type dumpCounter struct{ resolved, early, left, unresolved int64 }
 
 // A functionID is a function of a dump. Both are numbers.

@@ -42,8 +42,7 @@ func (p *placer) replace(replacements []recording.Replacement) {
 				continue
 			}
 			had.Place(t.Lo, t.Hi, nothing)
-			m.Clear, m.Time, m.PID, m.TID, m.Addr, m.Len, m.Off = true, r.Time, r.PID, r.PID, t.Lo, t.Hi-t.Lo, 0
-			cleared = append(cleared, m)
+			cleared = append(cleared, model.Mapping{Time: r.Time, PID: r.PID, TID: r.PID, Addr: t.Lo, Len: t.Hi - t.Lo, Object: m.Object, Clear: true})
 		}
 	}
 	// What is loaded at the same time comes after it.

@@ -3,6 +3,7 @@ package recording
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -103,10 +104,9 @@ const maxReplacements = 1 << 22
 func (h *FileHistories) Replacements() (list []Replacement) {
 	steps := 0
 	for _, pid := range h.rec.PIDs() {
-		for i := range h.history(pid).maps {
-			m := &h.history(pid).maps[i]
-			if m.backing == unknownBacking || m.Time == 0 || steps > maxReplacements {
-				continue
+		for i, m := range h.those(pid, func(m *FileMap) bool { return m.backing != unknownBacking && m.Time > 0 }) {
+			if steps > maxReplacements {
+				return list
 			}
 			h.under(pid, i, func(part addrs.Range, below *FileMap, inherited bool) {
 				if steps++; m.replaces(below, inherited) {
@@ -143,31 +143,46 @@ func (h *FileHistories) Repeats(spans map[uint32]Spans) map[int64][]addrs.Range 
 	}
 	steps := 0
 	for pid := range h.rec.Processes {
-		for i := range h.history(pid).maps {
-			m := &h.history(pid).maps[i]
-			f, ok := m.shared()
-			if !ok || !with[f] || m.backing == unknownBacking || spans[pid].Hold(m.Time, m.Pos) || steps > maxReplacements {
+		for i, m := range h.those(pid, func(m *FileMap) bool { f, ok := m.shared(); return ok && with[f] && m.backing != unknownBacking }) {
+			if spans[pid].Hold(m.Time, m.Pos) || steps > maxReplacements {
 				continue
 			}
-			had, n := new(addrs.Owners), 0
-			h.under(pid, i, func(part addrs.Range, below *FileMap, _ bool) {
-				steps++
-				if b, ok := below.shared(); ok && b == f {
-					had.Place(part.Lo, part.Hi, 0)
-					n++
-				}
-			})
-			if n > 0 {
-				repeats[m.Pos] = without(m.Lo, m.Hi, had)
+			f, _ := m.shared()
+			if parts := h.fresh(pid, i, f, &steps); !slices.Equal(parts, []addrs.Range{{Lo: m.Lo, Hi: m.Hi}}) {
+				repeats[m.Pos] = parts
 			}
 		}
 	}
 	return repeats
 }
 
-// without returns the parts of [lo, hi) without owner, in order.
-func without(lo, hi uint64, owned *addrs.Owners) (parts []addrs.Range) {
-	for _, t := range append(owned.Within(lo, hi), addrs.Tenancy{Lo: hi, Hi: hi}) {
+// those yields the mappings of a process for which is holds, with their numbers in its history.
+func (h *FileHistories) those(pid uint32, is func(m *FileMap) bool) iter.Seq2[int, *FileMap] {
+	return func(yield func(int, *FileMap) bool) {
+		if !slices.ContainsFunc(h.rec.Processes[pid].FileMaps, func(m FileMap) bool { return is(&m) }) {
+			return // it needs no history
+		}
+		for i, maps := 0, h.history(pid).maps; i < len(maps); i++ {
+			if is(&maps[i]) && !yield(i, &maps[i]) {
+				return
+			}
+		}
+	}
+}
+
+// fresh returns the parts of the i-th mapping of a process, of a shared file, that its program did not have just
+// before, in the order of their addresses. It adds to steps.
+func (h *FileHistories) fresh(pid uint32, i int, file SharedFile, steps *int) (parts []addrs.Range) {
+	had := new(addrs.Owners)
+	h.under(pid, i, func(part addrs.Range, below *FileMap, _ bool) {
+		*steps++
+		if f, ok := below.shared(); ok && f == file {
+			had.Place(part.Lo, part.Hi, 0)
+		}
+	})
+	m := &h.history(pid).maps[i]
+	lo := m.Lo
+	for _, t := range append(had.Within(lo, m.Hi), addrs.Tenancy{Lo: m.Hi}) {
 		if lo < t.Lo {
 			parts = append(parts, addrs.Range{Lo: lo, Hi: t.Lo})
 		}

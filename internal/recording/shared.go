@@ -74,14 +74,10 @@ type sharedMap struct {
 // NewSharedMemory returns the shared memory of the recording of histories.
 func NewSharedMemory(histories *FileHistories) *SharedMemory {
 	s := &SharedMemory{rec: histories.rec, histories: histories, mapped: make(map[SharedFile][]sharedMap), sharers: make(map[SharedFile]*Sharers)}
-	for pid, p := range s.rec.Processes {
-		if !slices.ContainsFunc(p.FileMaps, func(m FileMap) bool { _, ok := m.shared(); return ok }) {
-			continue
-		}
-		for i, maps := 0, histories.history(pid).maps; i < len(maps); i++ {
-			if f, ok := maps[i].shared(); ok {
-				s.mapped[f] = append(s.mapped[f], sharedMap{pid, &maps[i], i})
-			}
+	for pid := range s.rec.Processes {
+		for i, m := range histories.those(pid, func(m *FileMap) bool { _, ok := m.shared(); return ok }) {
+			f, _ := m.shared()
+			s.mapped[f] = append(s.mapped[f], sharedMap{pid, m, i})
 		}
 	}
 	return s
@@ -102,12 +98,10 @@ func (s *SharedMemory) At(pid uint32, addr, time uint64) (f SharedFile, ok bool)
 		if m := l.latest(here, time); m != nil {
 			return m.shared()
 		}
-		if own {
-			if i := l.line.First(here, max(l.from, l.upTo(time)), l.to); i >= 0 {
-				first = &l.maps[i]
-			}
-			own = false
+		if i := l.line.First(here, l.from, l.to); own && i >= 0 {
+			first = &l.maps[i]
 		}
+		own = false
 	}
 	if first == nil {
 		return f, false
@@ -162,8 +156,13 @@ func (s *SharedMemory) newSharers(f SharedFile) *Sharers {
 	of := &Sharers{memory: s, file: f, maps: s.mapped[f], known: make(map[programKey]bool)}
 	slices.SortStableFunc(of.maps, func(a, b sharedMap) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.pid, b.pid)) })
 	of.nextFork = upToBefore(s.rec.ProcessTree.Forks(), of.maps[0].Time)
-	for i := range of.maps {
-		of.addPieces(&of.maps[i])
+	for i := 0; i < len(of.maps) && !s.Exhausted(); i++ {
+		m := &of.maps[i]
+		s.steps++
+		for _, part := range s.histories.fresh(m.pid, m.number, f, &s.steps) {
+			of.pieces = append(of.pieces, sharedPiece{m.pid, m.Time})
+			of.places.Add(part)
+		}
 	}
 	return of
 }
@@ -216,24 +215,6 @@ func (s *SharedMemory) end(pid uint32, time uint64) uint64 {
 		end = min(end, p.Exited)
 	}
 	return end
-}
-
-// addPieces adds the parts of a mapping that its program did not have just before.
-func (of *Sharers) addPieces(m *sharedMap) {
-	s, had := of.memory, new(addrs.Owners)
-	if s.steps++; s.Exhausted() {
-		return
-	}
-	s.histories.under(m.pid, m.number, func(part addrs.Range, below *FileMap, _ bool) {
-		s.steps++
-		if f, ok := below.shared(); ok && f == of.file {
-			had.Place(part.Lo, part.Hi, 0)
-		}
-	})
-	for _, part := range without(m.Lo, m.Hi, had) {
-		of.pieces = append(of.pieces, sharedPiece{m.pid, m.Time})
-		of.places.Add(part)
-	}
 }
 
 // Has reports whether a sharer has the file at an address, at a time of its life.

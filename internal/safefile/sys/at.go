@@ -39,11 +39,6 @@ func Close(fd int) error {
 	return err
 }
 
-// Read reads from the current offset on.
-func Read(fd int, p []byte) (int, error) {
-	return call(Call{Name: "read", FD: fd, Off: -1}, func() (int, error) { return unix.Read(fd, p) })
-}
-
 // Write writes at the current offset.
 func Write(fd int, p []byte) (int, error) {
 	return call(Call{Name: "write", FD: fd, Off: -1, Data: p}, func() (int, error) { return unix.Write(fd, p) })
