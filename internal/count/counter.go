@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -252,7 +253,7 @@ func (c *Counter) sample(pid uint32, time, ip uint64, attr int, w recording.Weig
 // find returns where a sample is, and the times from which and up to which that holds.
 func (c *Counter) find(pid uint32, time, ip uint64) (at spot, from, to uint64) {
 	tree := &c.rec.ProcessTree
-	from, to = max(tree.LastExec(pid, time), tree.Born(pid, time)), tree.LifeEnd(pid, time)
+	from, to = tree.Program(pid, time).Since, tree.LifeEnd(pid, time)
 	id, when, more := pid, time, true
 	for n := 0; more && n < recording.MaxGenerations; n++ {
 		if p := c.Processes[id]; p != nil {
@@ -346,11 +347,5 @@ func (p *countedProcess) at(c *Counter, pid uint32, since, time, ip uint64) (s s
 
 // upTo returns how many files were mapped up to a time.
 func upTo(files []counterFile, time uint64) int {
-	n, _ := slices.BinarySearchFunc(files, time, func(f counterFile, time uint64) int {
-		if f.time <= time {
-			return -1
-		}
-		return 1
-	})
-	return n
+	return sort.Search(len(files), func(i int) bool { return files[i].time > time })
 }

@@ -105,7 +105,7 @@ func (mapper *regionMapper) part(m model.Mapping, region *region, number, placed
 	m.Object = int32(region.images[number].objects[i])
 	o := &mapper.plan.Objects[m.Object]
 	m.Addr, m.Len, m.Off, m.Tables = lo, hi-lo, lo-o.Bundle.Region.Base(), 0
-	if key := (mappedBundle{programOf(mapper.rec, m.PID, m.Time), m.Object}); !mapper.tabled[key] {
+	if key := (mappedBundle{mapper.rec.ProcessTree.Program(m.PID, m.Time), m.Object}); !mapper.tabled[key] {
 		mapper.tabled[key] = true
 		m.Tables = o.Placement.TablesAt
 	}

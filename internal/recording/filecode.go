@@ -27,6 +27,8 @@ type FileMap struct {
 	writable bool    // PROT_WRITE, as far as the recording says
 }
 
+func (m FileMap) at() uint64 { return m.Time }
+
 // file returns what mappings of one file have in common.
 func (m *FileMap) file() fileID { return fileID{m.Name, m.File, m.BuildID} }
 

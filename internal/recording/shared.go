@@ -58,12 +58,6 @@ const (
 // Exhausted reports whether searching has taken too long: some sharers may be missing.
 func (s *SharedMemory) Exhausted() bool { return s.steps > maxSharedSteps || s.listed > maxSharers }
 
-// A programKey is a process from its fork, or an exec, on.
-type programKey struct {
-	pid   uint32
-	since uint64
-}
-
 // A sharedMap is a mapping by a process itself.
 type sharedMap struct {
 	pid uint32
@@ -109,10 +103,6 @@ func (s *SharedMemory) At(pid uint32, addr, time uint64) (f SharedFile, ok bool)
 	return first.shared()
 }
 
-func (s *SharedMemory) keyOf(pid uint32, time uint64) programKey {
-	return programKey{pid, max(s.rec.ProcessTree.LastExec(pid, time), s.rec.ProcessTree.Born(pid, time))}
-}
-
 // Sharers are the programs that share a file, for as long as they may have it mapped.
 type Sharers struct {
 	memory *SharedMemory
@@ -122,7 +112,7 @@ type Sharers struct {
 	nextMap  int         // index of the first one after those that the list considers
 	nextFork int         // likewise, of the recording's forks
 	list     []Sharer    // in the order of Since
-	known    map[programKey]bool
+	known    map[Program]bool
 
 	// pieces are what programs map that did not have it just before, in the order of the times: memory
 	// that is made writable and executable in turns is mapped each time, for the recording.
@@ -142,6 +132,8 @@ type sharedPiece struct {
 	time uint64
 }
 
+func (p sharedPiece) at() uint64 { return p.time }
+
 // SharersOf returns the programs that share a file. The result belongs to s.
 func (s *SharedMemory) SharersOf(f SharedFile) *Sharers {
 	sharers := s.sharers[f]
@@ -153,9 +145,9 @@ func (s *SharedMemory) SharersOf(f SharedFile) *Sharers {
 }
 
 func (s *SharedMemory) newSharers(f SharedFile) *Sharers {
-	of := &Sharers{memory: s, file: f, maps: s.mapped[f], known: make(map[programKey]bool)}
+	of := &Sharers{memory: s, file: f, maps: s.mapped[f], known: make(map[Program]bool)}
 	slices.SortStableFunc(of.maps, func(a, b sharedMap) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.pid, b.pid)) })
-	of.nextFork = upToBefore(s.rec.ProcessTree.Forks(), of.maps[0].Time)
+	of.nextFork = upTo(s.rec.ProcessTree.Forks(), max(of.maps[0].Time, 1)-1) // none at time 0 clones memory
 	for i := 0; i < len(of.maps) && !s.Exhausted(); i++ {
 		m := &of.maps[i]
 		s.steps++
@@ -179,7 +171,7 @@ func (of *Sharers) UpTo(time uint64) []Sharer {
 			of.add(of.maps[of.nextMap].pid, of.maps[of.nextMap].Time)
 			of.nextMap++
 		case isFork:
-			if b := &forks[of.nextFork]; b.Clones && of.known[s.keyOf(b.Parent, b.Time)] {
+			if b := &forks[of.nextFork]; b.Clones && of.known[s.rec.ProcessTree.Program(b.Parent, b.Time)] {
 				of.add(b.PID, b.Time)
 			}
 			of.nextFork++
@@ -195,17 +187,11 @@ func (of *Sharers) UpTo(time uint64) []Sharer {
 func (of *Sharers) add(pid uint32, time uint64) {
 	s := of.memory
 	s.steps++
-	if key := s.keyOf(pid, time); !of.known[key] {
+	if key := s.rec.ProcessTree.Program(pid, time); !of.known[key] {
 		of.known[key] = true
 		of.list = append(of.list, Sharer{pid, time, s.end(pid, time)})
 		s.listed++
 	}
-}
-
-// upToBefore returns how many forks were before a time.
-func upToBefore(forks []fork, time uint64) int {
-	n, _ := slices.BinarySearchFunc(forks, time, func(b fork, time uint64) int { return cmp.Compare(b.Time, time) })
-	return n
 }
 
 // end returns when the program that a process runs at a time ends.
@@ -232,14 +218,8 @@ func (of *Sharers) Has(sharer *Sharer, addr, time uint64) bool {
 // Later calls f for the processes that map the file over an address after a time, and did not have it
 // there just before, with the time of that, until f returns false.
 func (of *Sharers) Later(addr, time uint64, f func(pid uint32, at uint64) bool) {
-	from, _ := slices.BinarySearchFunc(of.pieces, time, func(p sharedPiece, time uint64) int {
-		if p.time <= time {
-			return -1
-		}
-		return 1
-	})
 	here := addrs.Range{Lo: addr, Hi: addr + 1}
-	for i := of.places.First(here, from, len(of.pieces)); i >= 0; i = of.places.First(here, i+1, len(of.pieces)) {
+	for i := of.places.First(here, upTo(of.pieces, time), len(of.pieces)); i >= 0; i = of.places.First(here, i+1, len(of.pieces)) {
 		if !f(of.pieces[i].pid, of.pieces[i].time) {
 			return
 		}
