@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/perfdata"
 )
 
 // Where memory is mapped at a function's place, in its process or in a forked child, other memory ends the
@@ -126,6 +129,30 @@ func TestRemap_SharerWithoutDump(t *testing.T) {
 	w.expect(201, 3000, 0x12008, "more+0x8")
 	w.dump("jit-100.dump", x86(100), load(2000, 100, 1, 0x10000, "theirs", code(64, 1)), load(2010, 100, 2, 0x12000, "more", code(64, 2)))
 	w.check()
+}
+
+// Memory in place of a library clears the library, except where code was written before the memory became
+// executable.
+func TestRemap_MemoryInPlaceOfFile(t *testing.T) {
+	const at = 0x7f5500001000
+	w := newWorld(t)
+	w.mark(100, 1000, "jit-100.dump")
+	w.FileMmap2(100, 1200, at, 0x2000, 0, w.path("lib.so"), 77)
+	w.Mmap2(100, 1400, at, 0x1000, at, "//anon")
+	w.expect(100, 1500, at+0x108, "written+0x8")
+	w.expect(100, 2500, at+0x208, "later+0x8")
+	w.expect(100, 2600, at+0x308, "")
+	w.dump("jit-100.dump", x86(100), load(1300, 100, 1, at+0x100, "written", code(64, 1)), load(2000, 100, 2, at+0x200, "later", code(64, 2)))
+	w.check()
+	var cleared []addrs.Range
+	eachRecord(t, w.opts.Output, func(ls *perfdata.Layouts, rec perfdata.Record) {
+		if m, err := ls.Mmap(rec); rec.Type == perfdata.RecordMmap2 && err == nil && string(m.Filename) == "//anon" {
+			cleared = append(cleared, addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
+		}
+	})
+	if want := []addrs.Range{{Lo: at, Hi: at + 0x100}, {Lo: at + 0x140, Hi: at + 0x1000}}; !slices.Equal(cleared, want) {
+		t.Errorf("got %x cleared; want %x", cleared, want)
+	}
 }
 
 // A real program, with a child and another program that shares its memory, says which code ran when. No

@@ -90,11 +90,15 @@ func (h *FileHistories) under(pid uint32, i int, f func(part addrs.Range, below 
 	}
 }
 
-// A Replacement says that other memory came in place of a process's memory, at a time in nanoseconds.
+// A Replacement says that memory came in place of a file or of other memory, at a time in nanoseconds.
 type Replacement struct {
 	addrs.Range
 	Time uint64
 	PID  uint32
+	// OfFile says that the file was mapped at FileTime. Memory may have come in its place earlier: perf
+	// records that when it becomes executable.
+	OfFile   bool
+	FileTime uint64
 }
 
 // maxReplacements bounds the parts of mappings that are looked at, in all processes.
@@ -109,8 +113,9 @@ func (h *FileHistories) Replacements() (list []Replacement) {
 				return list
 			}
 			h.under(pid, i, func(part addrs.Range, below *FileMap, inherited bool) {
-				if steps++; m.replaces(below, inherited) {
-					list = append(list, Replacement{part, m.Time, pid})
+				steps++
+				if ofFile := below.Name != "" && m.Name == ""; ofFile || m.replaces(below, inherited) {
+					list = append(list, Replacement{part, m.Time, pid, ofFile, below.Time})
 				}
 			})
 		}
