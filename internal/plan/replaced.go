@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -14,7 +15,6 @@ type replacer struct {
 	*placer
 	owners   *places        // the indexes of mappings
 	lateness []uint64       // of dumps: see latenessOf
-	timed    []bool         // of dumps
 	own      map[uint32]int // the first mapping of each process
 	cleared  []model.Mapping
 }
@@ -26,9 +26,9 @@ func (p *placer) replace(replacements []recording.Replacement) {
 	if len(replacements) == 0 {
 		return
 	}
-	r := &replacer{placer: p, owners: newPlaces(&p.rec.ProcessTree), lateness: make([]uint64, len(p.dumps)), timed: make([]bool, len(p.dumps)), own: make(map[uint32]int)}
+	r := &replacer{placer: p, owners: newPlaces(&p.rec.ProcessTree), lateness: make([]uint64, len(p.dumps)), own: make(map[uint32]int)}
 	for i, d := range p.dumps {
-		r.lateness[i], r.timed[i] = latenessOf(d)
+		r.lateness[i] = latenessOf(d)
 	}
 	for i := range slices.Backward(p.Mappings) {
 		r.own[p.Mappings[i].PID] = i
@@ -36,8 +36,7 @@ func (p *placer) replace(replacements []recording.Replacement) {
 	next := 0
 	for _, by := range replacements {
 		for ; next < len(p.Mappings) && p.Mappings[next].Time < by.Time; next++ {
-			m := &p.Mappings[next]
-			owner := next
+			m, owner := &p.Mappings[next], next
 			if m.Clear {
 				owner = nothing
 			}
@@ -67,13 +66,13 @@ func (r *replacer) clear(by recording.Replacement, has *addrs.Owners) {
 			continue
 		}
 		m := &r.Mappings[t.Owner]
-		dump := r.List[m.Object].Dump.Number
+		lateness := r.lateness[r.List[m.Object].Dump.Number]
 		switch {
-		case by.OfFile && r.timed[dump] && m.Time+r.lateness[dump] <= by.FileTime: // the file hides it
+		case by.OfFile && m.Time <= by.FileTime && by.FileTime-m.Time >= lateness: // the file hides it
 		case by.OfFile:
 			file(t.Lo)
 			lo = t.Hi
-		case r.timed[dump] && by.Time-m.Time >= r.lateness[dump]:
+		case by.Time-m.Time >= lateness:
 			has.Place(t.Lo, t.Hi, nothing)
 			r.add(by, t.Lo, t.Hi, t.Owner)
 		}
@@ -87,13 +86,13 @@ func (r *replacer) add(by recording.Replacement, lo, hi uint64, owner int) {
 }
 
 // latenessOf returns by how much functions of a dump may have been loaded later than their times say, in
-// nanoseconds. ok is false if that is not known.
-func latenessOf(d *model.Dump) (lateness uint64, ok bool) {
+// nanoseconds; it is the highest number if that is not known.
+func latenessOf(d *model.Dump) uint64 {
 	switch {
-	case !hasTimes(d):
-		return 0, false
 	case d.Match.Kind == report.ClockGiven:
-		return 0, true
+		return 0
+	case !hasTimes(d) || d.Match.Error < 0:
+		return math.MaxUint64
 	}
-	return uint64(d.Match.Error), d.Match.Error >= 0
+	return uint64(d.Match.Error)
 }

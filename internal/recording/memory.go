@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
 
 	"golang.org/x/sys/unix"
 
@@ -123,12 +124,7 @@ func (rs *Ranges) Add(lo, hi uint64) {
 	r := *rs
 	// The near ranges reach from the first that does not end far below, to the first that
 	// begins far above.
-	i, _ := slices.BinarySearchFunc(r, lo, func(x addrs.Range, lo uint64) int {
-		if x.Hi < lo && lo-x.Hi > nearRanges {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(r), func(i int) bool { return r[i].Hi >= lo || lo-r[i].Hi <= nearRanges })
 	j := i
 	for ; j < len(r) && (r[j].Lo <= hi || r[j].Lo-hi <= nearRanges); j++ {
 		lo, hi = min(lo, r[j].Lo), max(hi, r[j].Hi)
@@ -154,16 +150,8 @@ func (rs Ranges) closeGap() Ranges {
 
 // Hold reports whether an address is in one of the ranges.
 func (rs Ranges) Hold(addr uint64) bool {
-	_, ok := slices.BinarySearchFunc(rs, addr, func(x addrs.Range, addr uint64) int {
-		switch {
-		case x.Hi <= addr:
-			return -1
-		case x.Lo > addr:
-			return 1
-		}
-		return 0
-	})
-	return ok
+	i := sort.Search(len(rs), func(i int) bool { return rs[i].Hi > addr })
+	return i < len(rs) && rs[i].Lo <= addr
 }
 
 // MemoryOf returns the executable memory of several processes, without parts of files.

@@ -178,7 +178,7 @@ func (h *FileHistories) those(pid uint32, is func(m *FileMap) bool) iter.Seq2[in
 // fresh returns the parts of the i-th mapping of a process, of a shared file, that its program did not have just
 // before, in the order of their addresses. It adds to steps.
 func (h *FileHistories) fresh(pid uint32, i int, file SharedFile, steps *int) (parts []addrs.Range) {
-	had := new(addrs.Owners)
+	had, lo := new(addrs.Owners), h.history(pid).maps[i].Lo
 	h.under(pid, i, func(part addrs.Range, below *FileMap, _ bool) {
 		*steps++
 		if f, ok := below.shared(); ok && f == file {
@@ -186,8 +186,7 @@ func (h *FileHistories) fresh(pid uint32, i int, file SharedFile, steps *int) (p
 		}
 	})
 	m := &h.history(pid).maps[i]
-	lo := m.Lo
-	for _, t := range append(had.Within(lo, m.Hi), addrs.Tenancy{Lo: m.Hi}) {
+	for _, t := range append(had.Within(m.Lo, m.Hi), addrs.Tenancy{Lo: m.Hi}) {
 		if lo < t.Lo {
 			parts = append(parts, addrs.Range{Lo: lo, Hi: t.Lo})
 		}

@@ -86,16 +86,14 @@ func (s *SharedMemory) At(pid uint32, addr, time uint64) (f SharedFile, ok bool)
 	}
 	here := addrs.Range{Lo: addr, Hi: addr + 1}
 	var first *FileMap
-	own := true
 	for l := range s.histories.layers(pid, time) {
 		s.steps++
 		if m := l.latest(here, time); m != nil {
 			return m.shared()
 		}
-		if i := l.line.First(here, l.from, l.to); own && i >= 0 {
+		if i := l.line.First(here, l.from, l.to); i >= 0 { // of the process itself
 			first = &l.maps[i]
 		}
-		own = false
 	}
 	if first == nil {
 		return f, false

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/config"
@@ -135,12 +135,7 @@ func (c *combination) overlapping(events []jitcode.Event, f func(i int, e *jitco
 	functions := c.objects.functions // sorted by address, without overlaps
 	for k := range events {
 		e := &events[k]
-		from, _ := slices.BinarySearchFunc(functions, e.Addr, func(x function, addr uint64) int {
-			if x.at.Addr+x.at.Size <= addr {
-				return -1
-			}
-			return 1
-		})
+		from := sort.Search(len(functions), func(i int) bool { return functions[i].at.Addr+functions[i].at.Size > e.Addr })
 		for i := from; i < len(functions) && functions[i].at.Addr < e.Addr+e.Size; i++ {
 			f(i, e)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -95,12 +96,7 @@ func (m *Map) giveWay(better []jitcode.Event) {
 			e.Addr, e.Size = next, hi-next
 			m.parts, m.Events = append(m.parts, p), append(m.Events, e)
 		}
-		from, _ := slices.BinarySearchFunc(taken, e.Addr, func(t addrs.Range, addr uint64) int {
-			if t.Hi <= addr {
-				return -1
-			}
-			return 1
-		})
+		from := sort.Search(len(taken), func(i int) bool { return taken[i].Hi > e.Addr })
 		for ; from < len(taken) && taken[from].Lo < end; from++ {
 			keep(taken[from].Lo)
 			next = taken[from].Hi
