@@ -57,14 +57,21 @@ func (m *FileMap) replaces(earlier *FileMap, inherited bool) bool {
 
 // under calls f for the parts of the i-th mapping of a process, with the latest mapping that its program had
 // there before. inherited says that this was an ancestor's. Parts with nothing are left out.
-func (h *FileHistories) under(pid uint32, i int, f func(part addrs.Range, below *FileMap, inherited bool)) {
+// It looks at the nearest maxLayers processes with mappings.
+func (h *FileHistories) under(pid uint32, i int, steps *int, f func(part addrs.Range, below *FileMap, inherited bool)) {
 	type search struct {
 		addrs.Range
 		layer, to int // the first layer, and the end of its mappings
 	}
 	m := &h.history(pid).maps[i]
-	layers := slices.Collect(h.layers(pid, m.Time))
+	layers := make([]mapLayer, 0, 4)
+	for l := range h.layers(pid, m.Time) {
+		if layers = append(layers, l); len(layers) == maxLayers {
+			break
+		}
+	}
 	layers[0].to = min(layers[0].to, i)
+	*steps += len(layers)
 	for todo := []search{{addrs.Range{Lo: m.Lo, Hi: m.Hi}, 0, layers[0].to}}; len(todo) > 0; {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -73,6 +80,7 @@ func (h *FileHistories) under(pid uint32, i int, f func(part addrs.Range, below 
 			if last := l.line.Last(s.Range, l.from, s.to); last >= 0 {
 				below := &l.maps[last]
 				lo, hi := max(s.Lo, below.Lo), min(s.Hi, below.Hi)
+				*steps++
 				f(addrs.Range{Lo: lo, Hi: hi}, below, s.layer > 0)
 				if s.Lo < lo {
 					todo = append(todo, search{addrs.Range{Lo: s.Lo, Hi: lo}, s.layer, last})
@@ -101,7 +109,10 @@ type Replacement struct {
 	FileTime uint64
 }
 
-// maxReplacements bounds the parts of mappings that are looked at, in all processes.
+// maxLayers bounds how many ancestors are looked at for each mapping, in chains of forks.
+const maxLayers = 16
+
+// maxReplacements bounds the parts of mappings, and the ancestors, that are looked at. The rest changes nothing.
 const maxReplacements = 1 << 22
 
 // Replacements returns all replacements in the order of their times.
@@ -112,8 +123,7 @@ func (h *FileHistories) Replacements() (list []Replacement) {
 			if steps > maxReplacements {
 				return list
 			}
-			h.under(pid, i, func(part addrs.Range, below *FileMap, inherited bool) {
-				steps++
+			h.under(pid, i, &steps, func(part addrs.Range, below *FileMap, inherited bool) {
 				if ofFile := below.Name != "" && m.Name == ""; ofFile || m.replaces(below, inherited) {
 					list = append(list, Replacement{part, m.Time, pid, ofFile, below.Time})
 				}
@@ -179,8 +189,7 @@ func (h *FileHistories) those(pid uint32, is func(m *FileMap) bool) iter.Seq2[in
 // before, in the order of their addresses. It adds to steps.
 func (h *FileHistories) fresh(pid uint32, i int, file SharedFile, steps *int) (parts []addrs.Range) {
 	had, lo := new(addrs.Owners), h.history(pid).maps[i].Lo
-	h.under(pid, i, func(part addrs.Range, below *FileMap, _ bool) {
-		*steps++
+	h.under(pid, i, steps, func(part addrs.Range, below *FileMap, _ bool) {
 		if f, ok := below.shared(); ok && f == file {
 			had.Place(part.Lo, part.Hi, 0)
 		}
