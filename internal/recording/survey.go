@@ -244,7 +244,7 @@ func (r *Recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 	case IsObject(m.Filename):
 		r.Injected++
 	default:
-		r.Processes.mapped(rec, m, time)
+		r.Processes.mapped(rec, m, time, pos)
 	}
 }
 

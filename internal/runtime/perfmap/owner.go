@@ -70,7 +70,7 @@ const tolerance = 2 * time.Second
 // show that, or does not know the time of day.
 func beganAt(rec *recording.Recording, pid uint32) (began time.Time, ok bool) {
 	tree, c := &rec.ProcessTree, rec.ClockData
-	start := max(tree.LastExec(pid, recording.LatestTime), tree.Born(pid, recording.LatestTime))
+	start := tree.Program(pid, recording.LatestTime).Since
 	if c == nil || start == 0 {
 		return began, false
 	}
