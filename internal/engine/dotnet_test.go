@@ -52,7 +52,7 @@ func TestDotnet_Stopped(t *testing.T) {
 	if err != nil || len(sum.Problems) != 1 {
 		t.Fatalf("got %s, %v; want no error, 1 problem", asJSON(sum), err)
 	}
-	for _, word := range []string{`before the code of "stub ReportStubBlock<StubPrecode>"`, "30 of 30 samples", "DOTNET_PerfMapStubGranularity=2"} {
+	for _, word := range []string{`in the record of "stub ReportStubBlock<StubPrecode>"`, "30 of 30 samples", "DOTNET_PerfMapStubGranularity=2"} {
 		if !strings.Contains(sum.Problems[0].String(), word) {
 			t.Errorf("%s, want %q", sum.Problems[0], word)
 		}

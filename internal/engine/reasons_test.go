@@ -60,6 +60,8 @@ func TestReasons_EveryRuntime(t *testing.T) {
 		{"lli-14", "/usr/lib/llvm-14/bin/lli", "lli --jit-kind=mcjit"},
 		{"wasmtime", "/usr/bin/wasmtime", "--profile=jitdump"},
 		{"dotnet", "/usr/share/dotnet/libcoreclr.so", "DOTNET_PerfMapEnabled=2"},
+		{"dotnet", "/usr/share/dotnet/shared/Microsoft.NETCore.App/3.1.2/libcoreclr.so", "env COMPlus_PerfMapEnabled=1 dotnet PROGRAM.dll  # which writes /tmp/perf-PID.map"},
+		{"dotnet", "/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.9/libcoreclr.so", "env DOTNET_PerfMapEnabled=2 DOTNET_PerfMapStubGranularity=2 dotnet PROGRAM.dll"},
 		{"JITWorker", "/root/.bun/bin/bun", "BUN_JSC_useJITDump=1"},
 		{"Isolated Web Co", "/usr/lib/firefox/firefox", "IONPERF"},
 		{"ruby3.3", "/usr/bin/ruby3.3", "--yjit-perf"},

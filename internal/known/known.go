@@ -65,6 +65,7 @@ func (r *Runtime) Advice(cmdline []string) string {
 	if r.options == "" && r.set == "" {
 		return r.note
 	}
+	r = r.withJIT(cmdline)
 	stacks := r.stacks
 	if stacks == "" {
 		stacks = "-g"
@@ -130,7 +131,7 @@ func plain(name string) string {
 
 // Of returns the runtime of a process, or nil.
 func Of(p *recording.Process) *Runtime {
-	var files []string
+	files := nonEmpty(p.MemFile)
 	for i := range p.FileMaps {
 		if name := p.FileMaps[i].Name; name != "" && !slices.Contains(files, name) && len(files) < 1000 {
 			files = append(files, name)
@@ -142,8 +143,11 @@ func Of(p *recording.Process) *Runtime {
 		if is(p.Comm) || slices.ContainsFunc(files, func(f string) bool {
 			return is(path.Base(f)) || slices.ContainsFunc(r.files, func(part string) bool { return strings.Contains(f, part) })
 		}) {
-			if slices.Contains(r.names, "python") {
+			switch {
+			case slices.Contains(r.names, "python"):
 				return python(*r, p.Comm, files)
+			case slices.Contains(r.names, "dotnet"):
+				return dotnet(*r, files)
 			}
 			return r
 		}

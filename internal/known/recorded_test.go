@@ -38,6 +38,8 @@ func TestAdvice_Record(t *testing.T) {
 		{"node", byRecord + "npm start", "node --perf-prof PROGRAM.js"},
 		{"lli", "-a", "lli --jit-kind=mcjit PROGRAM.bc"},
 		{"qemu", "qemu-x86_64 prog", "qemu-x86_64 prog"},
+		{"raku", "raku app.raku", "raku app.raku"},
+		{"dotnet", "./app --port 8080", "./app --port 8080"}, // the program contains its runtime
 		{"electron", "electron .", ""},
 		{"wasmtime", "wasmtime app.wasm", ""},
 		{"ruby", "ruby app.rb", ""},

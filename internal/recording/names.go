@@ -48,11 +48,14 @@ func IsAnonymous(name []byte) bool {
 	return false
 }
 
+// memFile begins names of memory files (memfd_create(2)).
+const memFile = "/memfd:"
+
 var anonymousNames = [][]byte{
 	[]byte("//anon"),
 	[]byte("[anon:"),
 	[]byte("[anon_shmem:"),
-	[]byte("/memfd:"),
+	[]byte(memFile),
 	[]byte("/dev/zero"),
 	[]byte("/SYSV"),
 	[]byte("/anon_hugepage"),
