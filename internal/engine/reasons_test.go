@@ -329,3 +329,15 @@ func mentioned(message string) string {
 	path, _, _ = strings.Cut(path, `"`)
 	return path
 }
+
+// A native image has a name of its own. Its compiler's threads tell what it is.
+func TestReasons_NativeImage(t *testing.T) {
+	dir := testrec.Unpack(t, "native-image")
+	sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")})
+	if err != nil || len(sum.Reasons) != 1 {
+		t.Fatalf("got %s, %v; want no error, 1 reason", asJSON(sum), err)
+	}
+	if r := sum.Reasons[0]; r.Kind != report.ReasonFlagMissing || !strings.Contains(r.Advice, "-H:+RuntimeDebugInfo -H:RuntimeDebugInfoFormat=jitdump") {
+		t.Errorf("got %+v; want Kind = ReasonFlagMissing, and the options of native-image", r)
+	}
+}

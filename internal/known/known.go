@@ -131,6 +131,9 @@ func plain(name string) string {
 
 // Of returns the runtime of a process, or nil.
 func Of(p *recording.Process) *Runtime {
+	if p.Truffle {
+		return &nativeImage
+	}
 	files := nonEmpty(p.MemFile)
 	for i := range p.FileMaps {
 		if name := p.FileMaps[i].Name; name != "" && !slices.Contains(files, name) && len(files) < 1000 {

@@ -37,7 +37,9 @@ type Process struct {
 
 	// MemFile is the name of the first memory file with code that it maps, such as
 	// "/memfd:doublemapper (deleted)"; "" for none.
-	MemFile  string
+	MemFile string
+	// Truffle says that a thread has the name of Truffle's compiler in a native image of GraalVM.
+	Truffle  bool
 	FileMaps []FileMap // executable mappings, in the order of their records
 	// Others are data, as far as it was recorded, and parts of deleted files.
 	Others []FileMap
