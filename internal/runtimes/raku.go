@@ -8,7 +8,7 @@ func raku(_ context.Context, s *site) (*command, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := s.release.command(program, "truth.raku", s.milliseconds)
+	words, err := s.release.command(program, "truth.raku", s.longer())
 	return &command{args: words, env: []string{
 		"MVM_JIT_PERF_MAP=1", "NQP_HOME=" + s.release.path("usr/share/nqp"), "RAKUDO_HOME=" + s.release.path("usr/lib/perl6"),
 	}}, err

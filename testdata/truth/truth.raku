@@ -70,7 +70,7 @@ multi sub chosen(Str $n) { 0 }
 
 sub infix:<plus>(Int $a, Int $b) {
     my int $s = 9; my int $i = 0; my int $k = $b;
-    while ($i = $i + 1) < $k { $s = ($s * 49 + $i) +& 0xffffff } # hot: infix:<plus>
+    while ($i = $i + 1) < $k { $s = ($s * 49 + $i) +& 0xffffff } # hot: infix
     $s
 }
 
