@@ -22,6 +22,7 @@ func TestTruth_Recordings(t *testing.T) {
 	}{
 		{"dotnet31", "*.cs", 25, 25, false},
 		{"moarvm", "*.raku", 19, 25, false}, // the others were interpreted
+		{"ruby-yjit", "*.rb", 23, 25, false},
 		{"moarvm-dump", "*.raku", 18, 25, false},
 	} {
 		t.Run(c.recording, func(t *testing.T) {

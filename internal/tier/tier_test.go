@@ -19,6 +19,9 @@ func TestRead_NamesOfRuntimes(t *testing.T) {
 		"JS:* /tmp/job.js:1:11":                                   {"(anonymous)", Optimized, "/tmp/job.js", 1},
 		"JS:~ file:///tmp/main.mjs:1:1":                           {"(anonymous)", Interpreter, "/tmp/main.mjs", 1},
 		"infix:<plus>(truth.raku:71)":                             {"infix:<plus>", Optimized, "truth.raku", 71},
+		"[JIT] value=@truth.rb:48":                                {"value=", Optimized, "truth.rb", 48},
+		"[JIT] block in <main>@/tmp/a.rb:181":                     {"block in <main>", Optimized, "/tmp/a.rb", 181},
+		"ZJIT: f@/tmp/a.rb:3":                                     {"f", Optimized, "/tmp/a.rb", 3}, // made
 		"optimize(NQP::src/QRegex/NFA.nqp:1131)":                  {"optimize", Optimized, "NQP::src/QRegex/NFA.nqp", 1131},
 		"(truth.raku:191)":                                        {"(anonymous)", Optimized, "truth.raku", 191},
 		"f(a.cc:3)":                                               {"f(a.cc:3)", Unknown, "", 0}, // made

@@ -17,8 +17,8 @@ type Map struct {
 
 	// Lines counts the functions that the map lists, with those that have no address any more.
 	Lines int
-	// Replaced counts lines that lost addresses to later ones. Hidden counts those of them that
-	// lost all: they are dropped.
+	// Replaced counts lines that lost addresses to later ones of other names. Hidden counts lines
+	// that lost all: they are dropped.
 	Replaced, Hidden int
 	// Repeated counts lines that occur again later. They are dropped.
 	Repeated int
