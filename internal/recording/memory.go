@@ -36,6 +36,11 @@ type Process struct {
 	Files  Ranges    // executable parts of files
 	Used   addrs.Set // all addresses that the recording shows as mapped
 
+	// MemFile is the name of the first memory file with code that it maps, such as
+	// "/memfd:doublemapper (deleted)"; "" for none.
+	MemFile string
+	// Truffle says that a thread has the name of Truffle's compiler in a native image of GraalVM.
+	Truffle  bool
 	FileMaps []FileMap // executable mappings, in the order of their records
 	// Others are data, as far as it was recorded, and parts of deleted files.
 	Others []FileMap
@@ -79,6 +84,9 @@ func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64, 
 	case IsAnonymous(m.Filename) || bytes.HasSuffix(m.Filename, []byte(DeletedSuffix)):
 		p.addOther(m, time)
 		p.Memory.Add(m.Addr, hi)
+		if p.MemFile == "" && bytes.HasPrefix(m.Filename, []byte(memFile)) {
+			p.MemFile = string(m.Filename)
+		}
 		p.addMap(added)
 		p.latest = max(p.latest, time)
 	default:

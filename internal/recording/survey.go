@@ -199,6 +199,8 @@ func (r *Recording) Observe(rec perfdata.Record, pos int64) {
 			if p := r.Processes.Seen(c.PID, time); p.Comm == "" || time >= p.named {
 				p.Comm, p.named = string(c.Name), time
 			}
+		} else if isTruffle(c.Name) {
+			r.Processes.Seen(c.PID, r.Time(rec)).Truffle = true
 		}
 	case perfdata.RecordExit:
 		if t, err := r.Layouts.Task(rec); err != nil {

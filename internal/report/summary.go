@@ -209,7 +209,7 @@ type Fix struct {
 // CutText says that a dump ends too early.
 func (d *DumpSummary) CutText() string {
 	if d.CutName != "" {
-		return fmt.Sprintf("it ends at offset %#x, before the code of %q: the runtime could not read that code and stopped writing", d.Cut, quote.Printable(d.CutName))
+		return fmt.Sprintf("it ends at offset %#x, in the record of %q: the runtime could not read all of its code and stopped writing", d.Cut, quote.Printable(d.CutName))
 	}
 	return fmt.Sprintf("it ends inside a record, at offset %#x", d.Cut)
 }
