@@ -69,7 +69,7 @@ var allowed = map[string][]string{
 	"internal/recording":                 {"golang.org/x/sys/unix", "internal/addrs", "internal/config", "internal/format/elffile", "internal/quote", "internal/report", "internal/safefile", "internal/safefile/sys", "jitdump", "perfdata"},
 	"internal/perfsample":                {"perfdata"},
 	"internal/samplerefs":                {"internal/perfsample", "internal/recording", "internal/report", "perfdata"},
-	"internal/known":                     {"internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys"},
+	"internal/known":                     {"internal/format/elffile", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "internal/wire"},
 	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/nearest", "internal/quote", "internal/safefile", "internal/safefile/sys", "jitdump", "perfdata"},
 	"internal/export":                    {"github.com/google/pprof/profile", "internal/profile", "internal/tier"},
 	"internal/model":                     {"golang.org/x/sys/unix", "internal/addrs", "internal/jitcode", "internal/jitobj", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
