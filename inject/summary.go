@@ -149,6 +149,6 @@ type JitSamples struct {
 	// With Options.Sampled, only functions with objects count.
 	Early int64 `json:"early"`
 
-	// Left counts those where a function was that has moved away, and no other came.
+	// Left counts those where a function was that has moved away, or whose memory was replaced, and no other came.
 	Left int64 `json:"left,omitempty"`
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // The rules of a DebugInfo2 with consistent sizes.
@@ -116,12 +117,7 @@ func joined(sorted []CodeRange) int {
 
 // inside reports whether one of the sorted ranges contains r.
 func inside(sorted []CodeRange, r CodeRange) bool {
-	behind, _ := slices.BinarySearchFunc(sorted, r.Start, func(s CodeRange, start uint32) int {
-		if s.Start <= start {
-			return -1
-		}
-		return 1
-	})
+	behind := sort.Search(len(sorted), func(i int) bool { return sorted[i].Start > r.Start })
 	return behind > 0 && r.End() <= sorted[behind-1].End()
 }
 

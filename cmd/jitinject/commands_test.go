@@ -157,7 +157,7 @@ func TestHelp_NamesRealOptions(t *testing.T) {
 	for _, c := range commands() {
 		c.options().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
 	}
-	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--log-code", "--log-source-code", "--logfile", "--no-logfile-per-isolate", "--v8-flags", "--js-flags", "--no-sandbox", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove", "--purge", "--no-children", "--children", "--perf-basic-prof", "--interpreted-frames-native-stack", "--yjit", "--yjit-perf", "--cflags", "--libs", "--asm-raw", "--no-asm-raw", "--no-inline", "--stdio", "--header-only"} {
+	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--log-code", "--log-source-code", "--logfile", "--no-logfile-per-isolate", "--v8-flags", "--js-flags", "--no-sandbox", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove", "--purge", "--no-children", "--children", "--perf-basic-prof", "--interpreted-frames-native-stack", "--yjit", "--yjit-perf", "--zjit-perf", "--cflags", "--libs", "--asm-raw", "--no-asm-raw", "--no-inline", "--stdio", "--header-only"} {
 		known[foreign] = true
 	}
 	for _, name := range helpWords() {

@@ -140,7 +140,7 @@ func (o *pageOptions) read(ctx context.Context, path string) (*profile.Profile, 
 // write writes the output: a file completely or not at all.
 func (o *pageOptions) write(stdout *os.File, write func(io.Writer) error) error {
 	if o.output == "-" && stdio.WasClosed(stdout) {
-		return stdio.ErrClosed
+		return errClosed
 	}
 	if o.output == "-" {
 		w := bufio.NewWriter(stdout)

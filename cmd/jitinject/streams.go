@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,11 +39,14 @@ func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File, stderr io.W
 		}
 	}
 	if o.Output == "-" && stdio.WasClosed(stdout) {
-		return stdio.ErrClosed
+		return errClosed
 	}
 	o.DefaultInput, o.DefaultOutput = !fs.Changed("input"), !fs.Changed("output")
 	return nil
 }
+
+// errClosed is the error of writing a result to standard output if that is closed.
+var errClosed = errors.New("-o -: standard output is closed; name a file with -o")
 
 // streamOr returns -, for standard output, and says so if that is a pipe. It returns file if messages go to
 // the same place: nothing could read a recording with messages in it.

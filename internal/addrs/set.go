@@ -3,6 +3,7 @@ package addrs
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // An Set is a set of addresses that are in use: ranges in the order of their addresses,
@@ -75,12 +76,7 @@ func largestGap(sorted []Range, n int) uint64 {
 // Next returns the lowest range that ends above addr.
 func (s *Set) Next(addr uint64) (r Range, ok bool) {
 	list := s.Sorted()
-	i, _ := slices.BinarySearchFunc(list, addr, func(x Range, addr uint64) int {
-		if x.Hi <= addr {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(list), func(i int) bool { return list[i].Hi > addr })
 	if i == len(list) {
 		return r, false
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"sort"
 )
 
 // A Timeline has ranges in the order in which they came, and finds the last or the first of a
@@ -113,12 +114,7 @@ func merged(x, y block) block {
 }
 
 func (b block) overlaps(r Range) bool {
-	i, _ := slices.BinarySearchFunc(b, r.Lo, func(x Range, lo uint64) int {
-		if x.Hi <= lo {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(b), func(i int) bool { return b[i].Hi > r.Lo })
 	return i < len(b) && b[i].Lo < r.Hi
 }
 

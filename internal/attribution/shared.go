@@ -87,8 +87,8 @@ func (a *Attribution) shareMemory(file recording.SharedFile, pid uint32, e *jitc
 			f(sharer.PID, sharer.PID, time)
 		}
 	}
-	p.Later(e.Addr, time, func(pid uint32, at uint64, got bool) bool {
-		if got && at < math.MaxUint64 {
+	p.Later(e.Addr, time, func(pid uint32, at uint64) bool {
+		if at < math.MaxUint64 {
 			s.shared++
 			f(pid, pid, at+1) // after the record of the mapping, which takes effect first
 		}

@@ -125,7 +125,6 @@ func TestShare_LikeSimulation(t *testing.T) {
 		changes = append(changes, change{20, "map", 100, 0, 1}, change{30, "load", 100, 0, 0})
 		events = append(events, jitcode.Event{Kind: jitcode.Load, Time: 30, PID: 100, TID: 100, Addr: addr, Size: 64})
 		r.Comm(101, 5, "other", true)
-		had := map[uint32]map[int]bool{100: {1: true}, 101: {}} // memory that a process had: it maps none again
 		now := map[uint32]int{100: 1}
 		for step := range 40 {
 			time, at := uint64(100*(step+1)), rnd.IntN(len(alive))
@@ -133,19 +132,13 @@ func TestShare_LikeSimulation(t *testing.T) {
 			switch rnd.IntN(8) {
 			case 0, 1: // map
 				inode := 1 + rnd.IntN(3)
-				if had[pid][inode] && now[pid] != inode {
-					continue
-				}
-				now[pid], had[pid][inode] = inode, true
+				now[pid] = inode
 				r.SharedMmap2(pid, time, start, length, 0, uint64(inode))
 				changes = append(changes, change{time, "map", pid, 0, inode})
 			case 2, 3: // fork
 				child := uint32(102 + step)
 				alive = append(alive, child)
-				now[child], had[child] = now[pid], make(map[int]bool)
-				for inode := range had[pid] {
-					had[child][inode] = true
-				}
+				now[child] = now[pid]
 				r.Fork(child, pid, time)
 				changes = append(changes, change{time, "fork", child, pid, 0})
 			case 4:

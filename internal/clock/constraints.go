@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/perfdata"
 )
 
 // Constraints bound the offset between the clocks of a dump and of a recording. The offset is
@@ -31,12 +30,10 @@ type Constraints struct {
 	// The times of the dump are those that its reading gives, in nanoseconds.
 	Reading
 	marker           uint64 // when the dump was mapped; 0 if the recording does not say
-	end              uint64 // when the program ended, or another replaced it
-	exit             uint64 // when the last of its threads ended, of those seen so far
-	gone             bool   // its first thread has ended
 	until            uint64 // the end of the process in the recording
-	earliest, latest uint64 // times of the dump's first and last events
+	earliest, latest uint64 // times of the first and last events of the dump's own process
 	steady           bool   // the dump's clock and the recording's do not drift apart
+	writers          map[uint32]*writer
 
 	// rivals are the constraints for the other ways to read the dump's times.
 	rivals []*Constraints
@@ -46,13 +43,10 @@ type Constraints struct {
 	drift        float64 // decrease of the offset for each nanosecond from then on
 	samples      int     // number of samples in functions
 	early        int     // number of those that contradict lower
-	overruns     bool    // the dump goes on after the end of the process
+	overruns     bool    // the dump goes on after the end of a process
 
-	located []usedLocation // places that were used once, by address
-	// ambiguous has the functions at places that were used more than once, and those of other
-	// processes. shared is the number of the former.
-	ambiguous map[int]bool
-	shared    int
+	located   []usedLocation // places that were used once, by address
+	ambiguous map[int]bool   // the functions at places that were used more than once
 	// tied has those of one place and one time, in a unit that is longer than a nanosecond.
 	tied map[int]bool
 	set  bool // the clock of the dump is set, whatever the samples are
@@ -61,6 +55,7 @@ type Constraints struct {
 // A usedLocation is memory that has a function from a time of the dump on.
 type usedLocation struct {
 	lo, hi   uint64
+	pid      uint32 // the writer that loaded the function, or 0
 	time     uint64
 	timed    bool // time is known
 	function int
@@ -87,7 +82,7 @@ const severalEarly = 10
 
 // newConstraints returns what the dump and its markers say, before any sample.
 func newConstraints(r Reading) *Constraints {
-	d, rec := r.dump, r.rec
+	d := r.dump
 	c := &Constraints{Reading: r, marker: math.MaxUint64, earliest: math.MaxUint64, upper: math.MaxInt64, ambiguous: make(map[int]bool)}
 	c.steady = c.recorded == bootClock || c.recorded == dayClock || c.recorded == monotonicClock && r.epoch
 	for _, m := range d.Markers {
@@ -96,33 +91,53 @@ func newConstraints(r Reading) *Constraints {
 		}
 		c.marker = min(c.marker, m.Time)
 	}
-	c.end = rec.ProcessTree.LifeEnd(d.PID, c.marker)
-
-	isOwn := func(pid uint32) bool { return pid == 0 || pid == d.PID || pid == d.Source.PID() }
+	c.findWriters()
+	// writerOf returns the process that wrote an event, or 0.
+	writerOf := func(ev *jitcode.Event) uint32 {
+		switch {
+		case ev.PID == 0 || ev.PID == d.Source.PID():
+			return d.PID
+		case c.writers[ev.PID] != nil:
+			return ev.PID
+		}
+		return 0
+	}
 	mayLack := d.Source.Traits().ClockUnsure
 	events := d.Source.Scanned().Events
-	some := slices.ContainsFunc(events, func(ev jitcode.Event) bool { return isOwn(ev.PID) })
+	known := slices.ContainsFunc(events, func(ev jitcode.Event) bool { return writerOf(&ev) != 0 })
 	for i := range events {
 		ev := &events[i]
-		if some && !isOwn(ev.PID) {
-			if ev.Size > 0 {
-				c.ambiguous[ev.Function] = true
-			}
-			continue
+		pid := writerOf(ev)
+		if pid == 0 && !known {
+			pid = d.PID // a quirk of the producer
 		}
 		time := uint64(0) // of a function that is there from the start
 		if ev.Time != 0 || !mayLack {
 			time = r.of(ev.Time)
-			c.earliest, c.latest = min(c.earliest, time), max(c.latest, time)
+			if w := c.writers[pid]; w != nil {
+				w.wrote(time)
+			}
 		}
 		if ev.Size > 0 {
-			c.located = append(c.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, time: time, timed: ev.Time != 0 || !mayLack, function: ev.Function})
+			c.located = append(c.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, pid: pid, time: time, timed: ev.Time != 0 || !mayLack, function: ev.Function})
 		}
 	}
+	own := c.writers[d.PID]
 	if start := d.Source.Scanned().Start; start > 0 {
-		c.earliest = min(c.earliest, start)
+		own.earliest = min(own.earliest, start)
+	}
+	c.earliest, c.latest = own.earliest, own.latest
+	for _, w := range c.writers {
+		if own.latest == 0 { // only children write
+			c.earliest, c.latest = min(c.earliest, w.earliest), max(c.latest, w.latest)
+		}
 	}
 	c.lower = int64(c.marker - c.earliest)
+	for _, w := range c.writers {
+		if w.latest > 0 {
+			c.lower = max(c.lower, int64(w.since-w.earliest))
+		}
+	}
 	if r.unit > 1 {
 		c.findTied()
 	}
@@ -161,22 +176,22 @@ func (c *Constraints) sortLocated() {
 		}
 	}
 	c.located = slices.DeleteFunc(c.located, func(p usedLocation) bool {
-		if p.again && !c.ambiguous[p.function] {
+		if p.again {
 			c.ambiguous[p.function] = true
-			c.shared++
 		}
 		return p.again
 	})
 }
 
-// sample adds a sample of the process. Samples from before the dump's mapping do not count: code
-// may have run before a producer was attached to the process.
-func (c *Constraints) sample(time, ip uint64) {
-	if time < c.marker || time >= c.end {
+// sample adds a sample of a process. Samples from before the dump's mapping do not count: code may have run
+// before a producer was attached to the process. Neither do those in functions of other processes: what is
+// there may be other memory.
+func (c *Constraints) sample(pid uint32, time, ip uint64) {
+	if w := c.writers[pid]; time < w.since || time >= w.end {
 		return
 	}
 	p := c.at(ip)
-	if p == nil {
+	if p == nil || p.pid != pid {
 		return
 	}
 	c.samples++
@@ -203,24 +218,16 @@ func (c *Constraints) notLater(dump, recording uint64) bool {
 	return true
 }
 
-// exited notes the end of a thread of the process. The process ends with its first thread. Then
-// the other threads end one by one.
-func (c *Constraints) exited(t *perfdata.Task) {
-	if t.Time >= c.marker && t.Time < c.end {
-		c.exit = max(c.exit, t.Time)
-		c.gone = c.gone || t.TID == t.PID
-	}
-}
-
-// ended adds the end of the process as a constraint. All of the recording must have been seen; latest
-// is its last time.
+// ended adds the ends of the processes as constraints. All of the recording must have been seen; latest is
+// its last time.
 func (c *Constraints) ended(latest uint64) {
-	end := c.end
-	if c.gone {
-		end = c.exit
+	for pid, w := range c.writers {
+		end := w.ended()
+		if pid == c.dump.PID {
+			c.until = min(end, latest)
+		}
+		c.overruns = c.overruns || end != math.MaxUint64 && !c.notLater(w.latest, end)
 	}
-	c.until = min(end, latest)
-	c.overruns = end != math.MaxUint64 && !c.notLater(c.latest, end)
 }
 
 // contradiction returns the reason why no offset is possible, or "".
@@ -270,10 +277,10 @@ func (c *Constraints) precedes() bool {
 	}
 	found, early := int64(0), int64(0)
 	for _, s := range c.rec.Histogram.Of(c.dump.PID) {
-		if s.First < c.marker || s.First >= c.end {
+		if s.First < c.marker || s.First >= c.writers[c.dump.PID].end {
 			continue
 		}
-		if p := c.at(s.IP); p != nil {
+		if p := c.at(s.IP); p != nil && p.pid == c.dump.PID {
 			found += s.N
 			if s.Last < p.time {
 				early += s.N

@@ -111,7 +111,9 @@ func Estimate(ctx context.Context, rec *recording.Recording, pending []*Constrai
 	of := make(map[uint32][]*Constraints) // by process
 	for _, c := range pending {
 		if c.way < useNoTimes && !c.set {
-			of[c.dump.PID] = append(append(of[c.dump.PID], c), c.rivals...)
+			for pid := range c.writers {
+				of[pid] = append(append(of[pid], c), c.rivals...)
+			}
 		}
 	}
 	if err := constrain(ctx, rec, of); err != nil {
@@ -143,21 +145,23 @@ func constrain(ctx context.Context, rec *recording.Recording, of map[uint32][]*C
 			case perfdata.RecordSample:
 				if s, ok := rec.Layouts.SampleHead(r); ok && s.Time != perfdata.NoTime {
 					for _, c := range of[s.PID] {
-						c.sample(s.Time, s.IP)
+						c.sample(s.PID, s.Time, s.IP)
 					}
 				}
 			case perfdata.RecordExit:
 				if t, err := rec.Layouts.Task(r); err == nil {
 					for _, c := range of[t.PID] {
-						c.exited(&t)
+						c.writers[t.PID].exited(&t)
 					}
 				}
 			}
 		}
 	}
-	for _, list := range of {
+	for pid, list := range of {
 		for _, c := range list {
-			c.ended(rec.Latest)
+			if pid == c.dump.PID {
+				c.ended(rec.Latest)
+			}
 		}
 	}
 	return nil

@@ -37,12 +37,12 @@ type result struct {
 // perf inject has them.
 func (c *Constraints) finish() (r result) {
 	r.verdict, r.why = c.assign()
-	unclear, shared := c.tied, len(c.tied)
+	unclear := c.tied
 	if r.verdict != sound {
-		unclear, shared = c.ambiguous, c.shared
+		unclear = c.ambiguous
 	}
-	if r.mixed = shared; !c.isInjectable() && len(unclear) > 0 {
-		c.dump.LeftOut, r.mixed = unclear, len(unclear)
+	if r.mixed = len(unclear); !c.isInjectable() && r.mixed > 0 {
+		c.dump.LeftOut = unclear
 	}
 	if r.why == "" {
 		r.apart, r.after = c.apart()

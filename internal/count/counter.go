@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -45,7 +46,7 @@ type Counter struct {
 }
 
 // A dumpCounter counts samples in programs with a dump: those in functions, those in memory that
-// gets a function later, those where a function was that has moved away, and the others.
+// gets a function later, those where a function was that is gone, and the others.
 type dumpCounter struct{ resolved, early, left, unresolved int64 }
 
 // A functionID is a function of a dump. Both are numbers.
@@ -187,16 +188,27 @@ func (c *Counter) prepare(dumps []*model.Dump) {
 		}
 	}
 	c.programs = programsOf(&c.rec.ProcessTree, dumps)
+	var markers []recording.Marker
+	for _, d := range dumps {
+		markers = append(markers, d.Markers...)
+	}
+	repeats := recording.NewFileHistories(c.rec).Repeats(c.rec.ProcessTree.JitSpans(markers))
 	for pid, known := range c.rec.Processes {
-		c.process(pid).setFiles(known)
+		c.process(pid).setFiles(known, repeats)
 	}
 }
 
-// setFiles sets the addresses of a process's files.
-func (p *countedProcess) setFiles(known *recording.Process) {
+// setFiles sets the addresses of a process's files. Of repeated records, only parts stay.
+func (p *countedProcess) setFiles(known *recording.Process, repeats map[int64][]addrs.Range) {
 	for i := range known.FileMaps {
 		m := &known.FileMaps[i]
-		p.files = append(p.files, counterFile{addrs.Range{Lo: m.Lo, Hi: m.Hi}, m.Time, m.Name == ""})
+		parts, ok := repeats[m.Pos]
+		if !ok {
+			parts = []addrs.Range{{Lo: m.Lo, Hi: m.Hi}}
+		}
+		for _, part := range parts {
+			p.files = append(p.files, counterFile{part, m.Time, m.Name == ""})
+		}
 	}
 	for i := range known.Others {
 		m := &known.Others[i]
@@ -241,7 +253,7 @@ func (c *Counter) sample(pid uint32, time, ip uint64, attr int, w recording.Weig
 // find returns where a sample is, and the times from which and up to which that holds.
 func (c *Counter) find(pid uint32, time, ip uint64) (at spot, from, to uint64) {
 	tree := &c.rec.ProcessTree
-	from, to = max(tree.LastExec(pid, time), tree.Born(pid, time)), tree.LifeEnd(pid, time)
+	from, to = tree.Program(pid, time).Since, tree.LifeEnd(pid, time)
 	id, when, more := pid, time, true
 	for n := 0; more && n < recording.MaxGenerations; n++ {
 		if p := c.Processes[id]; p != nil {
@@ -335,11 +347,5 @@ func (p *countedProcess) at(c *Counter, pid uint32, since, time, ip uint64) (s s
 
 // upTo returns how many files were mapped up to a time.
 func upTo(files []counterFile, time uint64) int {
-	n, _ := slices.BinarySearchFunc(files, time, func(f counterFile, time uint64) int {
-		if f.time <= time {
-			return -1
-		}
-		return 1
-	})
-	return n
+	return sort.Search(len(files), func(i int) bool { return files[i].time > time })
 }

@@ -3,6 +3,7 @@ package count
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 )
@@ -35,12 +36,7 @@ func (p *page) upTo(time uint64) int {
 	if n := len(p.stays); n == 0 || p.stays[n-1].time <= time {
 		return n
 	}
-	n, _ := slices.BinarySearchFunc(p.stays, time, func(s stay, time uint64) int {
-		if s.time <= time {
-			return -1
-		}
-		return 1
-	})
+	n := sort.Search(len(p.stays), func(i int) bool { return p.stays[i].time > time })
 	return n
 }
 

@@ -3,6 +3,7 @@ package count
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -71,7 +72,7 @@ func programsOf(tree *recording.ProcessTree, dumps []*model.Dump) programs {
 
 // mark adds a marker. Markers and forks come in the order of their times.
 func (progs programs) mark(tree *recording.ProcessTree, m *mark) {
-	from := max(tree.LastExec(m.PID, m.Time), tree.Born(m.PID, m.Time))
+	from := tree.Program(m.PID, m.Time).Since
 	p := progs.latest(m.PID, from, tree.LifeEnd(m.PID, m.Time))
 	if m.Time > p.marked || p.own >= 0 || p.inherited < 0 {
 		p.dump, p.marked = m.dump, m.Time
@@ -94,12 +95,7 @@ func (progs programs) latest(pid uint32, from, to uint64) *jitProgram {
 // at returns the program of a process at a time, or nil.
 func (progs programs) at(pid uint32, time uint64) *jitProgram {
 	list := progs[pid]
-	n, _ := slices.BinarySearchFunc(list, time, func(p jitProgram, time uint64) int {
-		if p.from <= time {
-			return -1
-		}
-		return 1
-	})
+	n := sort.Search(len(list), func(i int) bool { return list[i].from > time })
 	if n == 0 || time >= list[n-1].to {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"sort"
 )
 
 // A MissingError says that a core does not hold the memory at an address: nothing was
@@ -67,12 +67,7 @@ func (c *Core) read(addr uint64, p []byte) (int, error) {
 // segmentAt returns the segment of an address, or nil. Of segments that overlap, which
 // no process has, the one that begins last counts.
 func (c *Core) segmentAt(addr uint64) *Segment {
-	i, _ := slices.BinarySearchFunc(c.segments, addr, func(s Segment, addr uint64) int {
-		if s.Addr <= addr {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(c.segments), func(i int) bool { return c.segments[i].Addr > addr })
 	if i == 0 {
 		return nil
 	}

@@ -2,9 +2,11 @@ package engine_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -52,7 +54,7 @@ func TestDotnet_Stopped(t *testing.T) {
 	if err != nil || len(sum.Problems) != 1 {
 		t.Fatalf("got %s, %v; want no error, 1 problem", asJSON(sum), err)
 	}
-	for _, word := range []string{`before the code of "stub ReportStubBlock<StubPrecode>"`, "30 of 30 samples", "DOTNET_PerfMapStubGranularity=2"} {
+	for _, word := range []string{`in the record of "stub ReportStubBlock<StubPrecode>"`, "30 of 30 samples", "DOTNET_PerfMapStubGranularity=2"} {
 		if !strings.Contains(sum.Problems[0].String(), word) {
 			t.Errorf("%s, want %q", sum.Problems[0], word)
 		}
@@ -69,5 +71,30 @@ func TestDotnet_Stopped(t *testing.T) {
 		if err != nil || sum.Dumps[0].Cut != int64(at) || sum.Dumps[0].CutName != "" || !strings.Contains(sum.Problems[0].String(), "the rest was not written, or not copied") {
 			t.Errorf("%d bytes: %+v, %v", left, sum, err)
 		}
+	}
+}
+
+// A program with .NET 10.0.9 inside, whose dump ends in the code of its second record. Its map has all
+// methods.
+func TestDotnet_Recorded(t *testing.T) {
+	dir := testrec.Unpack(t, "dotnet10")
+	opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"), Force: true}
+	sum, err := engine.Run(t.Context(), opts)
+	if err != nil || len(sum.Dumps) != 2 || sum.Dumps[0].CutName != "stub ReportStubBlock<Unknown>" {
+		t.Fatalf(`got %s, %v; want no error, a dump with CutName = "stub ReportStubBlock<Unknown>", and a map`, asJSON(sum), err)
+	}
+	if s := sum.Samples; s.InJIT == 0 || s.Resolved != s.InJIT {
+		t.Errorf("got %d of %d samples resolved; want all", s.Resolved, s.InJIT)
+	}
+	maps, err := filepath.Glob(filepath.Join(dir, "perf-*.map"))
+	if err != nil || len(maps) != 1 {
+		t.Fatalf("got %q, %v; want 1 map", maps, err)
+	}
+	if err := os.Remove(maps[0]); err != nil {
+		t.Fatal(err)
+	}
+	sum, err = engine.Run(t.Context(), opts)
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "set DOTNET_PerfMapStubGranularity=2 and record again") {
+		t.Errorf("without the map: got %s, %v; want the problem of .NET 10.0", asJSON(sum), err)
 	}
 }

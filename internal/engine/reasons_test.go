@@ -61,6 +61,8 @@ func TestReasons_EveryRuntime(t *testing.T) {
 		{"lli-14", "/usr/lib/llvm-14/bin/lli", "lli --jit-kind=mcjit"},
 		{"wasmtime", "/usr/bin/wasmtime", "--profile=jitdump"},
 		{"dotnet", "/usr/share/dotnet/libcoreclr.so", "DOTNET_PerfMapEnabled=2"},
+		{"dotnet", "/usr/share/dotnet/shared/Microsoft.NETCore.App/3.1.2/libcoreclr.so", "env COMPlus_PerfMapEnabled=1 dotnet PROGRAM.dll  # which writes /tmp/perf-PID.map"},
+		{"dotnet", "/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.9/libcoreclr.so", "env DOTNET_PerfMapEnabled=2 DOTNET_PerfMapStubGranularity=2 dotnet PROGRAM.dll"},
 		{"JITWorker", "/root/.bun/bin/bun", "BUN_JSC_useJITDump=1"},
 		{"Isolated Web Co", "/usr/lib/firefox/firefox", "IONPERF"},
 		{"ruby3.3", "/usr/bin/ruby3.3", "--yjit-perf"},
@@ -328,4 +330,16 @@ func mentioned(message string) string {
 	_, path, _ := strings.Cut(message, `Path: "`)
 	path, _, _ = strings.Cut(path, `"`)
 	return path
+}
+
+// A native image has a name of its own. Its compiler's threads tell what it is.
+func TestReasons_NativeImage(t *testing.T) {
+	dir := testrec.Unpack(t, "native-image")
+	sum, err := engine.Run(t.Context(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")})
+	if err != nil || len(sum.Reasons) != 1 {
+		t.Fatalf("got %s, %v; want no error, 1 reason", asJSON(sum), err)
+	}
+	if r := sum.Reasons[0]; r.Kind != report.ReasonFlagMissing || !strings.Contains(r.Advice, "-H:+RuntimeDebugInfo -H:RuntimeDebugInfoFormat=jitdump") {
+		t.Errorf("got %+v; want Kind = ReasonFlagMissing, and the options of native-image", r)
+	}
 }

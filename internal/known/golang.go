@@ -1,13 +1,15 @@
 package known
 
 import (
-	"debug/buildinfo"
+	"io"
 	"path"
 	"runtime/debug"
 	"strings"
 
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // inGo are runtimes that are libraries of Go, by the paths of their modules. Each has only a note.
@@ -36,8 +38,8 @@ func inProgram(name string) *Runtime {
 		return nil
 	}
 	defer f.Close()
-	info, err := buildinfo.Read(f)
-	if err != nil {
+	info := buildInfo(f)
+	if info == nil {
 		return nil
 	}
 	for _, m := range info.Deps {
@@ -51,6 +53,35 @@ func inProgram(name string) *Runtime {
 		return &r
 	}
 	return nil
+}
+
+// buildInfo returns what Go's linker wrote about a program, or nil. From Go 1.18 on, the section has 32 bytes and
+// two strings with their lengths before them: the version, and the modules between marks of 16 bytes
+func buildInfo(file io.ReaderAt) *debug.BuildInfo {
+	const magic, header, inline, mark = "\xff Go buildinf:", 32, 2, 16
+	f, err := elffile.Open(file)
+	if err != nil {
+		return nil
+	}
+	s := f.Section(".go.buildinfo")
+	if s == nil || s.FileSize > 1<<20 {
+		return nil
+	}
+	b, err := s.Data()
+	if err != nil || len(b) < header || string(b[:len(magic)]) != magic || b[15]&inline == 0 {
+		return nil
+	}
+	c := wire.NewCursor("Go", ".go.buildinfo", b[header:], f.ByteOrder, header)
+	c.Bytes("version", c.Uleb("version"))
+	modules := c.Bytes("modules", c.Uleb("modules"))
+	if c.Err() != nil || len(modules) < 2*mark {
+		return nil
+	}
+	info, err := debug.ParseBuildInfo(string(modules[mark : len(modules)-mark]))
+	if err != nil {
+		return nil
+	}
+	return info
 }
 
 // withoutMajor returns the path of a module without the major version, which ends some.

@@ -65,6 +65,7 @@ func (r *Runtime) Advice(cmdline []string) string {
 	if r.options == "" && r.set == "" {
 		return r.note
 	}
+	r = r.withJIT(cmdline)
 	stacks := r.stacks
 	if stacks == "" {
 		stacks = "-g"
@@ -130,15 +131,21 @@ func plain(name string) string {
 
 // Of returns the runtime of a process, or nil.
 func Of(p *recording.Process) *Runtime {
-	files := filesOf(p, 1000)
+	if p.Truffle {
+		return &nativeImage
+	}
+	files := append(nonEmpty(p.MemFile), filesOf(p, 1000)...)
 	for i := range all {
 		r := &all[i]
 		is := func(name string) bool { return slices.Contains(r.names, name) || slices.Contains(r.names, plain(name)) }
 		if is(p.Comm) || slices.ContainsFunc(files, func(f string) bool {
 			return is(path.Base(f)) || slices.ContainsFunc(r.files, func(part string) bool { return strings.Contains(f, part) })
 		}) {
-			if slices.Contains(r.names, "python") {
+			switch {
+			case slices.Contains(r.names, "python"):
 				return python(*r, p.Comm, files)
+			case slices.Contains(r.names, "dotnet"):
+				return dotnet(*r, files)
 			}
 			return r
 		}

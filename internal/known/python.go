@@ -33,7 +33,7 @@ func python(r Runtime, comm string, files []string) *Runtime {
 	case minor == 12:
 		r.recordable = byNothing // its variable would make a map
 		r.options, r.ignored, r.flags, r.env = "-X perf", "-X perf_jit", []string{"-X perf", "-Xperf", "PYTHONPERFSUPPORT"}, []string{"PYTHONPERFSUPPORT"}
-		r.note = "which writes /tmp/perf-PID.map: names, without lines and code; Python 3.13 has -X perf_jit"
+		r.note = mapOnly + "; Python 3.13 has -X perf_jit"
 	case minor > 0:
 		r.options, r.flags, r.note = "", nil, fmt.Sprintf("Python 3.%d can write no dump; Python 3.13 and newer have -X perf_jit", minor)
 	}

@@ -41,6 +41,8 @@ func TestAdvice_Record(t *testing.T) {
 		{"jsc", "jsc app.js", "env JSC_useSourceCodeDump=1 JSC_useJITDump=1 JSC_jitDumpDirectory=$PWD jsc app.js"},
 		{"chromium", "chromium --headless a.html", "chromium --no-sandbox --js-flags=--perf-prof --headless a.html"},
 		{"d8", "d8 app.js", "d8 --perf-prof app.js"},
+		{"raku", "raku app.raku", "raku app.raku"},
+		{"dotnet", "./app --port 8080", "./app --port 8080"}, // the program contains its runtime
 		{"electron", "electron .", ""},
 		{"wasmtime", "wasmtime app.wasm", ""},
 		{"ruby", "ruby app.rb", ""},

@@ -7,6 +7,7 @@ import (
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
 )
 
 // This file makes the mappings of bundles.
@@ -29,7 +30,7 @@ type bundleMapper struct {
 
 // A mappedBundle is a bundle that has been mapped for a program.
 type mappedBundle struct {
-	program
+	recording.Program
 	object int32
 }
 
@@ -84,7 +85,7 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 		return
 	}
 	obj := &b.plan.Objects[placed.object]
-	key := mappedPiece{mappedBundle{programOf(b.rec, m.PID, m.Time), placed.object}, noPiece}
+	key := mappedPiece{mappedBundle{b.rec.ProcessTree.Program(m.PID, m.Time), placed.object}, noPiece}
 	m.Object, m.Tables = placed.object, 0
 	since, mapped := b.mapped[key]
 	if !mapped && obj.Bundle != nil {

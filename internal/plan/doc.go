@@ -7,6 +7,7 @@
 //	functions.go    the functions, and the layout with one object for each
 //	spread.go       functions that lie in files, and in copies of these
 //	covered.go      files that are mapped over functions
+//	replaced.go     functions whose memory is replaced by other memory
 //	repeats.go      code that is loaded again at the same place
 //	referenced.go   with --sampled: functions that the recording refers to
 //	bundle.go       the layout with one object for each run of memory

@@ -89,6 +89,7 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 	if !slices.IsSortedFunc(p.Mappings, byTimeOfMapping) {
 		slices.SortStableFunc(p.Mappings, byTimeOfMapping)
 	}
+	p.replace(histories.Replacements())
 	return p.Functions, nil
 }
 

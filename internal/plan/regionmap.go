@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
@@ -105,7 +106,7 @@ func (mapper *regionMapper) part(m model.Mapping, region *region, number, placed
 	m.Object = int32(region.images[number].objects[i])
 	o := &mapper.plan.Objects[m.Object]
 	m.Addr, m.Len, m.Off, m.Tables = lo, hi-lo, lo-o.Bundle.Region.Base(), 0
-	if key := (mappedBundle{programOf(mapper.rec, m.PID, m.Time), m.Object}); !mapper.tabled[key] {
+	if key := (mappedBundle{mapper.rec.ProcessTree.Program(m.PID, m.Time), m.Object}); !mapper.tabled[key] {
 		mapper.tabled[key] = true
 		m.Tables = o.Placement.TablesAt
 	}
@@ -114,16 +115,9 @@ func (mapper *regionMapper) part(m model.Mapping, region *region, number, placed
 
 // find returns the index of a placed function in an image, or -1.
 func (im *image) find(b *bundler, placed int) int {
-	i, ok := slices.BinarySearchFunc(im.placedFunctions, b.placedFunctions[placed].lo(), func(i int, lo uint64) int {
-		switch at := b.placedFunctions[i].lo(); {
-		case at < lo:
-			return -1
-		case at > lo:
-			return 1
-		}
-		return 0
-	})
-	if !ok || im.placedFunctions[i] != placed {
+	list, lo := im.placedFunctions, b.placedFunctions[placed].lo()
+	i := sort.Search(len(list), func(i int) bool { return b.placedFunctions[list[i]].lo() >= lo })
+	if i == len(list) || list[i] != placed {
 		return -1
 	}
 	return i

@@ -13,7 +13,7 @@ import (
 type fileCode struct {
 	rec       *recording.Recording
 	histories *recording.FileHistories
-	of        map[program]*recording.ProgramMaps
+	of        map[recording.Program]*recording.ProgramMaps
 	// The keys of symbols are a file's name and build id.
 	symbols map[string]*recording.FileSymbols
 	copied  int // number of mappings at copies
@@ -23,24 +23,13 @@ type fileCode struct {
 	absent  map[string]int // numbers of functions in files that are not there, likewise
 }
 
-// A program is a process from its fork, or an exec, on.
-type program struct {
-	pid   uint32
-	since uint64
-}
-
-// programOf returns the program that a process runs at a time.
-func programOf(rec *recording.Recording, pid uint32, time uint64) program {
-	return program{pid, max(rec.ProcessTree.LastExec(pid, time), rec.ProcessTree.Born(pid, time))}
-}
-
 func newFileCode(rec *recording.Recording, histories *recording.FileHistories) *fileCode {
-	return &fileCode{rec: rec, histories: histories, of: make(map[program]*recording.ProgramMaps), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
+	return &fileCode{rec: rec, histories: histories, of: make(map[recording.Program]*recording.ProgramMaps), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
 }
 
 // files returns the mappings of the program that a process runs at a time.
 func (f *fileCode) files(pid uint32, time uint64) *recording.ProgramMaps {
-	key := programOf(f.rec, pid, time)
+	key := f.rec.ProcessTree.Program(pid, time)
 	files := f.of[key]
 	if files == nil {
 		files = f.histories.Program(pid, time)

@@ -105,7 +105,15 @@ var runtimes = []switchOn{
 	}},
 	{"llvm", func(e *Environment, s *Settings) { e.setDefault("JITDUMPDIR", s.Dir) }},
 	{"qemu", func(e *Environment, _ *Settings) { e.setDefault("QEMU_JITDUMP", "1") }},
-	{"dotnet", func(e *Environment, _ *Settings) { e.setDefault("DOTNET_PerfMapEnabled", "2") }},
+	{"raku", func(e *Environment, s *Settings) {
+		e.setDefault("MVM_JIT_PERF_MAP", "1")
+		e.setDefault("MVM_JIT_PERF_DUMP", s.Dir) // from MoarVM 2026.05 on
+	}},
+	{"dotnet", func(e *Environment, _ *Settings) {
+		e.setDefault("DOTNET_PerfMapEnabled", "2")
+		e.setDefault("DOTNET_PerfMapStubGranularity", "2") // .NET 10.0 cannot write blocks of stubs
+		e.setDefault("COMPlus_PerfMapEnabled", "1")        // .NET before version 6 reads only this
+	}},
 }
 
 // Runtimes returns the names of the runtimes that record can switch on.

@@ -30,6 +30,10 @@ func TestSwitchOn_Appends(t *testing.T) {
 		{"JITDUMPDIR", "/elsewhere", "/elsewhere", "/d/x.files"},
 		{"QEMU_JITDUMP", "0", "0", "1"},
 		{"DOTNET_PerfMapEnabled", "3", "3", "2"},
+		{"DOTNET_PerfMapStubGranularity", "0", "0", "2"},
+		{"COMPlus_PerfMapEnabled", "0", "0", "1"},
+		{"MVM_JIT_PERF_MAP", "0", "0", "1"},
+		{"MVM_JIT_PERF_DUMP", "/elsewhere", "/elsewhere", "/d/x.files"},
 	} {
 		if got := on(s).Get(c.variable); got != c.first {
 			t.Errorf("%s: got %q; want %q", c.variable, got, c.first)

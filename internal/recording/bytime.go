@@ -3,6 +3,7 @@ package recording
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // A byTime is a list of events in the order of their times. Events of one time stay in the order in
@@ -52,11 +53,5 @@ func (b *byTime[T]) next(time uint64) (event T, ok bool) {
 
 // upTo returns how many events of a list in order were up to a time.
 func upTo[T interface{ at() uint64 }](events []T, time uint64) int {
-	n, _ := slices.BinarySearchFunc(events, time, func(event T, time uint64) int {
-		if event.at() <= time {
-			return -1
-		}
-		return 1
-	})
-	return n
+	return sort.Search(len(events), func(i int) bool { return events[i].at() > time })
 }

@@ -17,11 +17,17 @@ type FileMap struct {
 	Off    uint64 // in the file, of Lo, in bytes
 	// Time is that of its record, in nanoseconds; 0 for a mapping from before the recording.
 	Time    uint64
+	Pos     int64                 // of its record in the stream
 	Name    string                // path of the file; empty for memory
 	File    perfdata.FileIdentity // zero if the recording does not say
 	BuildID string                // empty if the recording does not say
 	Shared  bool                  // MAP_SHARED, as far as the recording says
+
+	backing  backing // of memory
+	writable bool    // PROT_WRITE, as far as the recording says
 }
+
+func (m FileMap) at() uint64 { return m.Time }
 
 // file returns what mappings of one file have in common.
 func (m *FileMap) file() fileID { return fileID{m.Name, m.File, m.BuildID} }

@@ -60,7 +60,7 @@ func (r *Recording) HasDump(pid uint32) bool {
 	if l.dumps == nil {
 		l.dumps = &Ancestry{Tree: tree, Memory: true, Has: func(pid uint32, time uint64) bool {
 			of := l.times[pid]
-			i, _ := slices.BinarySearch(of, max(tree.LastExec(pid, time), tree.Born(pid, time)))
+			i, _ := slices.BinarySearch(of, tree.Program(pid, time).Since)
 			return i < len(of) && of[i] <= time
 		}}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
 
 	"golang.org/x/sys/unix"
 
@@ -35,6 +36,11 @@ type Process struct {
 	Files  Ranges    // executable parts of files
 	Used   addrs.Set // all addresses that the recording shows as mapped
 
+	// MemFile is the name of the first memory file with code that it maps, such as
+	// "/memfd:doublemapper (deleted)"; "" for none.
+	MemFile string
+	// Truffle says that a thread has the name of Truffle's compiler in a native image of GraalVM.
+	Truffle  bool
 	FileMaps []FileMap // executable mappings, in the order of their records
 	// Others are data, as far as it was recorded, and parts of deleted files.
 	Others []FileMap
@@ -58,8 +64,9 @@ func (ps *Processes) Seen(pid uint32, time uint64) *Process {
 	return p
 }
 
-// mapped adds a mapping. It never removes one: what matters is where code can never have been.
-func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) {
+// mapped adds a mapping, whose record is at a position in the stream. It never removes one: what matters is
+// where code can never have been.
+func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64, pos int64) {
 	p := ps.Seen(m.PID, time)
 	executable := rec.Misc&perfdata.MiscMmapData == 0
 	if rec.Type == perfdata.RecordMmap2 {
@@ -69,6 +76,7 @@ func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) 
 	if hi > m.Addr {
 		p.Used.Add(m.Addr, hi)
 	}
+	added := FileMap{Lo: m.Addr, Hi: hi, Off: m.PgOff, Time: time, Pos: pos, File: m.File, Shared: isShared(m.Flags), backing: backingOf(m), writable: m.Prot&unix.PROT_WRITE != 0}
 	switch {
 	case hi <= m.Addr:
 	case !executable:
@@ -76,11 +84,15 @@ func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) 
 	case IsAnonymous(m.Filename) || bytes.HasSuffix(m.Filename, []byte(DeletedSuffix)):
 		p.addOther(m, time)
 		p.Memory.Add(m.Addr, hi)
-		p.addMap(FileMap{Lo: m.Addr, Hi: hi, Off: m.PgOff, Time: time, File: m.File, Shared: isShared(m.Flags)})
+		if p.MemFile == "" && bytes.HasPrefix(m.Filename, []byte(memFile)) {
+			p.MemFile = string(m.Filename)
+		}
+		p.addMap(added)
 		p.latest = max(p.latest, time)
 	default:
 		p.Files.Add(m.Addr, hi)
-		p.addMap(FileMap{m.Addr, hi, m.PgOff, time, string(m.Filename), m.File, string(m.BuildID), isShared(m.Flags)})
+		added.Name, added.BuildID = string(m.Filename), string(m.BuildID)
+		p.addMap(added)
 	}
 }
 
@@ -120,12 +132,7 @@ func (rs *Ranges) Add(lo, hi uint64) {
 	r := *rs
 	// The near ranges reach from the first that does not end far below, to the first that
 	// begins far above.
-	i, _ := slices.BinarySearchFunc(r, lo, func(x addrs.Range, lo uint64) int {
-		if x.Hi < lo && lo-x.Hi > nearRanges {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(r), func(i int) bool { return r[i].Hi >= lo || lo-r[i].Hi <= nearRanges })
 	j := i
 	for ; j < len(r) && (r[j].Lo <= hi || r[j].Lo-hi <= nearRanges); j++ {
 		lo, hi = min(lo, r[j].Lo), max(hi, r[j].Hi)
@@ -151,16 +158,8 @@ func (rs Ranges) closeGap() Ranges {
 
 // Hold reports whether an address is in one of the ranges.
 func (rs Ranges) Hold(addr uint64) bool {
-	_, ok := slices.BinarySearchFunc(rs, addr, func(x addrs.Range, addr uint64) int {
-		switch {
-		case x.Hi <= addr:
-			return -1
-		case x.Lo > addr:
-			return 1
-		}
-		return 0
-	})
-	return ok
+	i := sort.Search(len(rs), func(i int) bool { return rs[i].Hi > addr })
+	return i < len(rs) && rs[i].Lo <= addr
 }
 
 // MemoryOf returns the executable memory of several processes, without parts of files.

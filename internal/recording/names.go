@@ -48,14 +48,25 @@ func IsAnonymous(name []byte) bool {
 	return false
 }
 
+// memFile begins names of memory files (memfd_create(2)).
+const memFile = "/memfd:"
+
 var anonymousNames = [][]byte{
 	[]byte("//anon"),
 	[]byte("[anon:"),
 	[]byte("[anon_shmem:"),
-	[]byte("/memfd:"),
+	[]byte(memFile),
 	[]byte("/dev/zero"),
 	[]byte("/SYSV"),
 	[]byte("/anon_hugepage"),
+}
+
+// isTruffle reports whether a thread has the name of Truffle's compiler in a native image: of
+// TruffleCompilerThread-N, which is longer than a thread's name may be, the end is left.
+func isTruffle(comm []byte) bool {
+	const before, most = "TruffleCompilerThread-", 15
+	number := bytes.TrimRight(comm, "0123456789")
+	return len(comm) == most && len(number) < most && len(number) > most/2 && bytes.HasSuffix([]byte(before), number)
 }
 
 // ClearName is the name of a mapping that clears a range: nothing known is there.

@@ -32,3 +32,11 @@ func TestMarker_EveryName(t *testing.T) {
 		}
 	}
 }
+
+func TestIsTruffle_EndsOfNames(t *testing.T) {
+	for comm, want := range map[string]bool{"mpilerThread-32": true, "ompilerThread-7": true, "pilerThread-128": true, "mpilerThread-3x": false, "C2 CompilerThre": false, "CompilerThread7": false, "mpilerThread-3": false, "999999999999999": false, "": false} {
+		if got := isTruffle([]byte(comm)); got != want {
+			t.Errorf("%q: got %v; want %v", comm, got, want)
+		}
+	}
+}

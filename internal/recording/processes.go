@@ -11,7 +11,7 @@ func (r *Recording) ProgramStart(pid uint32, time uint64) uint64 {
 	if time == 0 {
 		time = LatestTime
 	}
-	start := max(r.ProcessTree.LastExec(pid, time), r.ProcessTree.Born(pid, time))
+	start := r.ProcessTree.Program(pid, time).Since
 	if p := r.Processes[pid]; start == 0 && p != nil {
 		return p.Since
 	}
@@ -192,6 +192,17 @@ func (t *ProcessTree) Line(pid uint32) []uint32 {
 		}
 	}
 	return line
+}
+
+// A Program is a process from its fork, or an exec, on.
+type Program struct {
+	PID   uint32
+	Since uint64 // in nanoseconds; 0 for one from before the recording
+}
+
+// Program returns the program that a process runs at a time.
+func (t *ProcessTree) Program(pid uint32, time uint64) Program {
+	return Program{pid, max(t.LastExec(pid, time), t.Born(pid, time))}
 }
 
 // LastExec returns the time of the latest exec of pid up to a time, or 0.

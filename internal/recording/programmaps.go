@@ -68,15 +68,7 @@ func (f *fileHistory) add(m *FileMap) {
 }
 
 // upTo returns how many mappings were made up to a time.
-func (f *fileHistory) upTo(time uint64) int {
-	n, _ := slices.BinarySearchFunc(f.maps, time, func(m FileMap, time uint64) int {
-		if m.Time <= time {
-			return -1
-		}
-		return 1
-	})
-	return n
-}
+func (f *fileHistory) upTo(time uint64) int { return upTo(f.maps, time) }
 
 // Maps reports whether a process made an executable mapping over a part of r after a time, up to
 // another one. Times are those of the recording.
@@ -114,7 +106,7 @@ func (h *FileHistories) layers(pid uint32, time uint64) iter.Seq[mapLayer] {
 	return func(yield func(mapLayer) bool) {
 		end := h.rec.ProcessTree.LifeEnd(pid, time)
 		for range MaxGenerations {
-			since := max(h.rec.ProcessTree.LastExec(pid, time), h.rec.ProcessTree.Born(pid, time))
+			since := h.rec.ProcessTree.Program(pid, time).Since
 			f := h.history(pid)
 			from, _ := slices.BinarySearchFunc(f.maps, since, func(m FileMap, since uint64) int { return cmp.Compare(m.Time, since) })
 			if !yield(mapLayer{f, from, f.upTo(end)}) {

@@ -25,7 +25,12 @@ type SharedFile struct {
 // if the recording does not say which file is mapped. The generation of the inode does not count:
 // perf record does not know it of mappings from before the recording.
 func (m *FileMap) shared() (f SharedFile, ok bool) {
-	return SharedFile{m.File.Major, m.File.Minor, m.File.Inode, m.Lo - m.Off}, m.Shared && m.File.Inode != 0
+	return m.place(), m.Shared && m.File.Inode != 0
+}
+
+// place returns the file of a mapping, at its address.
+func (m *FileMap) place() SharedFile {
+	return SharedFile{m.File.Major, m.File.Minor, m.File.Inode, m.Lo - m.Off}
 }
 
 // isShared reports whether the flags of a mapping say that writes to it reach the file. (MAP_SHARED_VALIDATE
@@ -53,53 +58,47 @@ const (
 // Exhausted reports whether searching has taken too long: some sharers may be missing.
 func (s *SharedMemory) Exhausted() bool { return s.steps > maxSharedSteps || s.listed > maxSharers }
 
-// A programKey is a process from its fork, or an exec, on.
-type programKey struct {
-	pid   uint32
-	since uint64
-}
-
 // A sharedMap is a mapping by a process itself.
 type sharedMap struct {
 	pid uint32
 	*FileMap
+	number int // in the history of its process
 }
 
 // NewSharedMemory returns the shared memory of the recording of histories.
 func NewSharedMemory(histories *FileHistories) *SharedMemory {
 	s := &SharedMemory{rec: histories.rec, histories: histories, mapped: make(map[SharedFile][]sharedMap), sharers: make(map[SharedFile]*Sharers)}
-	for pid, p := range s.rec.Processes {
-		for i := range p.FileMaps {
-			if f, ok := p.FileMaps[i].shared(); ok {
-				s.mapped[f] = append(s.mapped[f], sharedMap{pid, &p.FileMaps[i]})
-			}
+	for pid := range s.rec.Processes {
+		for i, m := range histories.those(pid, func(m *FileMap) bool { _, ok := m.shared(); return ok }) {
+			f, _ := m.shared()
+			s.mapped[f] = append(s.mapped[f], sharedMap{pid, m, i})
 		}
 	}
 	return s
 }
 
-// At returns what a process shares at an address at a time. ok is false if it shares nothing there.
+// At returns what a process shares at an address at a time. Before any mapping there, the first one counts:
+// perf records memory when it becomes executable, and code may have been written before. ok is false if the
+// process shares nothing there.
 func (s *SharedMemory) At(pid uint32, addr, time uint64) (f SharedFile, ok bool) {
 	if len(s.mapped) == 0 {
 		return f, false
 	}
-	return s.at(pid, time, addr, time)
-}
-
-// at returns what the latest mapping over an address up to a time shares, of the program that a process runs
-// at the time program.
-func (s *SharedMemory) at(pid uint32, program, addr, time uint64) (f SharedFile, ok bool) {
-	for l := range s.histories.layers(pid, program) {
+	here := addrs.Range{Lo: addr, Hi: addr + 1}
+	var first *FileMap
+	for l := range s.histories.layers(pid, time) {
 		s.steps++
-		if m := l.latest(addrs.Range{Lo: addr, Hi: addr + 1}, time); m != nil {
+		if m := l.latest(here, time); m != nil {
 			return m.shared()
 		}
+		if i := l.line.First(here, l.from, l.to); i >= 0 { // of the process itself
+			first = &l.maps[i]
+		}
 	}
-	return f, false
-}
-
-func (s *SharedMemory) keyOf(pid uint32, time uint64) programKey {
-	return programKey{pid, max(s.rec.ProcessTree.LastExec(pid, time), s.rec.ProcessTree.Born(pid, time))}
+	if first == nil {
+		return f, false
+	}
+	return first.shared()
 }
 
 // Sharers are the programs that share a file, for as long as they may have it mapped.
@@ -111,11 +110,10 @@ type Sharers struct {
 	nextMap  int         // index of the first one after those that the list considers
 	nextFork int         // likewise, of the recording's forks
 	list     []Sharer    // in the order of Since
-	known    map[programKey]bool
+	known    map[Program]bool
 
-	// pieces are what the programs map themselves, in the order of the times. Of what a program maps
-	// again, its earliest mapping is there: memory that is made writable and executable in turns
-	// is mapped each time, for the recording.
+	// pieces are what programs map that did not have it just before, in the order of the times: memory
+	// that is made writable and executable in turns is mapped each time, for the recording.
 	pieces []sharedPiece
 	places addrs.Timeline // of pieces
 }
@@ -132,6 +130,8 @@ type sharedPiece struct {
 	time uint64
 }
 
+func (p sharedPiece) at() uint64 { return p.time }
+
 // SharersOf returns the programs that share a file. The result belongs to s.
 func (s *SharedMemory) SharersOf(f SharedFile) *Sharers {
 	sharers := s.sharers[f]
@@ -143,18 +143,16 @@ func (s *SharedMemory) SharersOf(f SharedFile) *Sharers {
 }
 
 func (s *SharedMemory) newSharers(f SharedFile) *Sharers {
-	of := &Sharers{memory: s, file: f, maps: s.mapped[f], known: make(map[programKey]bool)}
+	of := &Sharers{memory: s, file: f, maps: s.mapped[f], known: make(map[Program]bool)}
 	slices.SortStableFunc(of.maps, func(a, b sharedMap) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.pid, b.pid)) })
-	of.nextFork = upToBefore(s.rec.ProcessTree.Forks(), of.maps[0].Time)
-	mapped := make(map[programKey]*addrs.Owners)
-	for i := range of.maps {
-		s.steps++
+	of.nextFork = upTo(s.rec.ProcessTree.Forks(), max(of.maps[0].Time, 1)-1) // none at time 0 clones memory
+	for i := 0; i < len(of.maps) && !s.Exhausted(); i++ {
 		m := &of.maps[i]
-		key := s.keyOf(m.pid, m.Time)
-		if mapped[key] == nil {
-			mapped[key] = new(addrs.Owners)
+		s.steps++
+		for _, part := range s.histories.fresh(m.pid, m.number, f, &s.steps) {
+			of.pieces = append(of.pieces, sharedPiece{m.pid, m.Time})
+			of.places.Add(part)
 		}
-		of.addPieces(m, mapped[key])
 	}
 	return of
 }
@@ -171,7 +169,7 @@ func (of *Sharers) UpTo(time uint64) []Sharer {
 			of.add(of.maps[of.nextMap].pid, of.maps[of.nextMap].Time)
 			of.nextMap++
 		case isFork:
-			if b := &forks[of.nextFork]; b.Clones && of.known[s.keyOf(b.Parent, b.Time)] {
+			if b := &forks[of.nextFork]; b.Clones && of.known[s.rec.ProcessTree.Program(b.Parent, b.Time)] {
 				of.add(b.PID, b.Time)
 			}
 			of.nextFork++
@@ -187,17 +185,11 @@ func (of *Sharers) UpTo(time uint64) []Sharer {
 func (of *Sharers) add(pid uint32, time uint64) {
 	s := of.memory
 	s.steps++
-	if key := s.keyOf(pid, time); !of.known[key] {
+	if key := s.rec.ProcessTree.Program(pid, time); !of.known[key] {
 		of.known[key] = true
 		of.list = append(of.list, Sharer{pid, time, s.end(pid, time)})
 		s.listed++
 	}
-}
-
-// upToBefore returns how many forks were before a time.
-func upToBefore(forks []fork, time uint64) int {
-	n, _ := slices.BinarySearchFunc(forks, time, func(b fork, time uint64) int { return cmp.Compare(b.Time, time) })
-	return n
 }
 
 // end returns when the program that a process runs at a time ends.
@@ -209,43 +201,24 @@ func (s *SharedMemory) end(pid uint32, time uint64) uint64 {
 	return end
 }
 
-// addPieces adds the parts of a mapping that its program has not mapped before. mapped has what it has.
-func (of *Sharers) addPieces(m *sharedMap, mapped *addrs.Owners) {
-	lo := m.Lo
-	add := func(hi uint64) {
-		if lo < hi {
-			of.pieces = append(of.pieces, sharedPiece{m.pid, m.Time})
-			of.places.Add(addrs.Range{Lo: lo, Hi: hi})
-		}
-	}
-	for _, t := range mapped.Within(m.Lo, m.Hi) {
-		add(t.Lo)
-		lo = t.Hi
-	}
-	add(m.Hi)
-	mapped.Place(m.Lo, m.Hi, 0)
-}
-
 // Has reports whether a sharer has the file at an address, at a time of its life.
 func (of *Sharers) Has(sharer *Sharer, addr, time uint64) bool {
-	f, ok := of.memory.at(sharer.PID, time, addr, time)
-	return ok && f == of.file
+	for l := range of.memory.histories.layers(sharer.PID, time) {
+		of.memory.steps++
+		if m := l.latest(addrs.Range{Lo: addr, Hi: addr + 1}, time); m != nil {
+			f, ok := m.shared()
+			return ok && f == of.file
+		}
+	}
+	return false
 }
 
-// Later calls f for the processes that map the file over an address after a time, with the time of that,
-// until f returns false. got is false for one that had it there before.
-func (of *Sharers) Later(addr, time uint64, f func(pid uint32, at uint64, got bool) bool) {
-	from, _ := slices.BinarySearchFunc(of.pieces, time, func(p sharedPiece, time uint64) int {
-		if p.time <= time {
-			return -1
-		}
-		return 1
-	})
+// Later calls f for the processes that map the file over an address after a time, and did not have it
+// there just before, with the time of that, until f returns false.
+func (of *Sharers) Later(addr, time uint64, f func(pid uint32, at uint64) bool) {
 	here := addrs.Range{Lo: addr, Hi: addr + 1}
-	for i := of.places.First(here, from, len(of.pieces)); i >= 0; i = of.places.First(here, i+1, len(of.pieces)) {
-		p := &of.pieces[i]
-		had, ok := of.memory.at(p.pid, p.time, addr, p.time-1)
-		if !f(p.pid, p.time, !ok || had != of.file) {
+	for i := of.places.First(here, upTo(of.pieces, time), len(of.pieces)); i >= 0; i = of.places.First(here, i+1, len(of.pieces)) {
+		if !f(of.pieces[i].pid, of.pieces[i].time) {
 			return
 		}
 	}

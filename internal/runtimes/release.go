@@ -59,7 +59,8 @@ func (r *release) find(pattern string) (string, error) {
 }
 
 // command returns the words that run a program of the release. path is on this machine. A
-// program in a folder runs by the folder's loader, with its libraries.
+// program in a folder runs by the folder's loader, with its libraries; rakudo's lie in a
+// directory of MoarVM.
 func (r *release) command(path string, args ...string) ([]string, error) {
 	if r.here() {
 		return append([]string{path}, args...), nil
@@ -76,7 +77,7 @@ func (r *release) command(path string, args ...string) ([]string, error) {
 	for _, dir := range libs {
 		libs = append(libs, filepath.Join(dir, "blas"), filepath.Join(dir, "lapack"))
 	}
-	return append([]string{loader, "--library-path", strings.Join(append(libs, r.path("usr/lib")), ":"), path}, args...), nil
+	return append([]string{loader, "--library-path", strings.Join(append(libs, r.path("usr/lib"), r.path("usr/lib/moar")), ":"), path}, args...), nil
 }
 
 // wrap writes a script that runs a program of the release, for programs that start

@@ -22,6 +22,7 @@ var defaults = strings.Fields(`
 	postgres@15/bookworm postgres@17/trixie
 	mono@6.8/bookworm mono@6.12/trixie
 	qemu@10.0/trixie
+	java@26/sid java@27/sid erlang@29/sid mono@6.14/sid dotnet jruby@10.1/sid moar@2024.09/sid
 `)
 
 // A runtime is one version of a runtime.

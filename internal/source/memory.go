@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"math/bits"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -121,12 +122,7 @@ func replaced(events []jitcode.Event, functions int) []bool {
 		if len(open) > 0 && open[0].after(l) {
 			gone[l.function] = true
 		}
-		n, _ := slices.BinarySearchFunc(list[i+1:], l.hi, func(x loaded, hi uint64) int {
-			if x.lo < hi {
-				return -1
-			}
-			return 1
-		})
+		n := sort.Search(len(list)-i-1, func(k int) bool { return list[i+1+k].lo >= l.hi })
 		if n > 0 && inside.of(i+1, i+1+n).after(l) {
 			gone[l.function] = true
 		}

@@ -1,7 +1,6 @@
 package stdio
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -47,9 +46,6 @@ func WasClosed(f *os.File) bool {
 	flags, err := sys.Flags(int(f.Fd()))
 	return err == nil && flags&unix.O_ACCMODE == unix.O_RDWR && sys.Fstat(int(f.Fd()), &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == unix.Mkdev(1, 3)
 }
-
-// ErrClosed is the error of writing a result to a closed standard output.
-var ErrClosed = errors.New("-o -: standard output is closed; name a file with -o")
 
 // IsSame reports whether two open files are the same, such as both ends of 2>&1. It fails if the system
 // does.

@@ -53,7 +53,7 @@ func unresolvedText(d *report.DumpSummary, all bool) string {
 		text string
 	}{
 		{s.Early, "in code that the " + file + " describes only later"},
-		{s.Left, "where a function was that has moved away"},
+		{s.Left, "where a function was that is gone"},
 		{unresolved - s.Early - s.Left, "in code that the " + file + " does not describe"},
 	} {
 		switch {

@@ -35,6 +35,7 @@ type Recording struct {
 	StreamID   uint64
 
 	Major, Minor uint32 // of the device that files are on
+	Writable     bool   // of mappings: they are PROT_WRITE, too
 
 	// What else of the attr says what samples look like.
 	ReadFormat, BranchType uint64
@@ -126,7 +127,11 @@ func (r *Recording) mmap2(pid uint32, time, addr, length, pgoff uint64, name str
 		if inode == 0 {
 			major, minor = 0, 0
 		}
-		b = append(b, r.pack(major, minor, inode, uint64(0), uint32(5), flags)...)
+		prot := uint32(5)
+		if r.Writable {
+			prot = 7
+		}
+		b = append(b, r.pack(major, minor, inode, uint64(0), prot, flags)...)
 	}
 	r.kernel(typ, 2, append(append(b, name...), 0), pid, pid, time)
 }

@@ -18,7 +18,7 @@ type Name struct {
 // Some runtimes do not write the tier: JVMTI does not tell an agent which of HotSpot's compilers made a
 // method, and BEAM and Mono have one compiler. Only their stubs have one.
 func Read(symbol string) Name {
-	for _, read := range []func(string) (Name, bool){v8, jsc, spiderMonkey, python, php, dotnet, dart} {
+	for _, read := range []func(string) (Name, bool){v8, jsc, spiderMonkey, python, php, dotnet, dart, moarvm, ruby} {
 		if n, ok := read(symbol); ok && n.Text != "" {
 			return n
 		}

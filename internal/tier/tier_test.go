@@ -18,7 +18,14 @@ func TestRead_NamesOfRuntimes(t *testing.T) {
 		"JS:o*countPrimes main:2:21":                              {"countPrimes", Optimized, "main", 2},
 		"JS:* /tmp/job.js:1:11":                                   {"(anonymous)", Optimized, "/tmp/job.js", 1},
 		"JS:~ file:///tmp/main.mjs:1:1":                           {"(anonymous)", Interpreter, "/tmp/main.mjs", 1},
-		"JS:*order":                                               {"order", Optimized, "", 0}, // made
+		"infix:<plus>(truth.raku:71)":                             {"infix:<plus>", Optimized, "truth.raku", 71},
+		"[JIT] value=@truth.rb:48":                                {"value=", Optimized, "truth.rb", 48},
+		"[JIT] block in <main>@/tmp/a.rb:181":                     {"block in <main>", Optimized, "/tmp/a.rb", 181},
+		"ZJIT: f@/tmp/a.rb:3":                                     {"f", Optimized, "/tmp/a.rb", 3}, // made
+		"optimize(NQP::src/QRegex/NFA.nqp:1131)":                  {"optimize", Optimized, "NQP::src/QRegex/NFA.nqp", 1131},
+		"(truth.raku:191)":                                        {"(anonymous)", Optimized, "truth.raku", 191},
+		"f(a.cc:3)":                                               {"f(a.cc:3)", Unknown, "", 0}, // made
+		"JS:*order":                                               {"order", Optimized, "", 0},   // made
 		"LazyCompile:*add /tmp/prog.js:2":                         {"add", Optimized, "/tmp/prog.js", 2},
 		"Function:*add /tmp/prog.js:2:49":                         {"add", Optimized, "/tmp/prog.js", 2},   // made
 		"Function::call(int)":                                     {"Function::call(int)", Unknown, "", 0}, // made

@@ -30,7 +30,7 @@ var mark = regexp.MustCompile(`(?://|#|--|%)\s*hot: (.*?)\s*$`)
 
 // name matches the name of a function in a mark: a word, and punctuation of languages
 // around it.
-var name = regexp.MustCompile(`^[\w$<>{}/.:?!'-]+\*?$`)
+var name = regexp.MustCompile(`^[\w$<>{}/.:+?!'-]+\*?$`)
 
 // path matches the start of a source's path in a symbol.
 var path = regexp.MustCompile(`[ :](file:/)?/`)

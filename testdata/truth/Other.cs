@@ -2,7 +2,7 @@
 class Other {
     internal static int Square(int n) {
         int s = 18;
-        for (int i = 0; i < n; i++) s = s * 73 + (i * i ^ s >> 3); // hot: Other:Square
+        for (int i = 0; i < n; i++) s = s * 73 + (i * i ^ s >> 3); // hot: Other:Square, Other::Square
         return s;
     }
 }

@@ -1,5 +1,5 @@
 // Functions of many shapes. Each spends its time on one line, which a comment marks: see
-// internal/truth. Mono's log has names only.
+// internal/truth. Mono's log has names only, and so has .NET's map.
 // mcs -debug Truth.cs Other.cs; mono Truth.exe [MILLISECONDS for each function]
 using System;
 using System.Collections.Generic;
@@ -12,7 +12,7 @@ class Truth {
 
     static int Declared(int n) {
         int s = 1;
-        for (int i = 0; i < n; i++) s = s * 31 + (i ^ s >> 3); // hot: Truth:Declared
+        for (int i = 0; i < n; i++) s = s * 31 + (i ^ s >> 3); // hot: Truth:Declared, Truth::Declared
         return s;
     }
 
@@ -21,7 +21,7 @@ class Truth {
 
         public Point(int n) {
             int s = n;
-            for (int i = 0; i < n; i++) s = s * 33 + (i ^ s >> 3); // hot: Truth/Point:.ctor
+            for (int i = 0; i < n; i++) s = s * 33 + (i ^ s >> 3); // hot: Truth/Point:.ctor, Truth+Point::.ctor
             x = s & 7;
         }
 
@@ -69,7 +69,7 @@ class Truth {
 
         public override int Overridden(int n) {
             int s = base.Overridden(1);
-            for (int i = 0; i < n; i++) s = s * 45 + (i ^ s >> 3); // hot: Truth/Heir:Overridden
+            for (int i = 0; i < n; i++) s = s * 45 + (i ^ s >> 3); // hot: Truth/Heir:Overridden, Truth+Heir::Overridden
             return s;
         }
     }
@@ -133,7 +133,7 @@ class Truth {
 
     static int Compare(int a, int b) {
         int t = a - b;
-        for (int i = 0; i < 5000; i++) t = t * 61 + (i ^ t >> 3); // hot: Truth:Compare
+        for (int i = 0; i < 5000; i++) t = t * 61 + (i ^ t >> 3); // hot: Truth:Compare, Truth::Compare
         sink += t & 1;
         return a - b;
     }

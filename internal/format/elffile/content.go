@@ -23,7 +23,7 @@ const (
 func (s *Section) Raw() *io.SectionReader {
 	f := s.file
 	at := min(s.Offset, f.size)
-	return io.NewSectionReader(f.src, int64(at), int64(min(s.FileSize, f.size-at)))
+	return io.NewSectionReader(f.src, int64(at), int64(min(s.FileSize, f.size-at, f.most)))
 }
 
 // Data returns the content of a section. It decompresses that. A section without bytes in the file has

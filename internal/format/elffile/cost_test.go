@@ -214,3 +214,26 @@ func TestOpen_Holes(t *testing.T) {
 		t.Errorf("got %d bytes allocated; want at most %d", got, always)
 	}
 }
+
+// A file with holes is read whole, as the objects of bundles and skeletons are made so.
+func TestOpen_BehindHoles(t *testing.T) {
+	const hole = 1 << 30
+	b := madeFile([]madeSection{{0, elf.SHT_STRTAB, 0, []byte(".shstrtab\x00"), 0}})
+	at := binary.LittleEndian.Uint64(b[40:]) // e_shoff
+	binary.LittleEndian.PutUint64(b[40:], at+hole)
+	file, err := os.Create(filepath.Join(t.TempDir(), "holes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteAt(b[:at], 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.WriteAt(b[at:], int64(at+hole)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(file)
+	if err != nil || f.Section(".shstrtab") == nil {
+		t.Errorf("got %v, %v; want the section", f, err)
+	}
+}

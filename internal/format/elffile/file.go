@@ -35,7 +35,8 @@ type File struct {
 	NoNames   error // why sections have no names, or nil
 
 	src  io.ReaderAt
-	size uint64
+	size uint64 // of the file, in bytes
+	most uint64 // bytes that a table or a section may have
 }
 
 // A Prog is a segment.
@@ -65,25 +66,27 @@ func OpenSegments(src io.ReaderAt) (*File, error) {
 	return f, err
 }
 
-// sizeOf returns the size of a file in bytes, or a bound if it is unknown. For a file with holes it is at most
-// some times what the file system stores: holes cost their author nothing, and file systems compress.
-func sizeOf(src io.ReaderAt) (uint64, error) {
-	const most, least = 32, 1 << 20 // times the stored bytes, and bytes
+// sizeOf returns the size of a file in bytes, or a bound if it is unknown, and how many bytes a part of it may
+// have. In a file with holes, that is at most some times what the file system stores: holes cost their author
+// nothing, and file systems compress.
+func sizeOf(src io.ReaderAt) (size, most uint64, err error) {
+	const factor, least = 32, 1 << 20 // times the stored bytes, and bytes
 	switch src := src.(type) {
 	case interface{ Size() int64 }:
-		return uint64(src.Size()), nil
+		size = uint64(src.Size())
 	case interface{ Stat() (fs.FileInfo, error) }:
 		st, err := src.Stat()
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		size := uint64(st.Size())
-		if u, ok := st.Sys().(*syscall.Stat_t); ok && size/most/512 > uint64(u.Blocks) {
-			size = min(size, 512*most*uint64(u.Blocks)+least)
+		size = uint64(st.Size())
+		if u, ok := st.Sys().(*syscall.Stat_t); ok && size/factor/512 > uint64(u.Blocks) {
+			return size, min(size, 512*factor*uint64(u.Blocks)+least), nil
 		}
-		return size, nil
+	default:
+		size = math.MaxInt64
 	}
-	return math.MaxInt64, nil
+	return size, size, nil
 }
 
 // Sizes of the headers for 32 and 64 bit, in bytes [gABI 4, 5].
@@ -101,8 +104,8 @@ func (f *File) AddrSize() int {
 	return 8
 }
 
-// Size returns the size of the file in bytes, as it bounds what is read.
-func (f *File) Size() uint64 { return f.size }
+// Size returns the size of the file in bytes, without most of its holes.
+func (f *File) Size() uint64 { return f.most }
 
 // choose chooses one of two sizes, by the class.
 func (f *File) choose(of32, of64 uint64) uint64 {
@@ -120,7 +123,7 @@ type header struct {
 // begin reads the ELF header and the program headers.
 func begin(src io.ReaderAt) (f *File, h header, err error) {
 	f = &File{src: src}
-	if f.size, err = sizeOf(src); err != nil {
+	if f.size, f.most, err = sizeOf(src); err != nil {
 		return nil, h, err
 	}
 	b := make([]byte, headerSize64)
@@ -188,7 +191,7 @@ func (f *File) table(record string, at, entry, number, want uint64) ([]byte, err
 	if entry != want {
 		return nil, &wire.Error{Format: formatName, Record: "ELF header", Text: fmt.Sprintf("%ss of %d bytes; want %d", record, entry, want)}
 	}
-	if at > f.size || number > (f.size-at)/entry {
+	if at > f.size || number > min(f.size-at, f.most)/entry {
 		return nil, &wire.Error{Format: formatName, Record: "ELF header", Text: fmt.Sprintf("%d %ss at offset %#x, and the file has %d bytes", number, record, at, f.size)}
 	}
 	return f.read(at, number*entry)
@@ -298,7 +301,7 @@ func (f *File) word(c *wire.Cursor, field string) uint64 {
 
 // read reads bytes of the file. If they are not all there, the error is a *wire.Error.
 func (f *File) read(at, size uint64) ([]byte, error) {
-	if at > f.size || size > f.size-at {
+	if at > f.size || size > min(f.size-at, f.most) {
 		return nil, &wire.Error{Format: formatName, Offset: int64(at), Text: fmt.Sprintf("%d bytes, and the file has %d bytes", size, f.size)}
 	}
 	b, err := io.ReadAll(io.NewSectionReader(f.src, int64(at), int64(size))) // grows with the content, not with the claim

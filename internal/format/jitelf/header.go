@@ -83,10 +83,6 @@ func (o *Object) isLoaded(s *section) bool {
 // isCode reports whether a section has code in the memory of the process.
 func (o *Object) isCode(s *section) bool { return o.isLoaded(s) && s.flags&elf.SHF_EXECINSTR != 0 }
 
-func (o *Object) cursor(record string, data []byte, base int64) wire.Cursor {
-	return wire.NewCursor(FormatName, record, data, o.order, base)
-}
-
 // word reads an address, offset or size: its width is that of the class.
 func (o *Object) word(c *wire.Cursor, field string) uint64 {
 	if o.addrSize == 4 {

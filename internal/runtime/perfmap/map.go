@@ -17,8 +17,8 @@ type Map struct {
 
 	// Lines counts the functions that the map lists, with those that have no address any more.
 	Lines int
-	// Replaced counts lines that lost addresses to later ones. Hidden counts those of them that
-	// lost all: they are dropped.
+	// Replaced counts lines that lost addresses to later ones of other names. Hidden counts lines
+	// that lost all: they are dropped.
 	Replaced, Hidden int
 	// Repeated counts lines that occur again later. They are dropped.
 	Repeated int
@@ -41,6 +41,7 @@ type line struct {
 	offset int64 // in the file, in bytes
 	start  uint64
 	size   uint64
+	name   uint64 // hash of the name
 	fields uint64 // hash of the line's
 	length int32  // of the line in the file, in bytes, with its newline; of the first, if several are one function
 }
@@ -116,7 +117,7 @@ func (m *Map) add(l *perfmap.Line, length int32, err error) bool {
 		m.Problem(l.Offset, "it has more than %d functions; those from offset %#x on are left out", maxLines, l.Offset)
 		return false
 	default:
-		m.lines = append(m.lines, line{offset: l.Offset, start: m.wazero.start(l), size: l.Size, fields: hashOf(l), length: length})
+		m.lines = append(m.lines, line{offset: l.Offset, start: m.wazero.start(l), size: l.Size, name: hash(l.Name), fields: hashOf(l), length: length})
 	}
 	return true
 }

@@ -88,7 +88,7 @@ func TestMap_Staircase(t *testing.T) {
 	const lines = 500_000
 	var content bytes.Buffer
 	for i := range uint64(lines) {
-		fmt.Fprintf(&content, "%x %x f\n", 0x100000+i, lines-i)
+		fmt.Fprintf(&content, "%x %x f%d\n", 0x100000+i, lines-i, i%2)
 	}
 	m := scanned(t, bytes.NewReader(content.Bytes()))
 	if len(m.Events) != lines || m.Replaced != lines-1 || m.Hidden != 0 {
@@ -170,5 +170,21 @@ func TestMap_CodeOfWholeFunctions(t *testing.T) {
 		if err := r.Targets(i, func(int64) {}); (err == nil) != (want > 0) {
 			t.Errorf("function %d: got %v; want an error for unknown code", i, err)
 		}
+	}
+}
+
+// Lines of YJIT for the blocks of one method, which overwrite each other's ends, replace nothing.
+func TestMap_BlocksOfOneName(t *testing.T) {
+	m := scanned(t, bytes.NewReader([]byte("100022 d now\n10002f 5 now\n10002a b now\n100030 b other\n")))
+	if len(m.Events) != 3 || m.Replaced != 2 { // the lines that lost addresses to other
+		t.Errorf("got %d functions, %d replaced; want 3, 2", len(m.Events), m.Replaced)
+	}
+}
+
+// ZJIT writes numbers with 0x.
+func TestMap_Prefixes(t *testing.T) {
+	m := scanned(t, bytes.NewReader([]byte("0x100000 0x40 ZJIT: f@/tmp/a.rb:3\n")))
+	if len(m.Events) != 1 || m.Events[0].Addr != 0x100000 || m.Events[0].Size != 0x40 {
+		t.Errorf("got %+v; want 0x40 bytes at 0x100000", m.Events)
 	}
 }

@@ -50,12 +50,12 @@ func (m *Map) resolve() {
 			continue
 		case len(parts) == 0:
 			m.Hidden++
-			m.Replaced++
+			m.countReplaced(&owners, i)
 			continue
 		}
 		whole := len(parts) == 1 && parts[0].Hi-parts[0].Lo == size
 		if !whole {
-			m.Replaced++
+			m.countReplaced(&owners, i)
 		}
 		for _, p := range parts {
 			n := len(m.parts)
@@ -64,6 +64,23 @@ func (m *Map) resolve() {
 			m.target.HighAddress = max(m.target.HighAddress, p.Hi)
 		}
 	}
+}
+
+// mostTenants bounds the parts of a line that countReplaced looks at.
+const mostTenants = 16
+
+// countReplaced counts a line that lost addresses, unless all of them have its name: Ruby's YJIT writes
+// a line for each block of a method, and a block overwrites the end of another.
+func (m *Map) countReplaced(owners *addrs.Owners, i int) {
+	l := &m.lines[i]
+	n := 0
+	owners.Each(l.start, l.start+max(l.size, 1), func(t addrs.Tenancy) bool {
+		if n++; m.lines[t.Owner].name != l.name || n == mostTenants {
+			m.Replaced++
+			return false
+		}
+		return true
+	})
 }
 
 // key returns a line without its place in the file.

@@ -69,8 +69,7 @@ const tolerance = 2 * time.Second
 // beganAt returns when the last program of a process began. ok is false if the recording does not
 // show that, or does not know the time of day.
 func beganAt(rec *recording.Recording, pid uint32) (began time.Time, ok bool) {
-	tree := &rec.ProcessTree
-	start := max(tree.LastExec(pid, recording.LatestTime), tree.Born(pid, recording.LatestTime))
+	start := rec.ProcessTree.Program(pid, recording.LatestTime).Since
 	began, ok = rec.TimeOfDay(start)
 	return began, ok && start > 0
 }

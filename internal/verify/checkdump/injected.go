@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -49,12 +50,7 @@ func (c *checker) injectedCode(ctx context.Context, r *result) error {
 		if _, err := c.src.ReadAt(code, f.End-int64(f.Size)); err != nil {
 			return verify.PlainError(err)
 		}
-		n, _ := slices.BinarySearchFunc(shown, f.Addr, func(s recorded.ObjectMapping, addr uint64) int {
-			if s.Addr <= addr {
-				return -1
-			}
-			return 1
-		})
+		n := sort.Search(len(shown), func(i int) bool { return shown[i].Addr > f.Addr })
 		other := -1 // a mapping that shows something else
 		for j := n - 1; j >= 0 && ends[j] > f.Addr && n-j <= recorded.MaxUnder; j-- {
 			s := &shown[j]

@@ -3,6 +3,7 @@ package recorded
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // MaxUnder bounds how many ranges are looked at that may hold an address: compilers use
@@ -35,12 +36,7 @@ func sortRanges(list []Range) ranges {
 
 // at returns what is at an address at a time, or nil. sure is false if there is too much to look at.
 func (m *ranges) at(addr, time uint64) (r *Range, sure bool) {
-	n, _ := slices.BinarySearchFunc(m.list, addr, func(r Range, addr uint64) int {
-		if r.Addr <= addr {
-			return -1
-		}
-		return 1
-	})
+	n := sort.Search(len(m.list), func(i int) bool { return m.list[i].Addr > addr })
 	for i := n - 1; i >= 0 && m.ends[i] > addr; i-- {
 		if n-i > MaxUnder {
 			return nil, false

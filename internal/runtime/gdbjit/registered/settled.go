@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
@@ -119,12 +120,7 @@ type piece struct {
 
 // ReadCode is as in jitcode.Memory.
 func (ps pieces) ReadCode(addr uint64, b []byte) error {
-	i, _ := slices.BinarySearchFunc(ps, addr, func(p piece, addr uint64) int {
-		if p.addr <= addr {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(ps), func(i int) bool { return ps[i].addr > addr })
 	if i > 0 {
 		if p := &ps[i-1]; addr-p.addr <= uint64(len(p.bytes)) && uint64(len(b)) <= uint64(len(p.bytes))-(addr-p.addr) {
 			copy(b, p.bytes[addr-p.addr:])

@@ -37,7 +37,7 @@ type sampled struct {
 // LifeOf returns the life of a process.
 func LifeOf(rec *recording.Recording, pid uint32) *Life {
 	tree, p := &rec.ProcessTree, rec.Processes[pid]
-	f := &Life{rec: rec, pid: pid, start: max(tree.LastExec(pid, recording.LatestTime), tree.Born(pid, recording.LatestTime)), end: never}
+	f := &Life{rec: rec, pid: pid, start: tree.Program(pid, recording.LatestTime).Since, end: never}
 	f.steady = rec.ClockError() == ""
 	f.starts = recording.StartsOf(rec, pid, recording.LatestTime)
 	all, complete := recording.MapsOf(rec.Related([]recording.Marker{{PID: pid, Time: rec.ProgramStart(pid, 0)}}))
