@@ -72,6 +72,8 @@ type bundler struct {
 	dumps map[*model.Dump][]int
 	// ends has, by dump and index in dumps, the highest end of a function up to that one.
 	ends map[*model.Dump][]uint64
+	// sharers has, by dump, others with code in the same processes. It is nil unless stacks are copied.
+	sharers map[*model.Dump][]*model.Dump
 	// dumpsOf has, by process, the dumps with code in it.
 	dumpsOf map[uint32][]*model.Dump
 	// mappingsOf has the mappings of functions by process, for those with several dumps.
@@ -174,8 +176,15 @@ func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error
 		b.gaps = newGaps(f.rec, f.dumps)
 	}
 	b.finish()
+	if f.rec.CopiesStacks() {
+		b.findSharers()
+	}
 	for _, d := range f.dumps {
 		b.layOut(d)
+	}
+	b.joinDumps()
+	for i := range b.apart {
+		b.settle(b.apart[i].regions)
 	}
 	if err := b.placeCrowds(ctx, b.apart); err != nil {
 		return nil, err
@@ -252,13 +261,14 @@ type processDump struct {
 // layOut divides the placed functions of a dump among objects.
 func (b *bundler) layOut(d *model.Dump) {
 	list := b.dumps[d]
-	slices.SortFunc(list, func(i, j int) int {
-		x, y := &b.placedFunctions[i], &b.placedFunctions[j]
-		return cmp.Or(cmp.Compare(x.lo(), y.lo()), cmp.Compare(x.hi(), y.hi()), cmp.Compare(x.first.Time, y.first.Time), cmp.Compare(i, j))
-	})
+	slices.SortFunc(list, b.byAddress)
 	list = b.addSkeletons(d, list)
 	reserved := b.reservedOf(d)
 	b.reserved[d] = reserved
+	if b.rec.CopiesStacks() {
+		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), reserved})
+		return
+	}
 	// A function where another dump has functions, too, gets an object of its own.
 	if len(reserved.code) > 0 {
 		list = slices.DeleteFunc(slices.Clone(list), func(r int) bool {
@@ -268,10 +278,6 @@ func (b *bundler) layOut(d *model.Dump) {
 			}
 			return alone
 		})
-	}
-	if b.rec.CopiesStacks() {
-		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), reserved})
-		return
 	}
 	absent := b.functions.absent[d]
 	slices.SortFunc(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
@@ -285,6 +291,17 @@ func (b *bundler) layOut(d *model.Dump) {
 			together = together[n:]
 		}
 	}
+}
+
+// byAddress compares placed functions.
+func (b *bundler) byAddress(i, j int) int {
+	x, y := &b.placedFunctions[i], &b.placedFunctions[j]
+	return cmp.Or(cmp.Compare(x.lo(), y.lo()), cmp.Compare(x.hi(), y.hi()), cmp.Compare(x.first.Time, y.first.Time), cmp.Compare(i, j))
+}
+
+// dumpOf returns the dump of a placed function.
+func (b *bundler) dumpOf(number int) *model.Dump {
+	return b.in.List[b.placedFunctions[number].function()].Dump
 }
 
 // clearedOf returns the addresses that code of a dump leaves, in order and disjoint.
@@ -439,7 +456,10 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 		if o.Bundle.Region.High = m.hi(); len(o.Bundle.Members) == 0 {
 			o.Bundle.Region.Low = m.lo()
 		}
-		o.Bundle.Members = append(o.Bundle.Members, model.Member{Function: int32(f.Number), Addr: m.lo(), Again: again})
+		if f.Dump != d && !slices.Contains(o.Bundle.Others, f.Dump) {
+			o.Bundle.Others = append(o.Bundle.Others, f.Dump)
+		}
+		o.Bundle.Members = append(o.Bundle.Members, model.Member{Dump: f.Dump, Function: int32(f.Number), Addr: m.lo(), Again: again})
 	}
 	if b.rec.CopiesStacks() {
 		at := &model.Placement{CodeAt: o.Bundle.Region.Base(), TablesAt: b.gaps.take(d, last.hi(), room, 0), Room: room}

@@ -40,10 +40,11 @@ import (
 //     is mapped as a whole: libdw refuses a program (ET_EXEC) at another place than its own, and
 //     drops it.
 type region struct {
-	dump            *model.Dump
-	placedFunctions []int   // by address
-	end             uint64  // of its code, or of the mapping that it replaces
-	images          []image // nil until placeCrowds, if they would be too many
+	dump            *model.Dump   // has the lowest number of dumps
+	dumps           []*model.Dump // those of its functions, if there are several
+	placedFunctions []int         // by address
+	end             uint64        // of its code, or of the mapping that it replaces
+	images          []image       // nil until placeCrowds, if they would be too many
 	// wanted is the number of images that would have all functions.
 	wanted int
 	gap    uint64 // bytes before it without code of the dump
@@ -97,7 +98,8 @@ func (b *bundler) low(r *region, number int) uint64 {
 	return lo - min(lo, imageStep*(steps-min(steps, uint64(number))))
 }
 
-// regionsOf divides placed functions of a dump into regions. list is in the order of addresses.
+// regionsOf divides placed functions of a dump into regions, which have no images yet. list is in the
+// order of addresses.
 func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 	for len(list) > 0 {
 		r := b.firstRegion(d, list)
@@ -116,17 +118,22 @@ func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 		}
 		regions = append(regions, r)
 	}
+	return regions
+}
+
+// settle gives the regions of a dump their images. They are in the order of addresses.
+func (b *bundler) settle(regions []*region) {
 	end := uint64(0)
 	for i, r := range regions {
 		if r.gap = b.lo(r) - min(b.lo(r), end); i == 0 {
 			r.gap = math.MaxUint64
 		}
+		b.narrow(r)
 		if end = r.end; r.copied == (addrs.Range{}) {
 			r.images = b.images(r.placedFunctions)
 		}
 		r.kept = b.keptOf(r)
 	}
-	return regions
 }
 
 // keptOf returns the field kept of a region.
@@ -260,14 +267,25 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 			list, simple = list[count:], simple[n:]
 		}
 	}
-	cleared := b.clearedOf(of.dump)
-	moves := func(i int) bool { p := &b.placedFunctions[i]; return isWalled(cleared, p.lo(), p.hi()) }
+	cleared := make(map[*model.Dump][]addrs.Range)
+	moves := func(i int) bool {
+		p, d := &b.placedFunctions[i], b.dumpOf(i)
+		if _, known := cleared[d]; !known {
+			cleared[d] = b.clearedOf(d)
+		}
+		return isWalled(cleared[d], p.lo(), p.hi())
+	}
 	for _, r := range of.regions {
 		// In a run, a function that moves away is not mapped again when it comes back, and is in
 		// processes that are forked meanwhile.
 		if len(r.images) > 1 || r.copied != (addrs.Range{}) || slices.ContainsFunc(r.placedFunctions, moves) {
 			flush()
 			b.addRegion(r)
+			continue
+		}
+		if r.dumps != nil {
+			flush()
+			b.runs = append(b.runs, run{of.dump, r.placedFunctions, []*region{r}})
 			continue
 		}
 		simple, list = append(simple, r), append(list, r.placedFunctions...)
