@@ -124,6 +124,10 @@ func (m *maker) part(w *Writer, p *partJob) (*jitobj.Part, DumpCounts, error) {
 func (m *maker) addMembers(w *Writer, i int, members []model.Member, add func(fn *jitcode.Function, addr uint64) error, count func(*model.Dump, *jitcode.Function)) (some bool) {
 	for _, member := range members {
 		fn, err := m.readerOf(member.Dump).Function(int(member.Function))
+		if member.Frames { // its own object reports errors
+			some = err == nil && m.bundler.AddFrames(fn, member.Addr) == nil || some
+			continue
+		}
 		if err == nil {
 			err = add(fn, member.Addr)
 		}

@@ -330,10 +330,14 @@ func (w *Writer) failAll(i int, err error) {
 	}
 	functions := make(map[*model.Dump][]int)
 	for _, member := range o.Bundle.Members {
-		functions[member.Dump] = append(functions[member.Dump], int(member.Function))
+		if !member.Frames {
+			functions[member.Dump] = append(functions[member.Dump], int(member.Function))
+		}
 	}
 	for _, d := range o.Dumps() {
-		w.fail(i, d, err, functions[d]...)
+		if len(functions[d]) > 0 {
+			w.fail(i, d, err, functions[d]...)
+		}
 	}
 }
 

@@ -110,6 +110,7 @@ type Member struct {
 	Addr     uint64
 	Function int32 // of the dump's source
 	Again    bool  // an earlier object of the plan has the function as well
+	Frames   bool  // only its unwind table is in the object; the rest is in another one at the same place
 }
 
 // firstMade is the lowest number in the name of an object that is made of its contents. No runtime

@@ -184,7 +184,7 @@ func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error
 	}
 	b.joinDumps()
 	for i := range b.apart {
-		b.settle(b.apart[i].regions)
+		b.finishRegions(b.apart[i].regions)
 	}
 	if err := b.placeCrowds(ctx, b.apart); err != nil {
 		return nil, err
@@ -291,27 +291,6 @@ func (b *bundler) layOut(d *model.Dump) {
 			together = together[n:]
 		}
 	}
-}
-
-// byAddress compares placed functions.
-func (b *bundler) byAddress(i, j int) int {
-	x, y := &b.placedFunctions[i], &b.placedFunctions[j]
-	return cmp.Or(cmp.Compare(x.lo(), y.lo()), cmp.Compare(x.hi(), y.hi()), cmp.Compare(x.first.Time, y.first.Time), cmp.Compare(i, j))
-}
-
-// dumpOf returns the dump of a placed function.
-func (b *bundler) dumpOf(number int) *model.Dump {
-	return b.in.List[b.placedFunctions[number].function()].Dump
-}
-
-// clearedOf returns the addresses that code of a dump leaves, in order and disjoint.
-func (b *bundler) clearedOf(d *model.Dump) (list []addrs.Range) {
-	for i := range b.in.Mappings {
-		if m := &b.in.Mappings[i]; m.Clear && b.in.List[m.Object].Dump == d {
-			list = append(list, addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
-		}
-	}
-	return apart(list)
 }
 
 // span returns how many of the placed functions one bundle can hold, from the first on. list is
@@ -430,7 +409,9 @@ func (b *bundler) addObject(d *model.Dump, members []int) {
 	}
 }
 
-// addOne adds one object, from the first placed function to the last, without those that are dropped.
+// addOne adds one object, from the first placed function to the last, without those that are dropped. If
+// the bytes of some functions are known and those of others are not, noCode selects: of the others it has
+// the unwind tables.
 func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	p := b.plan
 	first, last := &b.placedFunctions[members[0]], &b.placedFunctions[members[len(members)-1]]
@@ -440,26 +421,31 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	}
 	room := uint64(0)
 	number := int32(len(p.Objects))
-	if !slices.ContainsFunc(members, func(r int) bool { return !b.placedFunctions[r].dropped }) {
+	if !slices.ContainsFunc(members, func(r int) bool { return b.placedFunctions[r].noCode == noCode && !b.placedFunctions[r].dropped }) {
 		number = -1
 	}
 	for _, r := range members {
 		m := &b.placedFunctions[r]
-		m.object = number
 		f := &b.in.List[m.function()]
 		room += tableRoom(m.hi()-m.lo(), f.Sent)
+		own := m.noCode == noCode
+		if own {
+			m.object = number
+		}
 		if m.dropped {
 			continue
 		}
 		again := b.objectOf[m.function()] >= 0
-		b.objectOf[m.function()] = number
+		if own {
+			b.objectOf[m.function()] = number
+		}
 		if o.Bundle.Region.High = m.hi(); len(o.Bundle.Members) == 0 {
 			o.Bundle.Region.Low = m.lo()
 		}
 		if f.Dump != d && !slices.Contains(o.Bundle.Others, f.Dump) {
 			o.Bundle.Others = append(o.Bundle.Others, f.Dump)
 		}
-		o.Bundle.Members = append(o.Bundle.Members, model.Member{Dump: f.Dump, Function: int32(f.Number), Addr: m.lo(), Again: again})
+		o.Bundle.Members = append(o.Bundle.Members, model.Member{Dump: f.Dump, Function: int32(f.Number), Addr: m.lo(), Again: again, Frames: !own})
 	}
 	if b.rec.CopiesStacks() {
 		at := &model.Placement{CodeAt: o.Bundle.Region.Base(), TablesAt: b.gaps.take(d, last.hi(), room, 0), Room: room}

@@ -134,6 +134,12 @@ func (b *bundler) byTime(list []int) []int {
 	return list
 }
 
+// byAddress compares placed functions.
+func (b *bundler) byAddress(i, j int) int {
+	x, y := &b.placedFunctions[i], &b.placedFunctions[j]
+	return cmp.Or(cmp.Compare(x.lo(), y.lo()), cmp.Compare(x.hi(), y.hi()), cmp.Compare(x.first.Time, y.first.Time), cmp.Compare(i, j))
+}
+
 // findReferenced returns the references to crowded regions. It walks the recording once more.
 func (b *bundler) findReferenced(ctx context.Context, crowded []*region) (*samplerefs.Log, error) {
 	ranges := make([]addrs.Range, len(crowded))

@@ -121,8 +121,8 @@ func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 	return regions
 }
 
-// settle gives the regions of a dump their images. They are in the order of addresses.
-func (b *bundler) settle(regions []*region) {
+// finishRegions gives the regions of a dump their images. They are in the order of addresses.
+func (b *bundler) finishRegions(regions []*region) {
 	end := uint64(0)
 	for i, r := range regions {
 		if r.gap = b.lo(r) - min(b.lo(r), end); i == 0 {
@@ -278,7 +278,7 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 	for _, r := range of.regions {
 		// In a run, a function that moves away is not mapped again when it comes back, and is in
 		// processes that are forked meanwhile.
-		if len(r.images) > 1 || r.copied != (addrs.Range{}) || slices.ContainsFunc(r.placedFunctions, moves) {
+		if len(r.images) > 1 || r.copied != (addrs.Range{}) || b.isMixed(r) || slices.ContainsFunc(r.placedFunctions, moves) {
 			flush()
 			b.addRegion(r)
 			continue
@@ -308,32 +308,46 @@ func (b *bundler) addRegion(r *region) {
 	}
 }
 
-// addImage adds the objects of an image: one, unless the bytes of some functions are known and
-// those of others are not.
+// addImage adds the objects of an image: one, unless the bytes of some functions are known and those of
+// others are not, because no reader may take missing bytes for instructions.
+//
+// A map that fills the gaps of a dump has such functions all over the region. Then there are two objects.
+// They begin and end at the same addresses, and both have the unwind tables of all functions. So libdw
+// takes them for one module, whichever it meets first.
 func (b *bundler) addImage(r *region, number int) {
 	m := &r.images[number]
 	m.objects = make([]int, len(m.placedFunctions))
 	objects := b.plan.Objects
-	for from := 0; from < len(m.placedFunctions); {
-		noCode := b.placedFunctions[m.placedFunctions[from]].noCode
-		to := from + 1
-		for to < len(m.placedFunctions) && b.placedFunctions[m.placedFunctions[to]].noCode == noCode {
-			to++
+	if r.dumps == nil {
+		b.addObject(r.dump, m.placedFunctions)
+	} else {
+		for _, noCode := range []bool{false, true} {
+			if slices.ContainsFunc(m.placedFunctions, func(i int) bool { return b.placedFunctions[i].noCode == noCode }) {
+				b.addOne(r.dump, m.placedFunctions, noCode)
+			}
 		}
-		b.addOne(r.dump, m.placedFunctions[from:to], noCode)
-		for i := from; i < to; i++ {
-			m.objects[i] = int(b.placedFunctions[m.placedFunctions[i]].object)
+	}
+	for i, placed := range m.placedFunctions {
+		m.objects[i] = int(b.placedFunctions[placed].object)
+	}
+	objects = b.plan.Objects[len(objects):]
+	for i := range objects {
+		if i == 0 || r.dumps != nil {
+			reachOf(&objects[i], b.low(r, number))
 		}
-		from = to
+		if i == len(objects)-1 || r.dumps != nil {
+			objects[i].Bundle.Region.High = r.kept.Hi
+		}
 	}
-	if objects = b.plan.Objects[len(objects):]; len(objects) == 0 {
-		return
-	}
-	reachOf(&objects[0], b.low(r, number))
-	objects[len(objects)-1].Bundle.Region.High = r.kept.Hi
 	// A copy is mapped as a whole.
 	if r.copied != (addrs.Range{}) && len(objects) == 1 {
 		reachOf(&objects[0], r.copied.Lo)
 		objects[0].Bundle.Region.High = r.copied.Hi
 	}
+}
+
+// isMixed reports whether images of a region may have two objects each.
+func (b *bundler) isMixed(r *region) bool {
+	first := b.placedFunctions[r.placedFunctions[0]].noCode
+	return r.dumps != nil && slices.ContainsFunc(r.placedFunctions, func(i int) bool { return b.placedFunctions[i].noCode != first })
 }

@@ -59,6 +59,16 @@ func (b *bundler) spaceGroup(d *model.Dump) []uint32 {
 	return pids
 }
 
+// clearedOf returns the addresses that code of a dump leaves, in order and disjoint.
+func (b *bundler) clearedOf(d *model.Dump) (list []addrs.Range) {
+	for i := range b.in.Mappings {
+		if m := &b.in.Mappings[i]; m.Clear && b.in.List[m.Object].Dump == d {
+			list = append(list, addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
+		}
+	}
+	return apart(list)
+}
+
 // apart sorts ranges and joins those that meet or overlap, so that one search answers a query. It
 // overwrites list.
 func apart(list []addrs.Range) []addrs.Range {

@@ -51,9 +51,15 @@ func (b *bundler) joinDumps() {
 	}
 }
 
-// A joint has regions to be joined, and their addresses.
+// dumpOf returns the dump of a placed function.
+func (b *bundler) dumpOf(number int) *model.Dump {
+	return b.in.List[b.placedFunctions[number].function()].Dump
+}
+
+// A joint has regions to be joined, their dumps, and their addresses.
 type joint struct {
 	regions []*region
+	dumps   []*model.Dump
 	addrs.Range
 }
 
@@ -66,7 +72,7 @@ func (b *bundler) joinOnce() (joined bool) {
 			for _, r := range of.regions {
 				if r.copied == (addrs.Range{}) {
 					all = append(all, r)
-					joints[r] = &joint{[]*region{r}, addrs.Range{Lo: b.lo(r), Hi: r.end}}
+					joints[r] = &joint{[]*region{r}, r.sources(), addrs.Range{Lo: b.lo(r), Hi: r.end}}
 				}
 			}
 		}
@@ -78,13 +84,13 @@ func (b *bundler) joinOnce() (joined bool) {
 		for _, o := range open {
 			to, from := joints[o], joints[r]
 			both := addrs.Range{Lo: min(to.Lo, from.Lo), Hi: max(to.Hi, from.Hi)}
-			if to == from || both.Hi-both.Lo > maxSpan || !b.meet(o, r) {
+			if to == from || both.Hi-both.Lo > maxSpan || !b.fit(to, from) {
 				continue
 			}
 			if len(to.regions) < len(from.regions) {
 				to, from = from, to
 			}
-			to.regions, to.Range, joined = append(to.regions, from.regions...), both, true
+			to.regions, to.dumps, to.Range, joined = append(to.regions, from.regions...), union(to.dumps, from.dumps), both, true
 			for _, of := range from.regions {
 				joints[of] = to
 			}
@@ -128,14 +134,9 @@ func (b *bundler) replaceJoined(joints map[*region]*joint) {
 
 // join returns the region of a joint.
 func (b *bundler) join(j *joint) *region {
-	r := &region{end: j.Hi}
+	r := &region{dumps: j.dumps, end: j.Hi}
 	for _, of := range j.regions {
 		r.placedFunctions = append(r.placedFunctions, of.placedFunctions...)
-		for _, d := range of.sources() {
-			if !slices.Contains(r.dumps, d) {
-				r.dumps = append(r.dumps, d)
-			}
-		}
 	}
 	slices.SortFunc(r.placedFunctions, b.byAddress)
 	slices.SortFunc(r.dumps, func(x, y *model.Dump) int { return cmp.Compare(x.Number, y.Number) })
@@ -146,19 +147,31 @@ func (b *bundler) join(j *joint) *region {
 // moduleLow returns the lowest address at which an image of a region may begin.
 func (b *bundler) moduleLow(r *region) uint64 { return b.lo(r) - min(b.lo(r), r.gapBelow()) }
 
-// meet reports whether two regions may be in one process, and in one object.
-func (b *bundler) meet(x, y *region) bool {
-	for _, d := range x.sources() {
-		for _, e := range y.sources() {
+// fit reports whether one process may have the functions of two joints, and one object can. Children of a
+// process do not share what they load after the fork, though each shares its parent's.
+func (b *bundler) fit(x, y *joint) bool {
+	for _, d := range x.dumps {
+		for _, e := range y.dumps {
 			s, t := d.Source.Target(), e.Source.Target()
 			// HighAddress decides between 32 and 64 bits on some machines.
-			fit := s.Machine == t.Machine && s.Order == t.Order && (s.HighAddress > math.MaxUint32) == (t.HighAddress > math.MaxUint32)
-			if fit && (d == e || slices.Contains(b.sharers[d], e)) {
-				return true
+			alike := s.Machine == t.Machine && s.Order == t.Order && (s.HighAddress > math.MaxUint32) == (t.HighAddress > math.MaxUint32)
+			if d != e && !(alike && slices.Contains(b.sharers[d], e)) {
+				return false
 			}
 		}
 	}
-	return false
+	return true
+}
+
+// union returns the dumps of two lists.
+func union(x, y []*model.Dump) []*model.Dump {
+	all := slices.Clone(x)
+	for _, d := range y {
+		if !slices.Contains(all, d) {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 // narrow lowers the gap before a region to the functions of other dumps that lie there.
