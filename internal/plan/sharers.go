@@ -70,10 +70,8 @@ func (b *bundler) joinOnce() (joined bool) {
 	for i := range b.apart {
 		if of := &b.apart[i]; len(b.sharers[of.dump]) > 0 {
 			for _, r := range of.regions {
-				if r.copied == (addrs.Range{}) {
-					all = append(all, r)
-					joints[r] = &joint{[]*region{r}, r.sources(), addrs.Range{Lo: b.lo(r), Hi: r.end}}
-				}
+				all = append(all, r)
+				joints[r] = &joint{[]*region{r}, r.sources(), addrs.Range{Lo: b.lo(r), Hi: r.end}}
 			}
 		}
 	}
@@ -84,7 +82,7 @@ func (b *bundler) joinOnce() (joined bool) {
 		for _, o := range open {
 			to, from := joints[o], joints[r]
 			both := addrs.Range{Lo: min(to.Lo, from.Lo), Hi: max(to.Hi, from.Hi)}
-			if to == from || both.Hi-both.Lo > maxSpan || !b.fit(to, from) {
+			if to == from || o.copied != r.copied || both.Hi-both.Lo > maxSpan || !b.fit(to, from) {
 				continue
 			}
 			if len(to.regions) < len(from.regions) {
@@ -134,14 +132,22 @@ func (b *bundler) replaceJoined(joints map[*region]*joint) {
 
 // join returns the region of a joint.
 func (b *bundler) join(j *joint) *region {
-	r := &region{dumps: j.dumps, end: j.Hi}
-	for _, of := range j.regions {
-		r.placedFunctions = append(r.placedFunctions, of.placedFunctions...)
-	}
-	slices.SortFunc(r.placedFunctions, b.byAddress)
+	r := &region{dumps: j.dumps, end: j.Hi, copied: j.regions[0].copied, placedFunctions: b.functionsOf(j.regions)}
 	slices.SortFunc(r.dumps, func(x, y *model.Dump) int { return cmp.Compare(x.Number, y.Number) })
 	r.dump, r.wanted = r.dumps[0], b.replacements(r.placedFunctions)+1
+	if r.copied != (addrs.Range{}) {
+		r.images = []image{{placedFunctions: r.placedFunctions}}
+	}
 	return r
+}
+
+// functionsOf returns the functions of regions, by address.
+func (b *bundler) functionsOf(regions []*region) (list []int) {
+	for _, r := range regions {
+		list = append(list, r.placedFunctions...)
+	}
+	slices.SortFunc(list, b.byAddress)
+	return list
 }
 
 // moduleLow returns the lowest address at which an image of a region may begin.
@@ -160,7 +166,9 @@ func (b *bundler) fit(x, y *joint) bool {
 			}
 		}
 	}
-	return true
+	// A copy of a file is mapped as a whole, with one image.
+	isCopy := x.regions[0].copied != (addrs.Range{})
+	return !isCopy || !b.hasOverlaps(b.functionsOf(append(slices.Clone(x.regions), y.regions...)))
 }
 
 // union returns the dumps of two lists.
