@@ -88,7 +88,7 @@ type bundler struct {
 	lines map[*model.Dump]lineInspector
 }
 
-// A run is a series of functions of a dump, in the order of their addresses. They do not overlap,
+// A run is a series of functions of a dump, or of a region, in the order of their addresses. They do not overlap,
 // and no wall is between them. One mapping may cover all of them.
 type run struct {
 	dump    *model.Dump

@@ -18,7 +18,7 @@ import (
 // It loses a stack at a function that the image in force does not have. Images may lack all other
 // functions.
 
-// dumpRegions are the regions of a dump.
+// dumpRegions are the regions of a dump. Those of several dumps are with the first of these.
 type dumpRegions struct {
 	dump     *model.Dump
 	regions  []*region

@@ -26,7 +26,7 @@ import (
 // begin elsewhere, or perf takes the old one for it:
 //
 //   - Functions less than regionGap apart are in one region, even if they exist at different
-//     times.
+//     times, or are of different dumps (sharers.go).
 //   - A region has an image: one object with all its functions. Where addresses are used again,
 //     it has several images, one after the other. Each has the functions that exist when it
 //     begins, and later ones up to the next image. (In crowded regions, images have fewer
@@ -47,7 +47,7 @@ type region struct {
 	images          []image       // nil until placeCrowds, if they would be too many
 	// wanted is the number of images that would have all functions.
 	wanted int
-	gap    uint64 // bytes before it without code of the dump
+	gap    uint64 // bytes before it without code of a dump of its processes
 	// kept is from the first function that is not dropped to the end of the code. If any function is
 	// dropped, it ends with the last one that is not.
 	kept addrs.Range
