@@ -29,7 +29,7 @@ type bundleJob struct {
 	file   *objstore.Draft // nil before the first part
 	parts  []*jitobj.Part
 	left   int // number of unfinished parts
-	counts Counts
+	counts DumpCounts
 	failed error // error of writing
 }
 
@@ -47,7 +47,7 @@ func (w *Writer) bundleJobs() (jobs []partJob) {
 			continue
 		}
 		n := (len(o.Bundle.Members) + partSize - 1) / partSize
-		b := &bundleJob{number: i, object: o, store: w.Stores.In(o.Dump.Objects), parts: make([]*jitobj.Part, n), left: n}
+		b := &bundleJob{number: i, object: o, store: w.Stores.In(o.Dump.Objects), parts: make([]*jitobj.Part, n), left: n, counts: make(DumpCounts)}
 		w.bundles = append(w.bundles, b)
 		for part := range n {
 			jobs = append(jobs, partJob{b, part})
@@ -78,7 +78,7 @@ func (w *Writer) bundlePart(m *maker, p *partJob) {
 	b := p.bundleJob
 	b.mu.Lock()
 	b.parts[p.part] = part
-	b.counts.add(t)
+	b.counts.merge(t)
 	if b.failed == nil {
 		b.failed = err
 	}
@@ -99,8 +99,8 @@ func (w *Writer) bundlePart(m *maker, p *partJob) {
 }
 
 // part makes a part of a bundle. It omits functions that cannot be read.
-func (m *maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
-	var t Counts
+func (m *maker) part(w *Writer, p *partJob) (*jitobj.Part, DumpCounts, error) {
+	t := make(DumpCounts)
 	if err := m.enter(p.object.Dump); err != nil {
 		return nil, t, err
 	}
@@ -111,7 +111,7 @@ func (m *maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
 	if err := m.bundler.BeginPart(p.object.Bundle.Region, file); err != nil {
 		return nil, t, err
 	}
-	some := m.addMembers(w, p.number, p.members(), m.bundler.AddFunction, func(fn *jitcode.Function) { t.count(fn, true) })
+	some := m.addMembers(w, p.number, p.members(), m.bundler.AddFunction, func(d *model.Dump, fn *jitcode.Function) { t.of(d).count(fn, true) })
 	part, err := m.bundler.EndPart()
 	if !some {
 		part = nil
@@ -121,19 +121,23 @@ func (m *maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
 
 // addMembers reads functions of the i-th object and adds them. It omits those that cannot be read, and counts
 // those that no earlier object has. It reports whether any was added.
-func (m *maker) addMembers(w *Writer, i int, members []model.Member, add func(fn *jitcode.Function, addr uint64) error, count func(*jitcode.Function)) (some bool) {
+func (m *maker) addMembers(w *Writer, i int, members []model.Member, add func(fn *jitcode.Function, addr uint64) error, count func(*model.Dump, *jitcode.Function)) (some bool) {
 	for _, member := range members {
-		fn, err := m.reader.Function(int(member.Function))
+		fn, err := m.readerOf(member.Dump).Function(int(member.Function))
+		if member.Frames { // its own object reports errors
+			some = err == nil && m.bundler.AddFrames(fn, member.Addr) == nil || some
+			continue
+		}
 		if err == nil {
 			err = add(fn, member.Addr)
 		}
 		if err != nil {
-			w.fail(i, err, int(member.Function))
+			w.fail(i, member.Dump, err, int(member.Function))
 			continue
 		}
 		some = true
 		if !member.Again {
-			count(fn)
+			count(member.Dump, fn)
 		}
 	}
 	return some
@@ -144,7 +148,11 @@ func (b *bundleJob) open(m *maker) (*objstore.Draft, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.file == nil && b.failed == nil {
-		b.file, b.failed = b.store.Draft(fmt.Sprintf("%s%d-%d", recording.ObjectPrefix, b.object.PID, b.number), m.mode)
+		mode, err := m.modeOf(b.object)
+		if err != nil {
+			return nil, err
+		}
+		b.file, b.failed = b.store.Draft(fmt.Sprintf("%s%d-%d", recording.ObjectPrefix, b.object.PID, b.number), mode)
 	}
 	return b.file, b.failed
 }
@@ -169,13 +177,15 @@ func (m *maker) join(b *bundleJob) error {
 		return err
 	}
 	if !obj.Tables.Describe() {
-		b.counts.unplaced, b.counts.sent, b.counts.derived = b.counts.sent+b.counts.derived, 0, 0
+		for _, c := range b.counts {
+			c.unplaced, c.sent, c.derived = c.sent+c.derived, 0, 0
+		}
 	}
 	return m.commit(b.number, b.object, b.file, &obj, b.counts)
 }
 
 // commit gives the file of several functions, the i-th object, its name.
-func (m *maker) commit(i int, o *model.Object, file *objstore.Draft, obj *jitobj.Object, c Counts) error {
+func (m *maker) commit(i int, o *model.Object, file *objstore.Draft, obj *jitobj.Object, c DumpCounts) error {
 	o.BuildID = obj.BuildID // for its name
 	did, err := file.Commit(string(o.AppendName(nil)))
 	if err == nil {

@@ -19,11 +19,13 @@ func LeftOut(p *model.Plan) (left leftOutDumps) {
 	needs, has := make(map[*model.Dump]bool), make(map[*model.Dump]bool)
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if !needs[o.Dump] {
-			needs[o.Dump] = true
-			left = append(left, o.Dump)
+		for _, d := range o.Dumps() {
+			if !needs[d] {
+				needs[d] = true
+				left = append(left, d)
+			}
+			has[d] = has[d] || o.Made
 		}
-		has[o.Dump] = has[o.Dump] || o.Made
 	}
 	return slices.DeleteFunc(left, func(d *model.Dump) bool { return has[d] })
 }

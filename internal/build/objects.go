@@ -71,7 +71,7 @@ var ErrNothing = errors.New("no object could be made")
 // cancelled, Make returns its error, and an empty result. Make calls lacks for each function without
 // an object.
 func Make(ctx context.Context, p *model.Plan, stores *objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options) (*Writer, Result, error) {
-	w := &Writer{Plan: p, Opts: opts, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures)}
+	w := &Writer{Plan: p, Opts: opts, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures), result: Result{Dumps: make(DumpCounts)}}
 	w.Created = make([]createdFile, 0, len(p.Objects))
 	jobs := opts.Jobs
 	if jobs <= 0 {
@@ -127,7 +127,7 @@ func (w *Writer) Undo() (left string) {
 
 // work makes objects until none are left.
 func (w *Writer) work(ctx context.Context) error {
-	m := maker{Opts: w.Opts, CompDir: w.compDir}
+	m := maker{Opts: w.Opts, CompDir: w.compDir, made: Result{Dumps: make(DumpCounts)}}
 	var dump *model.Dump // dump that m has entered
 	var store *objstore.Store
 	for ctx.Err() == nil {
@@ -177,6 +177,7 @@ type maker struct {
 	Opts     *config.Options
 	dump     *model.Dump
 	reader   source.FunctionReader
+	others   map[*model.Dump]source.FunctionReader // of dumps with functions in objects of dump
 	builder  *jitobj.Builder
 	bundler  *jitobj.Builder
 	name     []byte
@@ -210,14 +211,14 @@ func (m *maker) object(i int, o *model.Object, s *objstore.Store) error {
 	if err != nil {
 		return err
 	}
-	var c Counts
-	c.count(fn, obj.Tables.Describe())
-	m.finished(i, o, &obj, did, ino, int64(len(obj.Bytes)), c)
+	m.made.Dumps.of(o.Dump).count(fn, obj.Tables.Describe())
+	m.finished(i, o, &obj, did, ino, int64(len(obj.Bytes)), nil)
 	return nil
 }
 
-// finished records that the i-th object was made. size is in bytes, and c are its functions.
-func (m *maker) finished(i int, o *model.Object, obj *jitobj.Object, did objstore.Outcome, ino uint64, size int64, c Counts) {
+// finished records that the i-th object was made. size is in bytes, and c are the functions that are
+// not counted yet.
+func (m *maker) finished(i int, o *model.Object, obj *jitobj.Object, did objstore.Outcome, ino uint64, size int64, c DumpCounts) {
 	o.BuildID, o.Made = obj.BuildID, true
 	if o.Placement != nil {
 		o.Placement.Tables = obj.Tables
@@ -232,7 +233,7 @@ func (m *maker) finished(i int, o *model.Object, obj *jitobj.Object, did objstor
 	case objstore.Replaced:
 		m.made.Replaced++
 	}
-	m.made.add(o.Dump.Number, c)
+	m.made.Dumps.merge(c)
 }
 
 // enter prepares m for objects of a dump.
@@ -260,6 +261,34 @@ func (m *maker) enter(d *model.Dump) (err error) {
 	return nil
 }
 
+// readerOf returns the reader of a dump with functions in an object.
+func (m *maker) readerOf(d *model.Dump) source.FunctionReader {
+	if d == m.dump {
+		return m.reader
+	}
+	if m.others[d] == nil {
+		if m.others == nil {
+			m.others = make(map[*model.Dump]source.FunctionReader)
+		}
+		m.others[d] = d.Functions()
+	}
+	return m.others[d]
+}
+
+// modeOf returns the permissions of an object of the current dump: those that all dumps with functions
+// in it have.
+func (m *maker) modeOf(o *model.Object) (mode uint32, err error) {
+	mode = m.mode
+	for _, d := range o.Bundle.Others {
+		other, err := objstore.Mode(d)
+		if err != nil {
+			return 0, err
+		}
+		mode &= other
+	}
+	return mode, nil
+}
+
 // place returns the place of the object's unwind tables.
 func place(o *model.Object) jitobj.Place {
 	switch at := o.Placement; {
@@ -277,24 +306,38 @@ func (m *maker) LeaveDump() {
 	if m.reader == nil {
 		return
 	}
-	for _, p := range m.reader.TakeProblems() {
-		m.problems = append(m.problems, m.dump.Damage(p.Offset, p.Text))
+	take := func(d *model.Dump, r source.FunctionReader) {
+		for _, p := range r.TakeProblems() {
+			m.problems = append(m.problems, d.Damage(p.Offset, p.Text))
+		}
 	}
+	take(m.dump, m.reader)
+	for d, r := range m.others {
+		take(d, r)
+	}
+	m.others = nil
 }
 
 // failAll records an error of the i-th object, which costs all of its functions.
 func (w *Writer) failAll(i int, err error) {
 	o := &w.Plan.Objects[i]
 	if o.Bundle == nil {
-		w.fail(i, err, o.Function)
+		w.fail(i, o.Dump, err, o.Function)
 		return
 	}
-	functions := make([]int, len(o.Bundle.Members))
-	for n, member := range o.Bundle.Members {
-		functions[n] = int(member.Function)
+	if err == errNoFunctions { // each function has reported its own error already
+		return
 	}
-	if err != errNoFunctions { // each function has reported its own error already
-		w.fail(i, err, functions...)
+	functions := make(map[*model.Dump][]int)
+	for _, member := range o.Bundle.Members {
+		if !member.Frames {
+			functions[member.Dump] = append(functions[member.Dump], int(member.Function))
+		}
+	}
+	for _, d := range o.Dumps() {
+		if len(functions[d]) > 0 {
+			w.fail(i, d, err, functions[d]...)
+		}
 	}
 }
 
@@ -303,14 +346,14 @@ func isWriting(err error) bool {
 	return errors.As(err, new(*objstore.StoreError)) || errors.As(err, new(*jitobj.WriteError))
 }
 
-// fail records an error of the i-th object, which costs some functions.
-func (w *Writer) fail(i int, err error, functions ...int) {
+// fail records an error of the i-th object, which costs some functions of a dump.
+func (w *Writer) fail(i int, d *model.Dump, err error, functions ...int) {
 	o := &w.Plan.Objects[i]
 	for _, function := range functions {
-		w.lacks(o.Dump, function)
+		w.lacks(d, function)
 	}
-	f := failure{o.Dump.Path, report.ProblemDamage}
-	text, advice := err.Error(), o.Dump.AdviceDamage()
+	f := failure{d.Path, report.ProblemDamage}
+	text, advice := err.Error(), d.AdviceDamage()
 	var fe *fileError
 	if errors.As(err, &fe) {
 		f = failure{fe.path, report.ProblemUnreadable}
@@ -341,9 +384,7 @@ func (w *Writer) Merge(m *maker) {
 	w.result.Bytes += m.made.Bytes
 	w.result.Unchanged += m.made.Unchanged
 	w.result.Replaced += m.made.Replaced
-	for number, counts := range m.made.Dumps {
-		w.result.add(number, counts)
-	}
+	w.result.Dumps.merge(m.made.Dumps)
 	w.problems = append(w.problems, m.problems...)
 	w.Created = append(w.Created, m.Created...)
 }
@@ -392,9 +433,11 @@ func (w *Writer) Report() Result {
 func dumpsOf(p *model.Plan) (dumps []*model.Dump) {
 	seen := make(map[*model.Dump]bool)
 	for i := range p.Objects {
-		if d := p.Objects[i].Dump; !seen[d] {
-			seen[d] = true
-			dumps = append(dumps, d)
+		for _, d := range p.Objects[i].Dumps() {
+			if !seen[d] {
+				seen[d] = true
+				dumps = append(dumps, d)
+			}
 		}
 	}
 	slices.SortFunc(dumps, func(a, b *model.Dump) int { return cmp.Compare(a.Number, b.Number) })

@@ -4,25 +4,38 @@ import (
 	"fmt"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/report"
 )
 
 // A Result has the numbers of made objects, and the findings.
 type Result struct {
-	Objects   int            // number of existing files
-	Bytes     int64          // their total size
-	Unchanged int            // of Objects: existed before with the same content
-	Replaced  int            // of Objects: replaced another file
-	Dumps     map[int]Counts // by the dump's number
+	Objects   int   // number of existing files
+	Bytes     int64 // their total size
+	Unchanged int   // of Objects: existed before with the same content
+	Replaced  int   // of Objects: replaced another file
+	Dumps     DumpCounts
 	Found     report.Findings
 }
 
-func (r *Result) add(dump int, c Counts) {
-	if r.Dumps == nil {
-		r.Dumps = make(map[int]Counts)
+// DumpCounts are the counts of dumps, by the dump's number.
+type DumpCounts map[int]*Counts
+
+// of returns the counts of a dump, to be added to.
+func (c DumpCounts) of(d *model.Dump) *Counts { return c.at(d.Number) }
+
+func (c DumpCounts) at(number int) *Counts {
+	if c[number] == nil {
+		c[number] = new(Counts)
 	}
-	c.add(r.Dumps[dump])
-	r.Dumps[dump] = c
+	return c[number]
+}
+
+// merge adds the counts of others.
+func (c DumpCounts) merge(others DumpCounts) {
+	for number, o := range others {
+		c.at(number).add(*o)
+	}
 }
 
 // Counts are numbers of functions of a dump: with lines, with inlined calls, by the source of their

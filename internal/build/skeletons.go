@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/recording"
 )
@@ -36,8 +38,8 @@ func (m *maker) skeleton(w *Writer, i int, s *objstore.Store) error {
 	if err := m.bundler.BeginSkeleton(o.Bundle.Region, jitobj.Image{ELF: image, Data: file, Start: from.Start()}); err != nil {
 		return &fileError{from.Map.Name, err}
 	}
-	var c Counts
-	if !m.addMembers(w, i, o.Bundle.Members, m.bundler.AddToSkeleton, c.countInFile) {
+	c := make(DumpCounts)
+	if !m.addMembers(w, i, o.Bundle.Members, m.bundler.AddToSkeleton, func(d *model.Dump, fn *jitcode.Function) { c.of(d).countInFile(fn) }) {
 		return errNoFunctions
 	}
 	draft, err := s.Draft(fmt.Sprintf("%s%d-%d", recording.ObjectPrefix, o.PID, i), m.mode)

@@ -115,6 +115,7 @@ func (p *pairWorld) judge(a, b *pairSource, first, second []pairFunction) {
 			p.t.Fatal(err)
 		}
 		p.resolveByModel(p.opts.Output)
+		checkModules(p.t, p.opts.Output)
 	}
 	p.opts.Bundle, p.opts.Sampled = false, false
 	sum, err := p.run()

@@ -216,6 +216,9 @@ var pairForms = []pairForm{
 		}
 		return all[:2], append(slices.Clone(all), extra)
 	}},
+	{"the second fills the first", func(a, b *pairSource, all []pairFunction) (first, second []pairFunction) {
+		return []pairFunction{all[0], all[2]}, all[1:2]
+	}},
 	{"the first has gaps", func(a, b *pairSource, all []pairFunction) (first, second []pairFunction) {
 		first = slices.Clone(all)
 		for i := range first {

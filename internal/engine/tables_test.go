@@ -37,6 +37,22 @@ func unwinding(size int, headerFirst bool) *jitdump.Unwinding {
 	return &jitdump.Unwinding{HeaderSize: uint64(len(header)), MappedSize: uint64(len(data)), Data: data}
 }
 
+// The mapping of a dump's function reaches over its unwind tables, but not over a function of a map.
+func TestUnwindTables_BeforeFunctionOfMap(t *testing.T) {
+	w := newWorld(t)
+	w.Machine = "x86_64"
+	w.Comm(100, 1, "program", true)
+	w.Mmap2(100, 5, 0x10000, 0x1000, 0, "//anon")
+	w.mark(100, 10, "jit-100.dump")
+	code := bytes.Repeat([]byte{0x90}, 16)
+	w.dump("jit-100.dump", x86(100), timed{20, unwinding(len(code), false)}, load(20, 100, 0, 0x10000, "dumped", code))
+	w.mapFile("perf-100.map", "10018 10 mapped")
+	w.expect(100, 1000, 0x10004, "dumped+0x4")
+	w.expect(100, 1001, 0x10018, "mapped+0x0")
+	w.expect(100, 1002, 0x10020, "mapped+0x8")
+	w.check()
+}
+
 // CPython's trampolines lie 11 bytes apart, each with tables that would reach over the
 // next ones. None takes another's addresses, whether perf unwinds or not. If it does, all
 // share one object, which is mapped once, as are its tables.

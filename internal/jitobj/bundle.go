@@ -119,6 +119,23 @@ func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 	return nil
 }
 
+// AddFrames adds the unwind table of a function with code at an address in the region. The rest of it is in
+// another object at the same place.
+func (b *Builder) AddFrames(fn *jitcode.Function, addr uint64) error {
+	p := &b.part
+	if addr < p.region.Low || addr+fn.Size > p.region.High || addr+fn.Size < addr {
+		return fmt.Errorf("%d bytes of code at %#x are outside of the bundle for %#x to %#x", fn.Size, addr, p.region.Low, p.region.High)
+	}
+	b.at = p.region.Offset(addr)
+	b.hashed = b.hashed[:0]
+	b.hashNumber(7)
+	b.hashNumber(addr)
+	b.hashFunction(fn)
+	p.digest.Write(b.hashed)
+	b.addFrames(fn)
+	return nil
+}
+
 // EndPart returns the part. It fails if its code could not be written, or its DWARF is too long.
 func (b *Builder) EndPart() (*Part, error) {
 	p := &b.part

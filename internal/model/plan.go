@@ -46,7 +46,7 @@ type Plan struct {
 
 // An Object is the file for a function, or for several (Bundle).
 type Object struct {
-	Dump *Dump
+	Dump *Dump // has its function; of a bundle, a dump with some of its functions
 	// Function is a function of the dump's source; 0 in a bundle.
 	Function int
 	// Index is the number in the object's name that perf inject gives it; 0 in a bundle.
@@ -67,6 +67,15 @@ type Object struct {
 	IsRepeated bool // an earlier object of the process has the same index
 }
 
+// Dumps returns the dumps of the object's functions.
+func (o *Object) Dumps() []*Dump {
+	dumps := []*Dump{o.Dump}
+	if o.Bundle != nil {
+		dumps = append(dumps, o.Bundle.Others...)
+	}
+	return dumps
+}
+
 // A Placement tells where the unwind tables of an object are.
 type Placement struct {
 	CodeAt   uint64        // address of the object's code
@@ -80,6 +89,7 @@ type Placement struct {
 type Bundle struct {
 	Members []Member
 	Region  jitobj.Region
+	Others  []*Dump // those of its functions beside the object's dump
 	// Skeleton is the file that the functions lie in, if the object is a skeleton of it, or else nil.
 	Skeleton *Skeleton
 }
@@ -96,9 +106,11 @@ func (s *Skeleton) Start() uint64 { return s.Map.Lo - s.Map.Off }
 
 // A Member is a function in a bundle, with its address.
 type Member struct {
+	Dump     *Dump
 	Addr     uint64
 	Function int32 // of the dump's source
 	Again    bool  // an earlier object of the plan has the function as well
+	Frames   bool  // only its unwind table is in the object; the rest is in another one at the same place
 }
 
 // firstMade is the lowest number in the name of an object that is made of its contents. No runtime

@@ -72,6 +72,8 @@ type bundler struct {
 	dumps map[*model.Dump][]int
 	// ends has, by dump and index in dumps, the highest end of a function up to that one.
 	ends map[*model.Dump][]uint64
+	// sharers has, by dump, others with code in the same processes. It is nil unless stacks are copied.
+	sharers map[*model.Dump][]*model.Dump
 	// dumpsOf has, by process, the dumps with code in it.
 	dumpsOf map[uint32][]*model.Dump
 	// mappingsOf has the mappings of functions by process, for those with several dumps.
@@ -86,7 +88,7 @@ type bundler struct {
 	lines map[*model.Dump]lineInspector
 }
 
-// A run is a series of functions of a dump, in the order of their addresses. They do not overlap,
+// A run is a series of functions of a dump, or of a region, in the order of their addresses. They do not overlap,
 // and no wall is between them. One mapping may cover all of them.
 type run struct {
 	dump    *model.Dump
@@ -174,8 +176,15 @@ func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error
 		b.gaps = newGaps(f.rec, f.dumps)
 	}
 	b.finish()
+	if f.rec.CopiesStacks() {
+		b.findSharers()
+	}
 	for _, d := range f.dumps {
 		b.layOut(d)
+	}
+	b.joinDumps()
+	for i := range b.apart {
+		b.finishRegions(b.apart[i].regions)
 	}
 	if err := b.placeCrowds(ctx, b.apart); err != nil {
 		return nil, err
@@ -252,13 +261,14 @@ type processDump struct {
 // layOut divides the placed functions of a dump among objects.
 func (b *bundler) layOut(d *model.Dump) {
 	list := b.dumps[d]
-	slices.SortFunc(list, func(i, j int) int {
-		x, y := &b.placedFunctions[i], &b.placedFunctions[j]
-		return cmp.Or(cmp.Compare(x.lo(), y.lo()), cmp.Compare(x.hi(), y.hi()), cmp.Compare(x.first.Time, y.first.Time), cmp.Compare(i, j))
-	})
+	slices.SortFunc(list, b.byAddress)
 	list = b.addSkeletons(d, list)
 	reserved := b.reservedOf(d)
 	b.reserved[d] = reserved
+	if b.rec.CopiesStacks() {
+		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), reserved})
+		return
+	}
 	// A function where another dump has functions, too, gets an object of its own.
 	if len(reserved.code) > 0 {
 		list = slices.DeleteFunc(slices.Clone(list), func(r int) bool {
@@ -268,10 +278,6 @@ func (b *bundler) layOut(d *model.Dump) {
 			}
 			return alone
 		})
-	}
-	if b.rec.CopiesStacks() {
-		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), reserved})
-		return
 	}
 	absent := b.functions.absent[d]
 	slices.SortFunc(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
@@ -285,16 +291,6 @@ func (b *bundler) layOut(d *model.Dump) {
 			together = together[n:]
 		}
 	}
-}
-
-// clearedOf returns the addresses that code of a dump leaves, in order and disjoint.
-func (b *bundler) clearedOf(d *model.Dump) (list []addrs.Range) {
-	for i := range b.in.Mappings {
-		if m := &b.in.Mappings[i]; m.Clear && b.in.List[m.Object].Dump == d {
-			list = append(list, addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
-		}
-	}
-	return apart(list)
 }
 
 // span returns how many of the placed functions one bundle can hold, from the first on. list is
@@ -413,7 +409,9 @@ func (b *bundler) addObject(d *model.Dump, members []int) {
 	}
 }
 
-// addOne adds one object, from the first placed function to the last, without those that are dropped.
+// addOne adds one object, from the first placed function to the last, without those that are dropped. If
+// the bytes of some functions are known and those of others are not, noCode selects: of the others it has
+// the unwind tables.
 func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	p := b.plan
 	first, last := &b.placedFunctions[members[0]], &b.placedFunctions[members[len(members)-1]]
@@ -423,23 +421,31 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	}
 	room := uint64(0)
 	number := int32(len(p.Objects))
-	if !slices.ContainsFunc(members, func(r int) bool { return !b.placedFunctions[r].dropped }) {
+	if !slices.ContainsFunc(members, func(r int) bool { return b.placedFunctions[r].noCode == noCode && !b.placedFunctions[r].dropped }) {
 		number = -1
 	}
 	for _, r := range members {
 		m := &b.placedFunctions[r]
-		m.object = number
 		f := &b.in.List[m.function()]
 		room += tableRoom(m.hi()-m.lo(), f.Sent)
+		own := m.noCode == noCode
+		if own {
+			m.object = number
+		}
 		if m.dropped {
 			continue
 		}
 		again := b.objectOf[m.function()] >= 0
-		b.objectOf[m.function()] = number
+		if own {
+			b.objectOf[m.function()] = number
+		}
 		if o.Bundle.Region.High = m.hi(); len(o.Bundle.Members) == 0 {
 			o.Bundle.Region.Low = m.lo()
 		}
-		o.Bundle.Members = append(o.Bundle.Members, model.Member{Function: int32(f.Number), Addr: m.lo(), Again: again})
+		if f.Dump != d && !slices.Contains(o.Bundle.Others, f.Dump) {
+			o.Bundle.Others = append(o.Bundle.Others, f.Dump)
+		}
+		o.Bundle.Members = append(o.Bundle.Members, model.Member{Dump: f.Dump, Function: int32(f.Number), Addr: m.lo(), Again: again, Frames: !own})
 	}
 	if b.rec.CopiesStacks() {
 		at := &model.Placement{CodeAt: o.Bundle.Region.Base(), TablesAt: b.gaps.take(d, last.hi(), room, 0), Room: room}

@@ -104,7 +104,7 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 		}
 	}
 	o, single := b.seen.Of(m.PID, m.Time), p.late || len(pieces) == 1 && len(obj.Bundle.Members) == 1
-	if p.late && !mapped || mapped && (single && !seenAs(o, placed.lo(), placed.hi(), int(m.Object)) || b.intruded(&m, placed, obj.Dump, since)) {
+	if p.late && !mapped || mapped && (single && !seenAs(o, placed.lo(), placed.hi(), int(m.Object)) || b.intruded(&m, placed, b.dumpOf(number), since)) {
 		b.mapHead(m, key.mappedBundle, obj)
 		b.part(m, placed.lo(), placed.hi(), obj)
 	}

@@ -18,7 +18,7 @@ import (
 // It loses a stack at a function that the image in force does not have. Images may lack all other
 // functions.
 
-// dumpRegions are the regions of a dump.
+// dumpRegions are the regions of a dump. Those of several dumps are with the first of these.
 type dumpRegions struct {
 	dump     *model.Dump
 	regions  []*region
@@ -132,6 +132,12 @@ func (b *bundler) byTime(list []int) []int {
 		return cmp.Compare(b.placedFunctions[i].first.Time, b.placedFunctions[j].first.Time)
 	})
 	return list
+}
+
+// byAddress compares placed functions.
+func (b *bundler) byAddress(i, j int) int {
+	x, y := &b.placedFunctions[i], &b.placedFunctions[j]
+	return cmp.Or(cmp.Compare(x.lo(), y.lo()), cmp.Compare(x.hi(), y.hi()), cmp.Compare(x.first.Time, y.first.Time), cmp.Compare(i, j))
 }
 
 // findReferenced returns the references to crowded regions. It walks the recording once more.

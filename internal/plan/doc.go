@@ -16,6 +16,7 @@
 //	skeletons.go    objects that take the place of a file
 //	gaps.go         the addresses of unwind tables
 //	regions.go      in recordings with copies of stacks: neighbours share an object
+//	sharers.go      regions of several dumps
 //	words.go        the sentences about what planning found
 //
 // # Regions
@@ -23,7 +24,7 @@
 // perf 7 unwinds with libdw, which forgets modules that overlap. So functions closer together
 // than an ELF header share an object, a region. Where addresses are used again, the region has
 // several images, one after the other. Invariant: modules in libdw at the same time never
-// overlap, and a later image nests in the one before.
+// overlap, whichever dumps of a process they are made from, and a later image nests in the one before.
 //
 // regionmap.go maps each function from the image in force at its time. crowded.go bounds the
 // images of addresses that are reused very often.

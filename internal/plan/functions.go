@@ -136,7 +136,7 @@ func (p *placer) place(d *placedDump) {
 			d.numbers = append(d.numbers, p.load(d, e))
 		}
 	}
-	d.neighbours = newNeighbours(events)
+	d.neighbours = p.neighboursOf(d.Dump)
 	if loads < len(events) {
 		d.places = newPlaces(&p.rec.ProcessTree)
 	}
@@ -236,17 +236,25 @@ func byTime(events []jitcode.Event) []int {
 	return order
 }
 
-// neighbours are the addresses at which code of a dump begins, in ascending order. They are nil
-// unless functions have unwind tables in memory.
+// neighbours are the addresses at which code of a dump's processes begins, in ascending order. They are
+// nil unless functions of the dump have unwind tables in memory.
 type neighbours []uint64
 
-func newNeighbours(events []jitcode.Event) neighbours {
-	if !slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Tables > 0 }) {
+func (p *placer) neighboursOf(d *model.Dump) (n neighbours) {
+	if !slices.ContainsFunc(d.Source.Scanned().Events, func(e jitcode.Event) bool { return e.Tables > 0 }) {
 		return nil
 	}
-	n := make(neighbours, len(events))
-	for i := range events {
-		n[i] = events[i].Addr
+	for _, other := range p.dumps {
+		if !slices.ContainsFunc(other.Markers, func(m recording.Marker) bool {
+			return slices.ContainsFunc(d.Markers, func(own recording.Marker) bool { return own.PID == m.PID })
+		}) {
+			continue
+		}
+		for _, e := range other.Source.Scanned().Events {
+			if other == d || !other.Unmapped[e.Function] {
+				n = append(n, e.Addr)
+			}
+		}
 	}
 	slices.Sort(n)
 	return n

@@ -26,7 +26,7 @@ import (
 // begin elsewhere, or perf takes the old one for it:
 //
 //   - Functions less than regionGap apart are in one region, even if they exist at different
-//     times.
+//     times, or are of different dumps (sharers.go).
 //   - A region has an image: one object with all its functions. Where addresses are used again,
 //     it has several images, one after the other. Each has the functions that exist when it
 //     begins, and later ones up to the next image. (In crowded regions, images have fewer
@@ -40,13 +40,14 @@ import (
 //     is mapped as a whole: libdw refuses a program (ET_EXEC) at another place than its own, and
 //     drops it.
 type region struct {
-	dump            *model.Dump
-	placedFunctions []int   // by address
-	end             uint64  // of its code, or of the mapping that it replaces
-	images          []image // nil until placeCrowds, if they would be too many
+	dump            *model.Dump   // has the lowest number of dumps
+	dumps           []*model.Dump // those of its functions, if there are several
+	placedFunctions []int         // by address
+	end             uint64        // of its code, or of the mapping that it replaces
+	images          []image       // nil until placeCrowds, if they would be too many
 	// wanted is the number of images that would have all functions.
 	wanted int
-	gap    uint64 // bytes before it without code of the dump
+	gap    uint64 // bytes before it without code of a dump of its processes
 	// kept is from the first function that is not dropped to the end of the code. If any function is
 	// dropped, it ends with the last one that is not.
 	kept addrs.Range
@@ -97,7 +98,8 @@ func (b *bundler) low(r *region, number int) uint64 {
 	return lo - min(lo, imageStep*(steps-min(steps, uint64(number))))
 }
 
-// regionsOf divides placed functions of a dump into regions. list is in the order of addresses.
+// regionsOf divides placed functions of a dump into regions, which have no images yet. list is in the
+// order of addresses.
 func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 	for len(list) > 0 {
 		r := b.firstRegion(d, list)
@@ -116,17 +118,22 @@ func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 		}
 		regions = append(regions, r)
 	}
+	return regions
+}
+
+// finishRegions gives the regions of a dump their images. They are in the order of addresses.
+func (b *bundler) finishRegions(regions []*region) {
 	end := uint64(0)
 	for i, r := range regions {
 		if r.gap = b.lo(r) - min(b.lo(r), end); i == 0 {
 			r.gap = math.MaxUint64
 		}
+		b.narrow(r)
 		if end = r.end; r.copied == (addrs.Range{}) {
 			r.images = b.images(r.placedFunctions)
 		}
 		r.kept = b.keptOf(r)
 	}
-	return regions
 }
 
 // keptOf returns the field kept of a region.
@@ -260,14 +267,25 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 			list, simple = list[count:], simple[n:]
 		}
 	}
-	cleared := b.clearedOf(of.dump)
-	moves := func(i int) bool { p := &b.placedFunctions[i]; return isWalled(cleared, p.lo(), p.hi()) }
+	cleared := make(map[*model.Dump][]addrs.Range)
+	moves := func(i int) bool {
+		p, d := &b.placedFunctions[i], b.dumpOf(i)
+		if _, known := cleared[d]; !known {
+			cleared[d] = b.clearedOf(d)
+		}
+		return isWalled(cleared[d], p.lo(), p.hi())
+	}
 	for _, r := range of.regions {
 		// In a run, a function that moves away is not mapped again when it comes back, and is in
 		// processes that are forked meanwhile.
-		if len(r.images) > 1 || r.copied != (addrs.Range{}) || slices.ContainsFunc(r.placedFunctions, moves) {
+		if len(r.images) > 1 || r.copied != (addrs.Range{}) || b.isMixed(r) || slices.ContainsFunc(r.placedFunctions, moves) {
 			flush()
 			b.addRegion(r)
+			continue
+		}
+		if r.dumps != nil {
+			flush()
+			b.runs = append(b.runs, run{of.dump, r.placedFunctions, []*region{r}})
 			continue
 		}
 		simple, list = append(simple, r), append(list, r.placedFunctions...)
@@ -290,32 +308,46 @@ func (b *bundler) addRegion(r *region) {
 	}
 }
 
-// addImage adds the objects of an image: one, unless the bytes of some functions are known and
-// those of others are not.
+// addImage adds the objects of an image: one, unless the bytes of some functions are known and those of
+// others are not, because no reader may take missing bytes for instructions.
+//
+// A map that fills the gaps of a dump has such functions all over the region. Then there are two objects.
+// They begin and end at the same addresses, and both have the unwind tables of all functions. So libdw
+// takes them for one module, whichever it meets first.
 func (b *bundler) addImage(r *region, number int) {
 	m := &r.images[number]
 	m.objects = make([]int, len(m.placedFunctions))
 	objects := b.plan.Objects
-	for from := 0; from < len(m.placedFunctions); {
-		noCode := b.placedFunctions[m.placedFunctions[from]].noCode
-		to := from + 1
-		for to < len(m.placedFunctions) && b.placedFunctions[m.placedFunctions[to]].noCode == noCode {
-			to++
+	if r.dumps == nil {
+		b.addObject(r.dump, m.placedFunctions)
+	} else {
+		for _, noCode := range []bool{false, true} {
+			if slices.ContainsFunc(m.placedFunctions, func(i int) bool { return b.placedFunctions[i].noCode == noCode }) {
+				b.addOne(r.dump, m.placedFunctions, noCode)
+			}
 		}
-		b.addOne(r.dump, m.placedFunctions[from:to], noCode)
-		for i := from; i < to; i++ {
-			m.objects[i] = int(b.placedFunctions[m.placedFunctions[i]].object)
+	}
+	for i, placed := range m.placedFunctions {
+		m.objects[i] = int(b.placedFunctions[placed].object)
+	}
+	objects = b.plan.Objects[len(objects):]
+	for i := range objects {
+		if i == 0 || r.dumps != nil {
+			reachOf(&objects[i], b.low(r, number))
 		}
-		from = to
+		if i == len(objects)-1 || r.dumps != nil {
+			objects[i].Bundle.Region.High = r.kept.Hi
+		}
 	}
-	if objects = b.plan.Objects[len(objects):]; len(objects) == 0 {
-		return
-	}
-	reachOf(&objects[0], b.low(r, number))
-	objects[len(objects)-1].Bundle.Region.High = r.kept.Hi
 	// A copy is mapped as a whole.
 	if r.copied != (addrs.Range{}) && len(objects) == 1 {
 		reachOf(&objects[0], r.copied.Lo)
 		objects[0].Bundle.Region.High = r.copied.Hi
 	}
+}
+
+// isMixed reports whether images of a region may have two objects each.
+func (b *bundler) isMixed(r *region) bool {
+	first := b.placedFunctions[r.placedFunctions[0]].noCode
+	return r.dumps != nil && slices.ContainsFunc(r.placedFunctions, func(i int) bool { return b.placedFunctions[i].noCode != first })
 }

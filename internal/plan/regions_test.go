@@ -35,6 +35,13 @@ func sized(lo, size, time uint64) placed {
 	return placed{first: &model.Mapping{Addr: lo, Len: size, Time: time}}
 }
 
+// finished returns the regions of functions of a dump, with images.
+func finished(b *bundler, list []int) []*region {
+	regions := b.regionsOf(new(model.Dump), list)
+	b.finishRegions(regions)
+	return regions
+}
+
 // shape says how many residents each region has, and how many images.
 func shape(regions []*region) (s string) {
 	for _, r := range regions {
@@ -70,7 +77,7 @@ func TestRegions_NearAndFar(t *testing.T) {
 		{"a copy with code over code", "1/1 1/1 ", []placed{inCopy(0x9000, 2), inCopy(0x9020, 3)}},
 	} {
 		b, list := bundlerOf(c.placedFunctions)
-		if got := shape(b.regionsOf(nil, list)); got != c.want {
+		if got := shape(finished(b, list)); got != c.want {
 			t.Errorf("%s: regions of %s(functions/images), want %s", c.name, got, c.want)
 		}
 	}
@@ -89,7 +96,7 @@ func TestRegions_Random(t *testing.T) {
 			placedFunctions = append(placedFunctions, sized(lo, 8*(1+r.Uint64N(20)), uint64(i)))
 		}
 		b, list := bundlerOf(placedFunctions)
-		regions := b.regionsOf(nil, list)
+		regions := finished(b, list)
 		seen := make(map[int]bool)
 		for n, region := range regions {
 			for _, i := range region.placedFunctions {
@@ -172,7 +179,7 @@ func TestRegions_LongImages(t *testing.T) {
 		placedFunctions = append(placedFunctions, at(0x10000+0x40*100, 1000+i))
 	}
 	b, list := bundlerOf(placedFunctions)
-	regions := b.regionsOf(nil, list)
+	regions := finished(b, list)
 	if len(regions) != 1 {
 		t.Fatalf("%d regions, want 1", len(regions))
 	}
@@ -236,7 +243,7 @@ func TestRegions_CrowdedImages(t *testing.T) {
 // A function that moves back is shown by an image before, or else by a later one.
 func TestRegions_MovesBack(t *testing.T) {
 	b, list := bundlerOf([]placed{at(0x1000, 1), at(0x1000, 2), at(0x1000, 3)})
-	r := b.regionsOf(nil, list)[0]
+	r := finished(b, list)[0]
 	for _, c := range []struct{ placed, from, want int }{{0, 0, 0}, {1, 0, 1}, {2, 0, 2}, {0, 2, 0}, {1, 2, 1}, {2, 2, 2}} {
 		if got := r.imageWith(b, c.placed, c.from); got != c.want {
 			t.Errorf("function %d from image %d on: image %d, want %d", c.placed, c.from, got, c.want)

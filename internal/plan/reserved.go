@@ -19,19 +19,25 @@ type reserved struct{ files, code []addrs.Range }
 // reservedOf returns the reserved ranges for the bundles of a dump, of all times.
 func (b *bundler) reservedOf(d *model.Dump) (w reserved) {
 	seen := map[*model.Dump]bool{d: true}
+	addCode := func(other *model.Dump) {
+		if seen[other] {
+			return
+		}
+		seen[other] = true
+		for _, r := range b.dumps[other] {
+			w.code = append(w.code, addrs.Range{Lo: b.placedFunctions[r].lo(), Hi: b.placedFunctions[r].hi()})
+		}
+	}
 	for _, pid := range b.spaceGroup(d) {
 		for _, m := range filesAndData(b.rec.Processes[pid]) {
 			w.files = append(w.files, m.Range)
 		}
 		for _, other := range b.dumpsOf[pid] {
-			if seen[other] {
-				continue
-			}
-			seen[other] = true
-			for _, r := range b.dumps[other] {
-				w.code = append(w.code, addrs.Range{Lo: b.placedFunctions[r].lo(), Hi: b.placedFunctions[r].hi()})
-			}
+			addCode(other)
 		}
+	}
+	for _, other := range b.sharers[d] {
+		addCode(other)
 	}
 	w.files, w.code = apart(w.files), apart(w.code)
 	return w
@@ -51,6 +57,16 @@ func (b *bundler) spaceGroup(d *model.Dump) []uint32 {
 		}
 	}
 	return pids
+}
+
+// clearedOf returns the addresses that code of a dump leaves, in order and disjoint.
+func (b *bundler) clearedOf(d *model.Dump) (list []addrs.Range) {
+	for i := range b.in.Mappings {
+		if m := &b.in.Mappings[i]; m.Clear && b.in.List[m.Object].Dump == d {
+			list = append(list, addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
+		}
+	}
+	return apart(list)
 }
 
 // apart sorts ranges and joins those that meet or overlap, so that one search answers a query. It

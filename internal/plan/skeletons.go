@@ -89,7 +89,7 @@ func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dro
 		pieces[placed.piece].hi = end
 		again := b.objectOf[placed.function()] >= 0
 		b.objectOf[placed.function()] = number
-		o.Bundle.Members = append(o.Bundle.Members, model.Member{Function: int32(b.in.List[placed.function()].Number), Addr: placed.lo(), Again: again})
+		o.Bundle.Members = append(o.Bundle.Members, model.Member{Dump: d, Function: int32(b.in.List[placed.function()].Number), Addr: placed.lo(), Again: again})
 	}
 	if len(pieces) == 0 {
 		return dropped
