@@ -54,8 +54,8 @@ type bundler struct {
 	functions *Functions
 	in        *model.Functions // those to divide among objects
 	plan      *model.Plan
-	names     objectNames // of the functions that stay alone
-	gaps      *gaps       // nil unless stacks are copied
+	names     model.ObjectNames // of the functions that stay alone
+	gaps      *gaps             // nil unless stacks are copied
 	regions   []*region
 	runs      []run
 	pieces    map[int32][]piece // of each object of runs
@@ -160,7 +160,7 @@ const maxMembers = 512
 // the recording.
 func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error) {
 	b := &bundler{
-		whole: whole, functions: f, in: &f.Functions, plan: new(model.Plan), names: make(objectNames), rec: f.rec,
+		whole: whole, functions: f, in: &f.Functions, plan: new(model.Plan), names: make(model.ObjectNames), rec: f.rec,
 		dumps:    make(map[*model.Dump][]int),
 		lines:    make(map[*model.Dump]lineInspector),
 		pieces:   make(map[int32][]piece),
@@ -387,7 +387,7 @@ func (b *bundler) addSingle(d *model.Dump, number int) {
 	if at < 0 {
 		at = int32(len(p.Objects))
 		o := objectOf(&b.in.List[placed.function()])
-		o.IsRepeated = b.names.isRepeated(o.PID, o.Index)
+		o.IsRepeated = b.names.IsRepeated(o.PID, o.Index)
 		p.Objects = append(p.Objects, o)
 		b.objectOf[placed.function()] = at
 	}

@@ -41,7 +41,7 @@ type Functions struct {
 // A placer finds the functions of dumps.
 type placer struct {
 	*Functions
-	names   objectNames
+	names   model.ObjectNames
 	covered *codebytes.Covered
 	// overlay also names functions of Mono that lie in files. Otherwise the files name them.
 	overlay bool
@@ -64,7 +64,7 @@ type placedDump struct {
 func Place(ctx context.Context, rec *recording.Recording, histories *recording.FileHistories, dumps []*model.Dump, opts *config.Options) (*Functions, error) {
 	p := &placer{
 		Functions: &Functions{Lines: make([]report.DumpSummary, len(dumps)), Shared: opts.Bundle || rec.CopiesStacks(), rec: rec, dumps: dumps, files: newFileCode(rec, histories)},
-		names:     make(objectNames), covered: codebytes.NewCovered(rec), overlay: opts.Precompiled,
+		names:     make(model.ObjectNames), covered: codebytes.NewCovered(rec), overlay: opts.Precompiled,
 	}
 	sharing := attribution.NewSharing(recording.NewSharedMemory(histories))
 	placed := make([]*placedDump, len(dumps))
@@ -168,7 +168,7 @@ func (p *placer) load(d *placedDump, e *jitcode.Event) int32 {
 	}
 	f := model.Function{Dump: d.Dump, Number: e.Function, PID: pid, Index: e.Index, Sent: e.Tables}
 	if !p.Shared { // otherwise, few need a name of their own
-		f.IsRepeated = p.names.isRepeated(f.PID, f.Index)
+		f.IsRepeated = p.names.IsRepeated(f.PID, f.Index)
 	}
 	p.List = append(p.List, f)
 	return int32(len(p.List) - 1)

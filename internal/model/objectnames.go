@@ -1,10 +1,10 @@
-package plan
+package model
 
 import "slices"
 
-// objectNames finds the indexes that functions of a process share, so that their objects get different
+// ObjectNames finds the indexes that functions of a process share, so that their objects get different
 // names. perf report takes objects of one name for one object, in any directory.
-type objectNames map[uint32]*indexes
+type ObjectNames map[uint32]*indexes
 
 // indexes are those of a process's functions. They mostly come in ascending order.
 type indexes struct {
@@ -12,8 +12,8 @@ type indexes struct {
 	others    map[uint64]bool // none is above the last of ascending
 }
 
-// isRepeated reports whether a function of a process has an index that an earlier one has.
-func (n objectNames) isRepeated(pid uint32, index uint64) bool {
+// IsRepeated reports whether a function of a process has an index that an earlier one has.
+func (n ObjectNames) IsRepeated(pid uint32, index uint64) bool {
 	x := n[pid]
 	if x == nil {
 		x = &indexes{others: make(map[uint64]bool)}
