@@ -66,7 +66,8 @@ func OpenSegments(src io.ReaderAt) (*File, error) {
 }
 
 // sizeOf returns the size of a file in bytes, or a bound if it is unknown. For a file with holes it is at most
-// some times what the file system stores: holes cost their author nothing, and file systems compress.
+// some times what the file system stores: holes cost their author nothing, and file systems compress. Some file
+// systems do not tell what they store: for them, it is nothing.
 func sizeOf(src io.ReaderAt) (uint64, error) {
 	const most, least = 32, 1 << 20 // times the stored bytes, and bytes
 	switch src := src.(type) {
@@ -78,7 +79,7 @@ func sizeOf(src io.ReaderAt) (uint64, error) {
 			return 0, err
 		}
 		size := uint64(st.Size())
-		if u, ok := st.Sys().(*syscall.Stat_t); ok && size/most/512 > uint64(u.Blocks) {
+		if u, ok := st.Sys().(*syscall.Stat_t); ok && u.Blocks > 0 && size/most/512 > uint64(u.Blocks) {
 			size = min(size, 512*most*uint64(u.Blocks)+least)
 		}
 		return size, nil
@@ -158,8 +159,7 @@ func begin(src io.ReaderAt) (f *File, h header, err error) {
 	// The first section header has the numbers that are too large for the ELF header [gABI 4].
 	const extended = math.MaxUint16 // PN_XNUM and SHN_XINDEX
 	if phnum == extended || h.shoff != 0 && (h.shnum == 0 || h.names == extended) {
-		size := f.choose(sectSize32, sectSize64)
-		first, err := f.table("section header", h.shoff, size, 1, size)
+		first, err := f.firstSection(h.shoff)
 		if err != nil && phnum != extended {
 			return f, h, f.progs(phoff, phentsize, phnum) // sections tells of it
 		}
@@ -178,6 +178,23 @@ func begin(src io.ReaderAt) (f *File, h header, err error) {
 		}
 	}
 	return f, h, f.progs(phoff, phentsize, phnum)
+}
+
+// firstSection reads the first section header. It is after the memory of a core, which may be a hole.
+func (f *File) firstSection(at uint64) ([]byte, error) {
+	size := f.choose(sectSize32, sectSize64)
+	if at > math.MaxInt64 {
+		return f.table("section header", at, size, 1, size) // which tells of it
+	}
+	b := make([]byte, size)
+	switch n, err := f.src.ReadAt(b, int64(at)); {
+	case uint64(n) == size:
+		return b, nil
+	case err == io.EOF:
+		return nil, &wire.Error{Format: formatName, Record: "ELF header", Text: fmt.Sprintf("section headers at offset %#x, and the file ends before", at)}
+	default:
+		return nil, err
+	}
 }
 
 // table reads a table of headers. want is the size of an entry.
