@@ -37,6 +37,46 @@ func TestPairs_DumpAndMemory(t *testing.T) {
 	}
 }
 
+// What a capture says of a method is not said of its overload, which was at the same place nearly at that time.
+func TestPairs_Overloads(t *testing.T) {
+	p := newPairWorld(t)
+	f := pairFunctions(t)[0]
+	f.name, f.time = "first", pairStart+140
+	p.putCaptures([]pairFunction{f})
+	f.opaque, f.name, f.time = true, "App.first(I)V", pairStart+100
+	later := f
+	later.name, later.time = "App.first(J)V", pairStart+160
+	p.putDump([]pairFunction{f, later})
+	if _, err := p.run(); err != nil {
+		t.Fatal(err)
+	}
+	m := readMappings(t, p.opts.Output)
+	for after, want := range map[uint64]described{110: {name: f.name, code: true, lines: true, tables: true}, 170: {name: later.name, code: true, tables: true}} {
+		got := p.at(m, pairStart+after, f.addr+4)
+		if got.inlines = false; got != want {
+			t.Errorf("%d ns after the start: got %+v; want %+v", after, got, want)
+		}
+	}
+}
+
+// Of two functions at one place, a map describes the one with its name, also if the other came later and its source
+// has made up a name.
+func TestPairs_NameMadeUp(t *testing.T) {
+	p := newPairWorld(t)
+	f := pairFunctions(t)[0]
+	f.name = "App:first (int)"
+	helper := f
+	helper.name, helper.time = "", f.time+100
+	p.putDump([]pairFunction{f, helper})
+	p.putMap([]pairFunction{f})
+	if _, err := p.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.at(readMappings(t, p.opts.Output), pairLate, f.addr+4).name; got == f.name {
+		t.Errorf("got %q; want another name", got)
+	}
+}
+
 // Of two cores, the second adds functions. Functions that contradict each other are left out of both.
 func TestPairs_TwoCores(t *testing.T) {
 	for name, c := range map[string]struct {

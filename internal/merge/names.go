@@ -2,6 +2,8 @@ package merge
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -10,15 +12,52 @@ import (
 // Sources spell one name in several ways: "JS:*f a.js:1:2" and "*f a.js:1:2" of V8, "Lp/C;::m" and "int p.C.m()"
 // of Java, and mangled names of compilers.
 
+// A likeness says how much two names of code at one place are those of one function.
+type likeness int
+
+const (
+	differs   likeness = iota
+	unnamed            // one of them is made up
+	alike              // see isAlike
+	sameWords          // the words are the same
+	identical
+)
+
+// compare returns the likeness of two names.
+func compare(a, b []byte) likeness {
+	switch {
+	case bytes.Equal(a, b):
+		return identical
+	case isAlike(a, b):
+		if slices.Equal(wordsOf(string(a), demangle.NoParams), wordsOf(string(b), demangle.NoParams)) {
+			return sameWords
+		}
+		return alike
+	case isMadeUp(a) || isMadeUp(b):
+		return unnamed
+	}
+	return differs
+}
+
 // isAlike reports whether two names of code at one place may be of one function: one has all words of the
-// other, in their order. Parameters do not count: descriptors of Java have other words for them.
+// other, in their order. Parameters do not count, unless both names have them in one spelling, as overloads do:
+// descriptors of Java have other words for them.
 func isAlike(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
 	x, y := string(a), string(b)
-	return hasWords(wordsOf(x), wordsOf(y)) || hasWords(wordsOf(withoutParameters(x)), wordsOf(withoutParameters(y)))
+	if strings.HasPrefix(x, "_Z") && strings.HasPrefix(y, "_Z") {
+		return hasWords(wordsOf(x), wordsOf(y))
+	}
+	if d, e := descriptor.FindString(x), descriptor.FindString(y); d != e && d != "" && e != "" {
+		return false
+	}
+	return hasWords(wordsOf(x, demangle.NoParams), wordsOf(y, demangle.NoParams)) || hasWords(wordsOf(withoutParameters(x)), wordsOf(withoutParameters(y)))
 }
+
+// descriptor matches the parameters and the result of a method of Java [JVMS 4.3.3].
+var descriptor = regexp.MustCompile(`\((\[|[BCDFIJSZ]|L[^;()]+;)*\)\[*([BCDFIJSZV]|L[^;()]+;)$`)
 
 // isMadeUp reports whether a name stands for one that its source does not know: of Mono's helpers, in its log, and
 // of OpenJ9's methods without tables.
@@ -53,10 +92,17 @@ func hasWords(x, y []string) bool {
 	return len(x) == 0
 }
 
-// wordsOf returns the words of a name, demangled. Of a Java class in a descriptor, the L is left out.
-func wordsOf(name string) []string {
-	if strings.HasPrefix(name, "_") {
-		name = demangle.Filter(name, demangle.NoParams)
+// maxMangled bounds names that are demangled, in bytes, and maxDemangled is the logarithm of the bound of the
+// results: some characters may stand for gigabytes.
+const (
+	maxMangled   = 8 << 10
+	maxDemangled = 12
+)
+
+// wordsOf returns the words of a name, demangled with options. Of a Java class in a descriptor, the L is left out.
+func wordsOf(name string, options ...demangle.Option) []string {
+	if strings.HasPrefix(name, "_") && len(name) <= maxMangled {
+		name = demangle.Filter(name, append(options, demangle.MaxLength(maxDemangled))...)
 	}
 	isMark := func(c rune) bool {
 		return !(c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z')

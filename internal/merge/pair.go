@@ -34,11 +34,15 @@ func (p *pair) merge() {
 	var others []int // places of less with other functions of better
 	for i := range p.less.places {
 		l := &p.less.places[i]
-		var same []int
-		overlaps := false
+		var same []int // of the names that are most like it
+		best, overlaps := unnamed, false
 		p.overlapping(l, func(k int) {
 			overlaps = true
-			if p.isSame(k, i) {
+			like := p.likeness(k, i)
+			if like > best {
+				best, same = like, same[:0]
+			}
+			if like == best {
 				same = append(same, k)
 			}
 		})
@@ -90,26 +94,30 @@ func (p *pair) isOfOther(pid uint32) bool {
 		!slices.ContainsFunc(p.less.Markers, func(m recording.Marker) bool { return m.PID == pid })
 }
 
-// isSame reports whether the k-th place of better and the i-th of less have one function. Registered objects
-// are there at the end only, so their code has to be the same.
-func (p *pair) isSame(k, i int) bool {
+// likeness returns how much the names of the k-th place of better and the i-th of less are those of one function.
+// Registered objects are there at the end only, so their code has to be the same.
+func (p *pair) likeness(k, i int) likeness {
 	b, l := &p.better.places[k], &p.less.places[i]
 	registered := p.less.Source.Traits().Registered
 	if b.Lo != l.Lo || registered && b.Hi != l.Hi {
-		return false
+		return differs
 	}
 	name, code, err := p.better.codes(b.function)
 	if err != nil {
-		return false
+		return differs
 	}
 	if n, ok := p.less.Source.(source.Namer); ok && n.IsNamed(l.function, name) {
-		return true
+		return identical
 	}
 	other, own, err := p.less.codes(l.function)
-	if err != nil || !isAlike(name, other) && !isMadeUp(name) && !isMadeUp(other) {
-		return false
+	if err != nil {
+		return differs
 	}
-	return !registered || len(code) == 0 || bytes.Equal(code, own) || bytes.Equal(code, p.unrelocated(l.function))
+	like := compare(name, other)
+	if like == differs || registered && len(code) > 0 && !bytes.Equal(code, own) && !bytes.Equal(code, p.unrelocated(l.function)) {
+		return differs
+	}
+	return like
 }
 
 // unrelocated returns the code of a function of less as a compiler wrote it: LLVM's MCJIT writes a dump

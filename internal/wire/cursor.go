@@ -148,12 +148,12 @@ func (c *Cursor) Uleb(field string) (v uint64) {
 	}
 }
 
-// Sleb reads a signed one of up to 63 bits, which nothing that is meant exceeds.
+// Sleb reads a signed one of up to 64 bits.
 func (c *Cursor) Sleb(field string) (v int64) {
 	for shift := 0; ; shift += 7 {
 		b := c.U8(field)
-		if shift > 62 {
-			c.Bad(field, "a number of more than 63 bits")
+		if shift > 63 || shift == 63 && b != 0 && b != 0x7f {
+			c.Bad(field, "a number of more than 64 bits")
 			return 0
 		}
 		v |= int64(b&0x7f) << shift

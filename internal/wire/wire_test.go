@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -79,7 +80,7 @@ func TestBuffer_EveryNumber(t *testing.T) {
 
 // A number that has no end, or too much of it, is an error.
 func TestLEB128_TooLong(t *testing.T) {
-	for _, b := range [][]byte{{}, {0x80}, bytes.Repeat([]byte{0x80}, 20), append(bytes.Repeat([]byte{0xff}, 10), 1)} {
+	for _, b := range [][]byte{{}, {0x80}, bytes.Repeat([]byte{0x80}, 20), append(bytes.Repeat([]byte{0xff}, 10), 1), append(bytes.Repeat([]byte{0x80}, 9), 0x3f)} {
 		u := wire.NewCursor("test", "record", b, binary.LittleEndian, 0)
 		s := wire.NewCursor("test", "record", b, binary.LittleEndian, 0)
 		if u.Uleb("field"); u.Err() == nil {
@@ -91,9 +92,9 @@ func TestLEB128_TooLong(t *testing.T) {
 	}
 }
 
-// The numbers are the examples of DWARF 5, tables 7.3 and 7.4.
+// The numbers are the examples of DWARF 5, tables 7.3 and 7.4, and the largest ones.
 func TestLEB128_ExamplesOfDWARF(t *testing.T) {
-	unsigned := map[uint64][]byte{2: {2}, 127: {127}, 128: {0x80, 1}, 129: {0x81, 1}, 12857: {0xb9, 0x64}}
+	unsigned := map[uint64][]byte{2: {2}, 127: {127}, 128: {0x80, 1}, 129: {0x81, 1}, 12857: {0xb9, 0x64}, math.MaxUint64: append(bytes.Repeat([]byte{0xff}, 9), 1)}
 	for v, want := range unsigned {
 		var b wire.Buffer
 		if b.Uleb(v); !bytes.Equal(b.Data, want) {
@@ -104,7 +105,8 @@ func TestLEB128_ExamplesOfDWARF(t *testing.T) {
 			t.Errorf("% x = uleb %d, %d left, %v; want %d", want, got, c.Len(), c.Err(), v)
 		}
 	}
-	signed := map[int64][]byte{2: {2}, -2: {0x7e}, 127: {0xff, 0}, -127: {0x81, 0x7f}, 128: {0x80, 1}, -128: {0x80, 0x7f}, 129: {0x81, 1}, -129: {0xff, 0x7e}}
+	signed := map[int64][]byte{2: {2}, -2: {0x7e}, 127: {0xff, 0}, -127: {0x81, 0x7f}, 128: {0x80, 1}, -128: {0x80, 0x7f}, 129: {0x81, 1}, -129: {0xff, 0x7e},
+		math.MaxInt64: append(bytes.Repeat([]byte{0xff}, 9), 0), math.MinInt64: append(bytes.Repeat([]byte{0x80}, 9), 0x7f)}
 	for v, want := range signed {
 		var b wire.Buffer
 		if b.Sleb(v); !bytes.Equal(b.Data, want) {

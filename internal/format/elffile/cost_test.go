@@ -6,10 +6,13 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -212,6 +215,60 @@ func TestOpen_Holes(t *testing.T) {
 	})
 	if got > always {
 		t.Errorf("got %d bytes allocated; want at most %d", got, always)
+	}
+}
+
+// A core has the number of its segments after its memory, of which most may be a hole.
+func TestOpenSegments_NumberAfterAHole(t *testing.T) {
+	le := binary.LittleEndian
+	const at = 1 << 32
+	b := append(madeFile(nil)[:headerSize64], make([]byte, progSize64)...)
+	le.PutUint16(b[16:], uint16(elf.ET_CORE))
+	le.PutUint64(b[32:], headerSize64) // e_phoff
+	le.PutUint64(b[40:], at)           // e_shoff
+	le.PutUint16(b[54:], progSize64)
+	le.PutUint16(b[56:], 0xffff) // e_phnum: PN_XNUM
+	first := make([]byte, sectSize64)
+	le.PutUint32(first[44:], 1) // sh_info
+	file, err := os.Create(filepath.Join(t.TempDir(), "core"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for off, part := range map[int64][]byte{0: b, at: first} {
+		if _, err := file.WriteAt(part, off); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := OpenSegments(file)
+	if err != nil || len(f.Progs) != 1 {
+		t.Errorf("got %v, %v; want a segment", f, err)
+	}
+}
+
+// An unstored file is on a file system that does not tell what it stores.
+type unstored struct {
+	io.ReaderAt
+	size int64
+}
+
+func (u unstored) Stat() (fs.FileInfo, error) { return noBlocks{size: u.size}, nil }
+
+// A noBlocks is the state of such a file.
+type noBlocks struct {
+	fs.FileInfo
+	size int64
+}
+
+func (s noBlocks) Size() int64 { return s.size }
+func (s noBlocks) Sys() any    { return new(syscall.Stat_t) }
+
+// Such files are read, also if they are large.
+func TestOpen_StoredBytesUnknown(t *testing.T) {
+	b := madeFile([]madeSection{{kind: elf.SHT_STRTAB, content: make([]byte, 2<<20)}})
+	f, err := Open(unstored{bytes.NewReader(b), int64(len(b))})
+	if err != nil || len(f.Sections) != 2 {
+		t.Errorf("got %v, %v; want two sections", f, err)
 	}
 }
 

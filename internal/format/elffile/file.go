@@ -68,7 +68,7 @@ func OpenSegments(src io.ReaderAt) (*File, error) {
 
 // sizeOf returns the size of a file in bytes, or a bound if it is unknown, and how many bytes a part of it may
 // have. In a file with holes, that is at most some times what the file system stores: holes cost their author
-// nothing, and file systems compress.
+// nothing, and file systems compress. Some do not tell what they store: for them, it is nothing.
 func sizeOf(src io.ReaderAt) (size, most uint64, err error) {
 	const factor, least = 32, 1 << 20 // times the stored bytes, and bytes
 	switch src := src.(type) {
@@ -80,7 +80,7 @@ func sizeOf(src io.ReaderAt) (size, most uint64, err error) {
 			return 0, 0, err
 		}
 		size = uint64(st.Size())
-		if u, ok := st.Sys().(*syscall.Stat_t); ok && size/factor/512 > uint64(u.Blocks) {
+		if u, ok := st.Sys().(*syscall.Stat_t); ok && u.Blocks > 0 && size/factor/512 > uint64(u.Blocks) {
 			return size, min(size, 512*factor*uint64(u.Blocks)+least), nil
 		}
 	default:

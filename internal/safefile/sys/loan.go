@@ -34,8 +34,12 @@ var lent struct {
 var ErrReplaced = errors.New("another file is there now")
 
 // Lend lets other lent files close this regular file between reads. A read then opens it by its name, without
-// following a link in the last part of that, and fails if another file is there. info is from its Stat.
+// following a link in the last part of that, and fails if another file is there. info is from its Stat. A file
+// that is no longer there stays open.
 func (f *File) Lend(info os.FileInfo) {
+	if st, err := Lstat(f.f.Name()); err != nil || !os.SameFile(st, info) {
+		return
+	}
 	f.loan = &loan{path: f.f.Name(), info: info}
 	f.enter()
 }

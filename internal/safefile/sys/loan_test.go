@@ -99,3 +99,37 @@ func TestLend_Replaced(t *testing.T) {
 		t.Errorf("got error %v of a closed file; want one", err)
 	}
 }
+
+// A file that was removed before it is lent, and one with a link for a name, are still read.
+func TestLend_NoName(t *testing.T) {
+	dir := t.TempDir()
+	removed, link := filepath.Join(dir, "removed"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(removed, []byte("content"), 0o600), os.WriteFile(filepath.Join(dir, "target"), []byte("content"), 0o600), os.Symlink("target", link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{removed, link} {
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if path == removed {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.Lend(info)
+		others, _ := lentFiles(t, maxLent+1)
+		b := make([]byte, 7)
+		if _, err := f.ReadAt(b, 0); err != nil || string(b) != "content" {
+			t.Errorf("%s: got %q, %v; want its content", path, b, err)
+		}
+		for _, other := range others {
+			other.Close()
+		}
+	}
+}
