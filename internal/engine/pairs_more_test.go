@@ -41,20 +41,20 @@ func TestPairs_DumpAndMemory(t *testing.T) {
 func TestPairs_Overloads(t *testing.T) {
 	p := newPairWorld(t)
 	f := pairFunctions(t)[0]
-	f.name, f.time = "first", pairStart+140
+	f.name, f.time = "first", pairStart+140*pairTick
 	p.putCaptures([]pairFunction{f})
-	f.opaque, f.name, f.time = true, "App.first(I)V", pairStart+100
+	f.opaque, f.name, f.time = true, "App.first(I)V", pairStart+100*pairTick
 	later := f
-	later.name, later.time = "App.first(J)V", pairStart+160
+	later.name, later.time = "App.first(J)V", pairStart+160*pairTick
 	p.putDump([]pairFunction{f, later})
 	if _, err := p.run(); err != nil {
 		t.Fatal(err)
 	}
 	m := readMappings(t, p.opts.Output)
 	for after, want := range map[uint64]described{110: {name: f.name, code: true, lines: true, tables: true}, 170: {name: later.name, code: true, tables: true}} {
-		got := p.at(m, pairStart+after, f.addr+4)
+		got := p.at(m, pairStart+after*pairTick, f.addr+4)
 		if got.inlines = false; got != want {
-			t.Errorf("%d ns after the start: got %+v; want %+v", after, got, want)
+			t.Errorf("%d ticks after the start: got %+v; want %+v", after, got, want)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func TestPairs_NameMadeUp(t *testing.T) {
 	f := pairFunctions(t)[0]
 	f.name = "App:first (int)"
 	helper := f
-	helper.name, helper.time = "", f.time+100
+	helper.name, helper.time = "", f.time+100*pairTick
 	p.putDump([]pairFunction{f, helper})
 	p.putMap([]pairFunction{f})
 	if _, err := p.run(); err != nil {

@@ -332,10 +332,10 @@ func (b *bundler) addImage(r *region, number int) {
 	}
 	objects = b.plan.Objects[len(objects):]
 	for i := range objects {
-		if i == 0 || r.dumps != nil {
+		if i == 0 || r.hasSources() {
 			reachOf(&objects[i], b.low(r, number))
 		}
-		if i == len(objects)-1 || r.dumps != nil {
+		if i == len(objects)-1 || r.hasSources() {
 			objects[i].Bundle.Region.High = r.kept.Hi
 		}
 	}
@@ -349,5 +349,5 @@ func (b *bundler) addImage(r *region, number int) {
 // isMixed reports whether images of a region may have two objects each.
 func (b *bundler) isMixed(r *region) bool {
 	first := b.placedFunctions[r.placedFunctions[0]].noCode
-	return r.dumps != nil && slices.ContainsFunc(r.placedFunctions, func(i int) bool { return b.placedFunctions[i].noCode != first })
+	return r.hasSources() && slices.ContainsFunc(r.placedFunctions, func(i int) bool { return b.placedFunctions[i].noCode != first })
 }

@@ -9,14 +9,12 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 )
 
-// A process may have code of several dumps: of a jitdump and of objects that it registered for
-// debuggers, of a dump and a map that fills its gaps, or of a dump of its own and its parent's. Their
-// functions may lie between each other. To libdw, modules of a process overlap, whichever dump they are
-// made from. So regions of different dumps are joined where their modules would overlap.
+// A process may have code of several dumps, such as a dump and a map that fills its gaps, or a dump of its own
+// and its parent's. Their functions may lie between each other. To libdw, modules of a process overlap, whichever
+// dump they are made from. So regions of different dumps are joined where their modules would overlap.
 
-// findSharers finds, for each dump, those with code in the same processes, as far as these inherited
-// memory from each other. A process may have run several programs. Then a join is superfluous, but two
-// programs rarely have code at one place.
+// findSharers finds, for each dump, those with code in the same processes, as far as these inherited memory from
+// each other. If a process ran several programs, a join is superfluous, but these rarely have code at one place.
 func (b *bundler) findSharers() {
 	b.sharers = make(map[*model.Dump][]*model.Dump)
 	add := func(d, other *model.Dump) {
@@ -44,8 +42,10 @@ func (r *region) sources() []*model.Dump {
 	return []*model.Dump{r.dump}
 }
 
-// joinDumps joins regions of different dumps. A joined region may need more space before it, and so meet
-// others.
+// hasSources reports whether several sources describe functions of a region. Then some may have code and others not.
+func (r *region) hasSources() bool { return r.dumps != nil || len(r.dump.Parts) > 0 }
+
+// joinDumps joins regions of different dumps. A joined region may need more space before it, and meet others.
 func (b *bundler) joinDumps() {
 	for len(b.sharers) > 0 && b.joinOnce() {
 	}
