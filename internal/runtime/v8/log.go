@@ -39,9 +39,8 @@ type code struct {
 	escaped int32      // of the name: from here on, it is escaped
 	sum     uint64     // of the name: it tells whether that has changed
 	key     uint64     // hash of the name, as in a dump: see stays.Code
-	isolate int32
-	object  int32 // its lines and inlined calls in the index, or unknown
-	load    int32 // index of its load in Events
+	object  int32      // its lines and inlined calls in the index, or unknown
+	load    int32      // index of its load in Events
 }
 
 var (
