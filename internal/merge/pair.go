@@ -106,8 +106,19 @@ func (p *pair) likeness(k, i int) likeness {
 	if err != nil {
 		return differs
 	}
-	if n, ok := p.less.Source.(source.Namer); ok && n.IsNamed(l.function, name) {
-		return identical
+	if n, ok := p.less.Source.(source.Namer); ok {
+		isDump := p.better.Source.Traits().Trust == source.TrustDump && p.less.timed
+		// Code that came after the end of a cut dump is other code, whatever its name is. Names that are not the same
+		// may be of code that came to this place later, such as another tier of the function.
+		if n.IsNamed(l.function, name) {
+			if isDump && l.time > p.better.until(k) {
+				return differs
+			}
+			return identical
+		}
+		if isDump && (b.Hi != l.Hi || max(b.time, l.time)-min(b.time, l.time) > maxApart) {
+			return differs
+		}
 	}
 	other, own, err := p.less.codes(l.function)
 	if err != nil {
@@ -119,6 +130,9 @@ func (p *pair) likeness(k, i int) likeness {
 	}
 	return like
 }
+
+// maxApart is how far the times of one function in two files may be apart, in nanoseconds, if its names differ.
+const maxApart = 2e6
 
 // unrelocated returns the code of a function of less as a compiler wrote it: LLVM's MCJIT writes a dump
 // before it applies relocations.

@@ -292,6 +292,9 @@ func (s *logSearch) give(pid uint32, found []foundLog) {
 	for _, one := range found {
 		f.Bound(&one.log.code, one.written, logs, dumped)
 	}
+	for _, l := range logs {
+		dumped.Reconsider(l)
+	}
 	stays.Arrange(f, logs, dumped)
 	for _, one := range found {
 		l := one.log

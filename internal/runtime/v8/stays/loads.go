@@ -7,6 +7,8 @@ type Loads struct {
 	arrivals []arrival
 	at       map[place][]int32 // indexes of arrivals
 	cover    *cover            // finds any code at an address
+	claimed  map[int32]bool    // arrivals of isolates with known beginnings
+	last     int64             // the latest of their times
 }
 
 // NewLoads returns no functions.
@@ -15,6 +17,7 @@ func NewLoads() *Loads { return &Loads{at: make(map[place][]int32), cover: new(c
 // Add adds a function at a time, in nanoseconds of the recording. key is the hash of its name.
 func (d *Loads) Add(addr, size, key uint64, time int64) {
 	d.add(arrival{addr: addr, size: size, key: key, since: time, sure: time})
+	d.last = max(d.last, time)
 }
 
 // AddAlways adds a function without a known time. Nothing else can be told from it.
@@ -74,9 +77,62 @@ func (d *Loads) begin(l *Log) {
 		}
 		b, ok := exactly(list)
 		if !ok || b.Lo > l.Offsets[i].Hi+maxWindow || b.Hi < l.Offsets[i].Lo-maxWindow {
-			b = impossible
+			if l.contradicted == nil {
+				l.contradicted = make(map[int32]Bounds)
+			}
+			l.contradicted[int32(i)], l.Offsets[i] = l.Offsets[i], impossible
+			continue
 		}
 		l.Offsets[i] = b
+		d.claim(l, int32(i), b)
+	}
+}
+
+// claim notes which functions of the dumps are those of an isolate with a known beginning.
+func (d *Loads) claim(l *Log, isolate int32, b Bounds) {
+	if d.claimed == nil {
+		d.claimed = make(map[int32]bool)
+	}
+	for i := range l.Stays {
+		s := &l.Stays[i]
+		c := &l.Codes[s.Code]
+		if c.Isolate != isolate || s.From != s.To {
+			continue
+		}
+		for _, k := range d.at[place{s.Addr, s.Size}] {
+			if a := &d.arrivals[k]; a.key == c.Key && !a.always && a.since-int64(s.From) >= b.Lo-maxWindow && a.since-int64(s.From) <= b.Hi+maxWindow {
+				d.claimed[k] = true
+			}
+		}
+	}
+}
+
+// Reconsider bounds the isolates that functions of a cut dump contradict, when those functions are of other isolates:
+// a worker uses the memory of one that has ended, and its functions have the same names and sizes. If the dump has none of
+// its own, then it began after the dump's end. The logs of all isolates must have been bounded.
+func (d *Loads) Reconsider(l *Log) {
+	for i, old := range l.contradicted {
+		first, n := int64(never), 0
+		for k := range l.Stays {
+			s := &l.Stays[k]
+			c := &l.Codes[s.Code]
+			if c.Isolate != i || c.InFile || c.Bytecode || !c.Prompt || s.From != s.To {
+				continue
+			}
+			first = min(first, int64(s.From))
+			for _, a := range d.at[place{s.Addr, s.Size}] {
+				if load := &d.arrivals[a]; load.key == c.Key && !load.always && !d.claimed[a] {
+					n++
+				}
+			}
+		}
+		if n > 0 || first == never {
+			continue
+		}
+		old.Lo = max(old.Lo, d.last-first-maxWindow)
+		if !old.IsEmpty() {
+			l.Offsets[i] = old
+		}
 	}
 }
 

@@ -19,6 +19,8 @@ type Log struct {
 	Own     int // stays with events that no dump has
 	Unclear int // stays that are left out: see Arrange
 
+	contradicted map[int32]Bounds // the bounds of isolates that functions of a dump contradict
+
 	life   *Life // that of covers
 	covers []*cover
 }
