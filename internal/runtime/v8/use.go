@@ -180,6 +180,9 @@ func (t *target) add(l jitdump.V8Load) {
 	t.loads.at[at] = append(t.loads.at[at], load{l.Function, l.Time, dumpKey(l.Name)})
 }
 
+// fewPairs is the number of functions at the right times that show a log to be of a cut dump.
+const fewPairs = 8
+
 // refuse fails if a log is of another process, or has nothing of use.
 func (t *target) refuse(x *index, found *pairing) error {
 	switch n := len(found.pairs); {
@@ -191,6 +194,8 @@ func (t *target) refuse(x *index, found *pairing) error {
 		return fmt.Errorf("%w: code of %s is in it, but was made at other times", errOtherRun, quote.Printable(t.path))
 	case x.stopped:
 		return fmt.Errorf("%w: of its first %d optimized functions, none is in %s", errOtherRun, x.optimized, quote.Printable(t.path))
+	case t.jitdump.Cut >= 0 && n >= fewPairs:
+		return nil // the rest may be what the dump lacks: those that it has are at the right times
 	case 2*n < min(x.optimized, t.loads.count):
 		return fmt.Errorf("%w: of its %d optimized functions, %d are in %s", errOtherRun, x.optimized, n, quote.Printable(t.path))
 	}
