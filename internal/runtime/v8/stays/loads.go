@@ -7,7 +7,7 @@ type Loads struct {
 	arrivals []arrival
 	at       map[place][]int32 // indexes of arrivals
 	cover    *cover            // finds any code at an address
-	claimed  map[int32]bool    // arrivals of isolates with known beginnings
+	referred map[int32]bool    // arrivals of isolates with known beginnings
 	last     int64             // the latest of their times
 }
 
@@ -84,14 +84,14 @@ func (d *Loads) begin(l *Log) {
 			continue
 		}
 		l.Offsets[i] = b
-		d.claim(l, int32(i), b)
+		d.refer(l, int32(i), b)
 	}
 }
 
-// claim notes which functions of the dumps are those of an isolate with a known beginning.
-func (d *Loads) claim(l *Log, isolate int32, b Bounds) {
-	if d.claimed == nil {
-		d.claimed = make(map[int32]bool)
+// refer notes which functions of the dumps are those of an isolate with a known beginning.
+func (d *Loads) refer(l *Log, isolate int32, b Bounds) {
+	if d.referred == nil {
+		d.referred = make(map[int32]bool)
 	}
 	for i := range l.Stays {
 		s := &l.Stays[i]
@@ -101,7 +101,7 @@ func (d *Loads) claim(l *Log, isolate int32, b Bounds) {
 		}
 		for _, k := range d.at[place{s.Addr, s.Size}] {
 			if a := &d.arrivals[k]; a.key == c.Key && !a.always && a.since-int64(s.From) >= b.Lo-maxWindow && a.since-int64(s.From) <= b.Hi+maxWindow {
-				d.claimed[k] = true
+				d.referred[k] = true
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func (d *Loads) Reconsider(l *Log) {
 			}
 			first = min(first, int64(s.From))
 			for _, a := range d.at[place{s.Addr, s.Size}] {
-				if load := &d.arrivals[a]; load.key == c.Key && !load.always && !d.claimed[a] {
+				if load := &d.arrivals[a]; load.key == c.Key && !load.always && !d.referred[a] {
 					n++
 				}
 			}
