@@ -167,3 +167,32 @@ func TestPairs_MapOfALaterProgram(t *testing.T) {
 	}
 	w.resolve(w.opts.Output)
 }
+
+// A log describes what the end of a cut dump lacks: another tier of a function, at the place where an earlier one was.
+// Their names differ in the mark of the tier only.
+func TestPairs_OtherTierAtThePlace(t *testing.T) {
+	p := newPairWorld(t)
+	f := pairFunctions(t)[0]
+	f.opaque, f.name, f.time, f.code = true, "JS:^f a.js:1:20", pairStart+100*pairTick, make([]byte, 64)
+	p.putDump([]pairFunction{f})
+	p.putLog(nil)
+	path := onlyFile(t, p.dir, "isolate-*.log")
+	lines := string(read(t, path))
+	for _, c := range []struct {
+		ticks uint64
+		size  int
+		tier  string
+	}{{100, 64, "^"}, {300, 96, "*"}} {
+		lines += fmt.Sprintf("code-creation,JS,2,%d,%#x,%d,f a.js:1:20,0x40,%s\n", (c.ticks-80)*pairTick/1000, f.addr, c.size, c.tier)
+	}
+	put(t, path, []byte(lines))
+	if _, err := p.run(); err != nil {
+		t.Fatal(err)
+	}
+	m := readMappings(t, p.opts.Output)
+	for ticks, want := range map[uint64]string{200: "JS:^f a.js:1:20", 400: "JS:*f a.js:1:20"} {
+		if got := p.at(m, pairStart+ticks*pairTick, f.addr+4); got.name != want {
+			t.Errorf("%d ticks after the start: got %q; want %q", ticks, got.name, want)
+		}
+	}
+}

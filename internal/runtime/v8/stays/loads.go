@@ -111,27 +111,28 @@ func (d *Loads) refer(l *Log, isolate int32, b Bounds) {
 // a worker uses the memory of one that has ended, and its functions have the same names and sizes. If the dump has none of
 // its own, then it began after the dump's end. The logs of all isolates must have been bounded.
 func (d *Loads) Reconsider(l *Log) {
-	for i, old := range l.contradicted {
-		first, n := int64(never), 0
-		for k := range l.Stays {
-			s := &l.Stays[k]
-			c := &l.Codes[s.Code]
-			if c.Isolate != i || c.InFile || c.Bytecode || !c.Prompt || s.From != s.To {
-				continue
-			}
-			first = min(first, int64(s.From))
-			for _, a := range d.at[place{s.Addr, s.Size}] {
-				if load := &d.arrivals[a]; load.key == c.Key && !load.always && !d.referred[a] {
-					n++
-				}
-			}
-		}
-		if n > 0 || first == never {
+	first := make(map[int32]int64) // time of an isolate's first function, by its own count
+	for k := range l.Stays {
+		s := &l.Stays[k]
+		c := &l.Codes[s.Code]
+		if _, ok := l.contradicted[c.Isolate]; !ok || c.InFile || c.Bytecode || !c.Prompt || s.From != s.To {
 			continue
 		}
-		old.Lo = max(old.Lo, d.last-first-maxWindow)
-		if !old.IsEmpty() {
-			l.Offsets[i] = old
+		if at, ok := first[c.Isolate]; !ok || int64(s.From) < at {
+			first[c.Isolate] = int64(s.From)
+		}
+		for _, a := range d.at[place{s.Addr, s.Size}] {
+			if load := &d.arrivals[a]; load.key == c.Key && !load.always && !d.referred[a] {
+				delete(l.contradicted, c.Isolate) // it is of another run
+				break
+			}
+		}
+	}
+	for isolate, bounds := range l.contradicted {
+		at, ok := first[isolate]
+		bounds.Lo = max(bounds.Lo, d.last-at-maxWindow)
+		if ok && !bounds.IsEmpty() {
+			l.Offsets[isolate] = bounds
 		}
 	}
 }
