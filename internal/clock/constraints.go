@@ -3,6 +3,7 @@ package clock
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -221,12 +222,15 @@ func (c *Constraints) notLater(dump, recording uint64) bool {
 // ended adds the ends of the processes as constraints. All of the recording must have been seen; latest is
 // its last time.
 func (c *Constraints) ended(latest uint64) {
-	for pid, w := range c.writers {
+	for _, pid := range slices.Sorted(maps.Keys(c.writers)) {
+		w := c.writers[pid]
 		end := w.ended()
 		if pid == c.dump.PID {
 			c.until = min(end, latest)
 		}
-		c.overruns = c.overruns || end != math.MaxUint64 && !c.notLater(w.latest, end)
+		if end != math.MaxUint64 && !c.notLater(w.latest, end) {
+			c.overruns = true
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func (d *Dump) filled(open func(source.Dump) source.FunctionReader) source.Funct
 	if len(d.Parts) == 0 {
 		return own
 	}
-	return &filler{FunctionReader: own, open: open, parts: d.Parts, others: make(map[source.Dump]source.FunctionReader)}
+	return &filler{FunctionReader: own, open: open, parts: d.Parts}
 }
 
 // MayHaveLines reports whether a function may have lines or inlined calls.
@@ -78,19 +78,25 @@ type filler struct {
 	source.FunctionReader // of the dump alone
 	open                  func(source.Dump) source.FunctionReader
 	parts                 map[int][]Part
-	others                map[source.Dump]source.FunctionReader
+	others                []otherReader
 	fn                    jitcode.Function
 	problems              []source.Problem
 }
 
+// An otherReader reads the functions of another source.
+type otherReader struct {
+	of source.Dump
+	source.FunctionReader
+}
+
 // reader returns the reader of another source.
 func (f *filler) reader(p Part) source.FunctionReader {
-	r := f.others[p.Source]
-	if r == nil {
-		r = f.open(p.Source)
-		f.others[p.Source] = r
+	i := slices.IndexFunc(f.others, func(o otherReader) bool { return o.of == p.Source })
+	if i < 0 {
+		i = len(f.others)
+		f.others = append(f.others, otherReader{p.Source, f.open(p.Source)})
 	}
-	return r
+	return f.others[i]
 }
 
 // Function returns the i-th function, valid until the next call. A part that cannot be read becomes a Problem.

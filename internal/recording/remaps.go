@@ -157,7 +157,7 @@ func (h *FileHistories) Repeats(spans map[uint32]Spans) map[int64][]addrs.Range 
 		return repeats
 	}
 	steps := 0
-	for pid := range h.rec.Processes {
+	for _, pid := range h.rec.PIDs() {
 		for i, m := range h.those(pid, func(m *FileMap) bool { f, ok := m.shared(); return ok && with[f] && m.backing != unknownBacking }) {
 			if spans[pid].Hold(m.Time, m.Pos) || steps > maxReplacements {
 				continue

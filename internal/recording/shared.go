@@ -68,7 +68,7 @@ type sharedMap struct {
 // NewSharedMemory returns the shared memory of the recording of histories.
 func NewSharedMemory(histories *FileHistories) *SharedMemory {
 	s := &SharedMemory{rec: histories.rec, histories: histories, mapped: make(map[SharedFile][]sharedMap), sharers: make(map[SharedFile]*Sharers)}
-	for pid := range s.rec.Processes {
+	for _, pid := range s.rec.PIDs() {
 		for i, m := range histories.those(pid, func(m *FileMap) bool { _, ok := m.shared(); return ok }) {
 			f, _ := m.shared()
 			s.mapped[f] = append(s.mapped[f], sharedMap{pid, m, i})

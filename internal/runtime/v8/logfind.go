@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,8 +76,8 @@ func Complete(ctx context.Context, f *locate.Finder, dumps map[uint32][]source.D
 	if err := s.run(); err != nil {
 		return err
 	}
-	for path, err := range s.named {
-		if err != nil && !attaches { // Attach looks for the dump of each log that is named
+	for _, path := range slices.Sorted(maps.Keys(s.named)) {
+		if err := s.named[path]; err != nil && !attaches { // Attach looks for the dump of each log that is named
 			f.Unreadable.Problem(report.ProblemOf(path, err, ""))
 		}
 	}
