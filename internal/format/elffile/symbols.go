@@ -2,6 +2,7 @@ package elffile
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"io"
 	"iter"
 )
@@ -17,12 +18,12 @@ type Symbol struct {
 	Section     elf.SectionIndex
 	Value, Size uint64
 
-	name  uint32 // offset in the string table
-	names *names
+	NameAt uint32 // offset of the name in the string table
+	names  *names
 }
 
 // Name returns the name, of at most 64 kB. It is a slice of the whole table. It is "" if it cannot be read.
-func (y *Symbol) Name() string { return y.names.at(uint64(y.name)) }
+func (y *Symbol) Name() string { return y.names.at(uint64(y.NameAt)) }
 
 // Symbols returns the symbols in the first table of a type, SHT_SYMTAB or SHT_DYNSYM. There are none if
 // the table is damaged, or cannot be read.
@@ -38,7 +39,7 @@ func (f *File) Symbols(table elf.SectionType) iter.Seq[Symbol] {
 		for r := s.Raw(); ; {
 			n, err := io.ReadFull(r, b)
 			for at := 0; at+size <= n; at += size {
-				y := f.symbol(b[at:][:size])
+				y := DecodeSymbol(b[at:][:size], f.Class, f.ByteOrder)
 				y.names = names
 				if !yield(y) {
 					return
@@ -51,16 +52,16 @@ func (f *File) Symbols(table elf.SectionType) iter.Seq[Symbol] {
 	}
 }
 
-// symbol decodes an entry of a symbol table.
-func (f *File) symbol(b []byte) (y Symbol) {
-	y.name = f.ByteOrder.Uint32(b)
+// DecodeSymbol decodes an entry of a symbol table, without its name. b has all of its bytes.
+func DecodeSymbol(b []byte, class elf.Class, order binary.ByteOrder) (y Symbol) {
+	y.NameAt = order.Uint32(b)
 	info := byte(0)
-	if f.Class == elf.ELFCLASS32 {
-		y.Value, y.Size = uint64(f.ByteOrder.Uint32(b[4:])), uint64(f.ByteOrder.Uint32(b[8:]))
-		info, y.Section = b[12], elf.SectionIndex(f.ByteOrder.Uint16(b[14:]))
+	if class == elf.ELFCLASS32 {
+		y.Value, y.Size = uint64(order.Uint32(b[4:])), uint64(order.Uint32(b[8:]))
+		info, y.Section = b[12], elf.SectionIndex(order.Uint16(b[14:]))
 	} else {
-		info, y.Section = b[4], elf.SectionIndex(f.ByteOrder.Uint16(b[6:]))
-		y.Value, y.Size = f.ByteOrder.Uint64(b[8:]), f.ByteOrder.Uint64(b[16:])
+		info, y.Section = b[4], elf.SectionIndex(order.Uint16(b[6:]))
+		y.Value, y.Size = order.Uint64(b[8:]), order.Uint64(b[16:])
 	}
 	y.Bind, y.Kind = elf.ST_BIND(info), elf.ST_TYPE(info)
 	return y

@@ -43,7 +43,7 @@ func (o *Object) header() error {
 	if err != nil {
 		return err
 	}
-	o.addrSize, o.order, o.kind, o.machine = f.AddrSize(), f.ByteOrder, f.Type, f.Machine
+	o.class, o.addrSize, o.order, o.kind, o.machine = f.Class, f.AddrSize(), f.ByteOrder, f.Type, f.Machine
 	switch o.kind {
 	case elf.ET_REL, elf.ET_EXEC, elf.ET_DYN:
 	default:

@@ -19,6 +19,7 @@ const FormatName = "ELF object"
 type Object struct {
 	image    []byte
 	order    binary.ByteOrder
+	class    elf.Class
 	addrSize int // 4 or 8
 	kind     elf.Type
 	machine  elf.Machine

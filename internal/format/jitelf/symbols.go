@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -108,17 +109,9 @@ func (t *symbolTable) len() int {
 func (o *Object) symbol(i int) (s symbol) {
 	t := &o.symbols
 	b := t.table[i*t.entry:][:t.entry]
-	s.name = o.order.Uint32(b)
-	info, shndx := byte(0), uint16(0)
-	if o.addrSize == 4 {
-		s.value, s.size = uint64(o.order.Uint32(b[4:])), uint64(o.order.Uint32(b[8:]))
-		info, shndx = b[12], o.order.Uint16(b[14:])
-	} else {
-		info, shndx = b[4], o.order.Uint16(b[6:])
-		s.value, s.size = o.order.Uint64(b[8:]), o.order.Uint64(b[16:])
-	}
-	s.bind, s.kind = elf.ST_BIND(info), elf.ST_TYPE(info)
-	if s.section = uint32(shndx); shndx == uint16(elf.SHN_XINDEX) {
+	y := elffile.DecodeSymbol(b, o.class, o.order)
+	s = symbol{name: y.NameAt, bind: y.Bind, kind: y.Kind, section: uint32(y.Section), value: y.Value, size: y.Size}
+	if y.Section == elf.SHN_XINDEX {
 		s.section = uint32(elf.SHN_UNDEF)
 		if at := 4 * i; at+4 <= len(t.sections) {
 			s.section = o.order.Uint32(t.sections[at:])

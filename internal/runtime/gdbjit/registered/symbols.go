@@ -152,16 +152,11 @@ func (p *Process) symbolSize() int {
 
 // symbol returns the offset of a symbol's name, and its value, which is 0 if it is not defined.
 func (p *Process) symbol(b []byte) (name uint32, value uint64) {
-	section := uint16(0)
-	if p.word() == 4 {
-		value, section = uint64(p.Order.Uint32(b[4:])), p.Order.Uint16(b[14:])
-	} else {
-		value, section = p.Order.Uint64(b[8:]), p.Order.Uint16(b[6:])
+	y := elffile.DecodeSymbol(b, p.Class, p.Order)
+	if y.Section == elf.SHN_UNDEF {
+		y.Value = 0
 	}
-	if elf.SectionIndex(section) == elf.SHN_UNDEF {
-		value = 0
-	}
-	return p.Order.Uint32(b), value
+	return y.NameAt, y.Value
 }
 
 // fileSymbol returns the address in memory of a symbol that the file has. known is false if the file has no
