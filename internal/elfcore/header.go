@@ -20,7 +20,7 @@ func (c *Core) word() int {
 	return 8
 }
 
-// headers reads the program headers, and the notes that they tell of.
+// headers reads the program headers, and their notes.
 func (c *Core) headers() error {
 	f, err := elffile.OpenSegments(c.src)
 	if errors.Is(err, elffile.ErrNotELF) || err == nil && f.Type != elf.ET_CORE {

@@ -37,7 +37,7 @@ func TestPairs_DumpAndMemory(t *testing.T) {
 	}
 }
 
-// What a capture says of a method is not said of its overload, which was at the same place nearly at that time.
+// A capture describes its own method, and not an overload that was at the same place at nearly that time.
 func TestPairs_Overloads(t *testing.T) {
 	p := newPairWorld(t)
 	f := pairFunctions(t)[0]

@@ -44,7 +44,7 @@ func (p *placer) replace(replacements []recording.Replacement) {
 		}
 		r.clear(by, r.owners.Of(by.PID, by.Time))
 	}
-	// What is loaded at the same time comes after it.
+	// Functions that are loaded at the same time come after it.
 	p.Mappings = append(r.cleared, p.Mappings...)
 	slices.SortStableFunc(p.Mappings, byTimeOfMapping)
 }

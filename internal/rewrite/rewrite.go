@@ -28,7 +28,8 @@ type copier struct {
 	Markers map[int64]bool // the markers to drop, by position
 	// Jit has the times of each process in which its anonymous memory is dropped.
 	Jit map[uint32]recording.Spans
-	// Repeats has records of memory of which only parts stay, by position: see [recording.FileHistories].
+	// Repeats are the records of memory that a process had already, by position, with the parts that stay: see
+	// [recording.FileHistories].
 	Repeats map[int64][]addrs.Range
 	Next    int // index of the next mapping to insert
 	// Trailer is that of inserted records.

@@ -174,7 +174,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// What is allocated in all is bounded by the size of the file, whatever that claims.
+// Reading allocates at most a multiple of the size of the file, although its headers claim more.
 func TestOpen_Bounded(t *testing.T) {
 	for name, make := range hostile {
 		for _, n := range []int{100 << 10, 1 << 20, 10 << 20} {
@@ -218,7 +218,7 @@ func TestOpen_Holes(t *testing.T) {
 	}
 }
 
-// A core has the number of its segments after its memory, of which most may be a hole.
+// The number of a core's segments is after its memory, and most of that may be a hole.
 func TestOpenSegments_NumberAfterAHole(t *testing.T) {
 	le := binary.LittleEndian
 	const at = 1 << 32

@@ -164,7 +164,7 @@ func begin(src io.ReaderAt) (f *File, h header, err error) {
 		size := f.choose(sectSize32, sectSize64)
 		first, err := f.table("section header", h.shoff, size, 1, size)
 		if err != nil && phnum != extended {
-			return f, h, f.progs(phoff, phentsize, phnum) // sections tells of it
+			return f, h, f.progs(phoff, phentsize, phnum) // sections returns the error
 		}
 		if err != nil {
 			return nil, h, err
@@ -228,7 +228,7 @@ func (f *File) sections(h *header) error {
 		return nil
 	}
 	if h.shnum == 0 {
-		h.shnum = 1 // the first header is unreadable, which table tells
+		h.shnum = 1 // the first header is unreadable, and table returns the error
 	}
 	size := f.choose(sectSize32, sectSize64)
 	table, err := f.table("section header", h.shoff, h.shentsize, h.shnum, size)

@@ -161,7 +161,7 @@ func (s *logSearch) run() error {
 // errNoProcess is the refusal of a log without a process that lacks code where it has some.
 var errNoProcess = errors.New("no process of the recording had executable memory where its code is, and lacks a description of that")
 
-// try adds a log to those of its process, if it can be the process's own. pid is 0 if only its code tells. The error
+// try adds a log to those of its process, if it can be the process's own. pid is 0 if only its code decides. The error
 // is ctx's.
 func (s *logSearch) try(path, says string, pid uint32, named bool) error {
 	if pid == 0 && named {

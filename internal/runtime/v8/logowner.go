@@ -9,7 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// The process of a log is in its name, or only its code tells. Without address space randomization, code of other
+// The name of a log has its process, or else the addresses of its code decide. Without address space randomization, code of other
 // processes may lie at the same addresses. So such a log is used only if it fits one process and no other, and
 // describes nearly all samples in that one's memory for code.
 

@@ -8,9 +8,9 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// V8 uses the memory of code again. What is at an address is known while the order of all that came there is: from
-// the latest time at which code may have come, to the earliest at which other code may have. Between, it has no
-// name. A wrong one is worse.
+// V8 reuses the memory of code. Code has its name from the latest time at which it may have come to an address, to
+// the earliest at which other code may have come there. In between, the address has no name, because a wrong one is
+// worse.
 
 // An arrival is code that came to an address, of a log or of a jitdump.
 type arrival struct {

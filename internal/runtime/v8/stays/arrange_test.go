@@ -137,7 +137,7 @@ func shown(events []jitcode.Event, sizes map[int]uint64, addr uint64, time int64
 	return owner, since
 }
 
-// Whatever the true beginnings are, no event of a log shows a function where another one is.
+// No event of a log names a function where another one is, for all beginnings within the bounds.
 func TestArrange_NoWrongNames(t *testing.T) {
 	right, none := 0, 0
 	for seed := range uint64(300) {
