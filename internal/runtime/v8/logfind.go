@@ -34,16 +34,15 @@ const (
 // A search finds the logs of processes.
 type logSearch struct {
 	*locate.Finder
-	ctx    context.Context
-	dumps  map[uint32][]*jitdump.Dump
-	wanted map[uint32]bool // processes that lack code
-	lives  map[uint32]*stays.Life
-	found  map[uint32][]foundLog
-	memory int // of the indexes of logs that are used or may be
-	others int // number of logs without a process that were read
-	named  map[string]error
-	// wantsAny says that any process is wanted.
-	wantsAny bool
+	ctx     context.Context
+	dumps   map[uint32][]*jitdump.Dump
+	lacking map[uint32]bool // processes that may lack code
+	wanted  map[uint32]bool // those that do, as far as that was asked
+	lives   map[uint32]*stays.Life
+	found   map[uint32][]foundLog
+	memory  int // of the indexes of logs that are used or may be
+	others  int // number of logs without a process that were read
+	named   map[string]error
 }
 
 // A foundLog is a log that may be of a process.
@@ -59,7 +58,7 @@ type foundLog struct {
 // they have in common with the dumps. The error is ctx's.
 func Complete(ctx context.Context, f *locate.Finder, dumps map[uint32][]source.Dump) error {
 	s := &logSearch{
-		Finder: f, ctx: ctx, dumps: make(map[uint32][]*jitdump.Dump), wanted: make(map[uint32]bool), lives: make(map[uint32]*stays.Life),
+		Finder: f, ctx: ctx, dumps: make(map[uint32][]*jitdump.Dump), lacking: make(map[uint32]bool), wanted: make(map[uint32]bool), lives: make(map[uint32]*stays.Life),
 		found: make(map[uint32][]foundLog), named: make(map[string]error),
 	}
 	attaches := false
@@ -70,8 +69,7 @@ func Complete(ctx context.Context, f *locate.Finder, dumps map[uint32][]source.D
 				attaches = attaches || j.IsV8()
 			}
 		}
-		s.wanted[pid] = f.Rec.HasMemory(pid) && s.lacks(pid)
-		s.wantsAny = s.wantsAny || s.wanted[pid]
+		s.lacking[pid] = f.Rec.HasMemory(pid)
 	}
 	if err := s.run(); err != nil {
 		return err
@@ -82,6 +80,26 @@ func Complete(ctx context.Context, f *locate.Finder, dumps map[uint32][]source.D
 		}
 	}
 	return nil
+}
+
+// wants reports whether a process lacks code. That is asked only for logs that are there: most runs have none.
+func (s *logSearch) wants(pid uint32) bool {
+	wants, asked := s.wanted[pid]
+	if !asked {
+		wants = s.lacking[pid] && s.lacks(pid)
+		s.wanted[pid] = wants
+	}
+	return wants
+}
+
+// wantsAny reports whether any process lacks code.
+func (s *logSearch) wantsAny() bool {
+	for pid := range s.lacking {
+		if s.wants(pid) {
+			return true
+		}
+	}
+	return false
 }
 
 // lacks reports whether the dumps of a process may leave out functions that matter: there are none, one was cut, or
@@ -122,7 +140,7 @@ func (s *logSearch) run() error {
 	dirs := append([]string{s.Rec.In.Dir}, s.Dirs()...)
 	own := len(dirs)
 	for _, m := range s.Rec.Markers {
-		if s.wanted[m.PID] && m.Pos >= 0 {
+		if s.lacking[m.PID] && m.Pos >= 0 {
 			dirs = append(dirs, filepath.Dir(m.Path))
 		}
 	}
@@ -142,7 +160,7 @@ func (s *logSearch) run() error {
 			if ok = ok && s.Rec.HasMemory(pid); !ok {
 				pid = 0
 			}
-			if !isLog || ok && !s.wanted[pid] || !ok && i >= own || len(s.found[pid]) == maxLogs {
+			if !isLog || ok && !s.wants(pid) || !ok && i >= own || len(s.found[pid]) == maxLogs {
 				continue
 			}
 			if err := s.try(path, says, pid, false); err != nil {
@@ -169,7 +187,7 @@ func (s *logSearch) try(path, says string, pid uint32, named bool) error {
 			pid = of
 		}
 	}
-	if pid != 0 && !s.wanted[pid] || !s.wantsAny {
+	if pid != 0 && !s.wants(pid) || !s.wantsAny() {
 		return nil
 	}
 	file, err := safefile.Open(path)
@@ -240,7 +258,7 @@ func (s *logSearch) check(one *foundLog, pid uint32, named bool) error {
 	} else if err := s.life(pid).Fits(&one.log.code); err != nil {
 		return err
 	}
-	if !s.wanted[pid] {
+	if !s.wants(pid) {
 		return fmt.Errorf("process %d lacks nothing", pid)
 	}
 	if slices.ContainsFunc(s.found[pid], func(o foundLog) bool { return o.log.isCopy(one.log) }) {
