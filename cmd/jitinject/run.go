@@ -44,10 +44,9 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	return new(options).run(args, stdin, stdout, stderr)
 }
 
-// addFiles adds the directory of dumps that jitinject record made with a result of this name: its recording is
-// injected again.
+// addFiles adds the directory of dumps that jitinject record made with the recording: it is injected again.
 func (o *options) addFiles() {
-	if dir := record.FilesOf(o.Output); dir != "" && !slices.Contains(o.DumpDirs, dir) {
+	if dir := record.FilesOf(o.Input); dir != "" && !slices.Contains(o.DumpDirs, dir) {
 		o.DumpDirs = append(o.DumpDirs, dir)
 	}
 }

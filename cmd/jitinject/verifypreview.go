@@ -56,7 +56,7 @@ func previewAll(ctx context.Context, files []string, assigned string) (all print
 		for _, core := range cores {
 			p.Again += " " + quote.ShellWord(core)
 		}
-		o := &options{Options: config.Options{Input: path, Output: defaultOutput}}
+		o := &options{Options: config.Options{Input: path}}
 		o.addFiles()
 		p.Summary, p.Err = engine.Run(ctx, config.Options{Input: path, Preview: true, DumpDirs: o.DumpDirs, SideFiles: sides, CodeFrom: cores, Force: true, Proposal: o.again})
 		if p.Err != nil {

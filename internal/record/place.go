@@ -47,10 +47,13 @@ const listFile = scaffold + "/made.json"
 // earlier recordings and results.
 const oldFiles = ".old"
 
-// FilesOf returns the directory of files that belongs to a result, if record made it, or else "".
-func FilesOf(result string) string {
-	if p := PlaceOf(result); isOurs(p.Files) {
-		return p.Files
+// FilesOf returns the directory of files that record made with a recording, or "".
+func FilesOf(recording string) string {
+	stem := strings.TrimSuffix(recording, ".data")
+	for _, result := range []string{stem + ".jit.data", strings.TrimSuffix(stem, ".perf") + ".data"} {
+		if p := PlaceOf(result); p.Recording == recording && isOurs(p.Files) {
+			return p.Files
+		}
 	}
 	return ""
 }

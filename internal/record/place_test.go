@@ -41,6 +41,22 @@ func place(t *testing.T) *Place {
 	return &p
 }
 
+// A recording that is injected again has its dumps where record put them.
+func TestFilesOf_EachResult(t *testing.T) {
+	for _, result := range []string{"perf.jit.data", "app.jit.data", "app.data", "app", "a.jit", ".jit.data", "x.perf.jit.data"} {
+		p := PlaceOf(filepath.Join(t.TempDir(), result))
+		if got := FilesOf(p.Recording); got != "" {
+			t.Errorf("%s: got %q before the recording; want none", result, got)
+		}
+		if err := p.makeFiles(); err != nil {
+			t.Fatal(err)
+		}
+		if got := FilesOf(p.Recording); got != p.Files {
+			t.Errorf("%s: got %q; want %q", result, got, p.Files)
+		}
+	}
+}
+
 // recorded makes what a recording leaves.
 func (p *Place) recorded(t *testing.T, text string) {
 	t.Helper()
