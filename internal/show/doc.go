@@ -2,7 +2,7 @@
 // that all formats share, and knows none of them.
 //
 // Each format has a package below this one. Its name begins with show, and it has a variable of type
-// [Format]. The registry, internal/formats, lists all of them; [File] gets the list in its options and
+// [Format]. Package formats/display lists all of them; [File] gets the list in its options and
 // finds the format of a file. Packages that several formats share are listing (code) and frames
 // (unwind tables). showtest is for tests.
 //

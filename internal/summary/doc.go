@@ -1,6 +1,6 @@
 // Package summary writes the results of a run as text ([Write]). The command prints it on standard
 // error when a run is complete, so its messages name the command's options. The JSON form is package
-// json's, of the same Summary of package inject. cmd/jitinject/help/summary.md explains both to users.
+// json's, of the same Summary of package report. cmd/jitinject/help/summary.md explains both to users.
 //
 //	process    functions  samples  resolved  dump
 //	10085 php         44      151     100 %  /tmp/jit-10085.dump
