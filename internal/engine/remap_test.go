@@ -155,6 +155,47 @@ func TestRemap_MemoryInPlaceOfFile(t *testing.T) {
 	}
 }
 
+// perf keeps at an exec what a process had mapped before. Without randomized addresses, the next program's memory
+// is at the same ones, so it ends what was there: in a child as in the process itself.
+func TestRemap_MemoryAfterExec(t *testing.T) {
+	const at, file = 0x10000, 0x30000
+	for _, pid := range []uint32{100, 101} {
+		w := newWorld(t)
+		w.FileMmap2(100, 900, file, 0x1000, 0, w.path("lib.so"), 77)
+		w.mark(100, 1000, "jit-100.dump")
+		w.Mmap2(100, 1100, at, 0x4000, at, "//anon")
+		w.expect(100, 1900, at+0x8, "old+0x8")
+		if pid != 100 {
+			w.Fork(pid, 100, 2000)
+			w.expect(pid, 2050, at+0x8, "old+0x8")
+		}
+		next := fmt.Sprintf("next/jit-%d.dump", pid)
+		if err := os.Mkdir(w.path("next"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		w.mark(pid, 2200, next)
+		w.Mmap2(pid, 2300, at, 0x4000, at, "//anon")
+		w.Mmap2(pid, 2310, file, 0x1000, file, "//anon")
+		for _, later := range []uint64{2400, 3100} {
+			w.expect(pid, later, at+0x8, "")
+			w.expect(pid, later, at+0x108, "written+0x8")
+		}
+		w.expect(pid, 3100, at+0x208, "compiled+0x8")
+		w.dump("jit-100.dump", x86(100), load(1200, 100, 1, at, "old", code(64, 1)), load(1210, 100, 2, at+0x200, "older", code(64, 2)))
+		w.dump(next, x86(pid), load(2250, pid, 1, at+0x100, "written", code(64, 3)), load(3000, pid, 2, at+0x200, "compiled", code(64, 4)))
+		w.check()
+		m, name := readMappings(t, w.opts.Output), ""
+		for i := range m.all {
+			if mm := &m.all[i]; mm.Addr == file && m.has(pid, 3100, mm) {
+				name = string(mm.Filename)
+			}
+		}
+		if name != "//anon" {
+			t.Errorf("process %d, at the place of a file before the exec: got %q; want //anon", pid, name)
+		}
+	}
+}
+
 // A real program, with a child and another program that shares its memory, says which code ran when. No
 // sample has a wrong name, and each one in a function of the dump has its name. Private memory that is mapped
 // again in the same process looks the same (old_same): perf inject has the old name there, too.

@@ -14,12 +14,14 @@ type FileHistories struct {
 	rec      *Recording
 	of       map[uint32]*fileHistory
 	carriers Carriers // the processes with mappings
+	passed   Carriers // the same, also past an exec
 }
 
 // NewFileHistories returns the histories of the processes of a recording.
 func NewFileHistories(rec *Recording) *FileHistories {
 	h := &FileHistories{rec: rec, of: make(map[uint32]*fileHistory)}
-	h.carriers = Carriers{Tree: &rec.ProcessTree, Has: func(pid uint32) bool { return rec.Processes[pid] != nil && len(rec.Processes[pid].FileMaps) > 0 }}
+	has := func(pid uint32) bool { return rec.Processes[pid] != nil && len(rec.Processes[pid].FileMaps) > 0 }
+	h.carriers, h.passed = Carriers{Tree: &rec.ProcessTree, Has: has}, Carriers{Tree: &rec.ProcessTree, Has: has, PastExec: true}
 	return h
 }
 

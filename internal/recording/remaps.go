@@ -115,13 +115,19 @@ const maxLayers = 16
 // maxReplacements bounds the parts of mappings, and the ancestors, that are looked at. The rest changes nothing.
 const maxReplacements = 1 << 22
 
-// Replacements returns all replacements in the order of their times.
+// Replacements returns all replacements in the order of their times. perf keeps at an exec what a process had mapped
+// before: where the next program has memory, that comes in its place, as in that of a file.
 func (h *FileHistories) Replacements() (list []Replacement) {
 	steps := 0
 	for _, pid := range h.rec.PIDs() {
 		for i, m := range h.those(pid, func(m *FileMap) bool { return m.backing != unknownBacking && m.Time > 0 }) {
 			if steps > maxReplacements {
 				return list
+			}
+			if exec := h.rec.ProcessTree.LastExec(pid, m.Time); exec > 0 && m.Name == "" && h.isLeft(addrs.Range{Lo: m.Lo, Hi: m.Hi}, pid, exec) {
+				for _, part := range h.fresh(pid, i, func(*FileMap) bool { return true }, &steps) {
+					list = append(list, Replacement{part, m.Time, pid, true, exec})
+				}
 			}
 			h.under(pid, i, &steps, func(part addrs.Range, below *FileMap, inherited bool) {
 				if ofFile := below.Name != "" && m.Name == ""; ofFile || m.replaces(below, inherited) {
@@ -134,6 +140,17 @@ func (h *FileHistories) Replacements() (list []Replacement) {
 		return cmp.Compare(a.Time, b.Time)
 	})
 	return list
+}
+
+// isLeft reports whether a process, or an ancestor, had mapped a part of r before an exec of the process.
+func (h *FileHistories) isLeft(r addrs.Range, pid uint32, time uint64) bool {
+	for more, n := true, 0; more && n < maxLayers; n++ {
+		if f := h.history(pid); f.line.First(r, 0, f.upTo(time-1)) >= 0 {
+			return true
+		}
+		pid, time, more = h.passed.Next(pid, time)
+	}
+	return false
 }
 
 // Repeats returns the records of memory that a process has mapped already, of files that are shared with
@@ -163,7 +180,7 @@ func (h *FileHistories) Repeats(spans map[uint32]Spans) map[int64][]addrs.Range 
 				continue
 			}
 			f, _ := m.shared()
-			if parts := h.fresh(pid, i, f, &steps); !slices.Equal(parts, []addrs.Range{{Lo: m.Lo, Hi: m.Hi}}) {
+			if parts := h.fresh(pid, i, f.isOf, &steps); !slices.Equal(parts, []addrs.Range{{Lo: m.Lo, Hi: m.Hi}}) {
 				repeats[m.Pos] = parts
 			}
 		}
@@ -185,12 +202,12 @@ func (h *FileHistories) those(pid uint32, is func(m *FileMap) bool) iter.Seq2[in
 	}
 }
 
-// fresh returns the parts of the i-th mapping of a process, of a shared file, that its program did not have just
+// fresh returns the parts of the i-th mapping of a process where its program had no mapping for which is holds just
 // before, in the order of their addresses. It adds to steps.
-func (h *FileHistories) fresh(pid uint32, i int, file SharedFile, steps *int) (parts []addrs.Range) {
+func (h *FileHistories) fresh(pid uint32, i int, is func(m *FileMap) bool, steps *int) (parts []addrs.Range) {
 	had, lo := new(addrs.Owners), h.history(pid).maps[i].Lo
 	h.under(pid, i, steps, func(part addrs.Range, below *FileMap, _ bool) {
-		if f, ok := below.shared(); ok && f == file {
+		if is(below) {
 			had.Place(part.Lo, part.Hi, 0)
 		}
 	})

@@ -28,6 +28,9 @@ func (m *FileMap) shared() (f SharedFile, ok bool) {
 	return m.place(), m.Shared && m.File.Inode != 0
 }
 
+// isOf reports whether a mapping is of a shared file, at its address.
+func (f SharedFile) isOf(m *FileMap) bool { return m.Shared && m.File.Inode != 0 && m.place() == f }
+
 // place returns the file of a mapping, at its address.
 func (m *FileMap) place() SharedFile {
 	return SharedFile{m.File.Major, m.File.Minor, m.File.Inode, m.Lo - m.Off}
@@ -149,7 +152,7 @@ func (s *SharedMemory) newSharers(f SharedFile) *Sharers {
 	for i := 0; i < len(of.maps) && !s.Exhausted(); i++ {
 		m := &of.maps[i]
 		s.steps++
-		for _, part := range s.histories.fresh(m.pid, m.number, f, &s.steps) {
+		for _, part := range s.histories.fresh(m.pid, m.number, f.isOf, &s.steps) {
 			of.pieces = append(of.pieces, sharedPiece{m.pid, m.Time})
 			of.places.Add(part)
 		}
