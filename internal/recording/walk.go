@@ -46,9 +46,12 @@ func through(ctx context.Context, blocks perfdata.Stream, pass Pass) iter.Seq2[*
 	}
 }
 
-// minPiece is the least number of bytes that a worker of EachBlock reads at once. A reader takes a
-// few microseconds to make.
-const minPiece = 4 << 20
+// minPiece is the least number of bytes that a worker of EachBlock reads at once, piecesEach the number
+// of such parts that it gets of a large recording. A reader takes some microseconds to make.
+const (
+	minPiece   = 1 << 20
+	piecesEach = 16
+)
 
 // EachBlock walks all records as Walk does, with the functions that worker returns. If the input is a plain
 // file, there is one for each CPU, which run at the same time and get the blocks in any order. The error
@@ -71,13 +74,15 @@ func (r *Recording) EachBlock(ctx context.Context, phase report.Phase, worker fu
 		blocks := r.In.Blocks()
 		return each(blocks, r.In.Pass(phase, blocks), worker())
 	}
+	most := runtime.GOMAXPROCS(0)
+	size := max(minPiece, (left[len(left)-1].end-end)/int64(piecesEach*most))
 	var mu sync.Mutex
 	var failed error
 	pieces, first := 0, math.MaxInt // the number of pieces, and of the one that failed
 	next := func() (n int, from, to int64) {
 		mu.Lock()
 		defer mu.Unlock()
-		for from = end; len(left) > 0 && end-from < minPiece; left = left[1:] {
+		for from = end; len(left) > 0 && end-from < size; left = left[1:] {
 			end = left[0].end
 		}
 		pieces++
@@ -85,7 +90,7 @@ func (r *Recording) EachBlock(ctx context.Context, phase report.Phase, worker fu
 	}
 	pass := r.In.Pass(phase, nil)
 	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range most {
 		workers.Go(func() {
 			do := worker()
 			for n, from, to := next(); from < to; n, from, to = next() {

@@ -51,6 +51,7 @@ type worker struct {
 	f       func(pid uint32, time, addr uint64) (until uint64)
 	layouts *perfdata.Layouts
 	refs    perfsample.Refs
+	list    []uint64
 
 	pid    uint32
 	lo, hi uint64 // the bounds of pid
@@ -93,23 +94,21 @@ func (w *worker) block(b *perfdata.Block) error {
 		if w.refs.PID != w.pid {
 			w.enter(w.refs.PID)
 		}
-		if w.ok {
-			w.refs.Within(w.lo, w.hi, w.reference)
-			w.refs.StackWithin(w.lo, w.hi, w.reference)
+		if !w.ok {
+			continue
+		}
+		w.list = w.refs.Within(w.list[:0], w.lo, w.hi)
+		w.list = w.refs.StackWithin(w.list, w.lo, w.hi)
+		for _, addr := range w.list {
+			s, time := w.seen.at(w.pid, addr), w.refs.Time
+			if s.addr != addr || s.pid != w.pid || time < s.since || time >= s.until {
+				w.mu.Lock()
+				*s = seenReference{addr, time, w.f(w.pid, time, addr), w.pid}
+				w.mu.Unlock()
+			}
 		}
 	}
 	return nil
-}
-
-func (w *worker) reference(addr uint64) {
-	time := w.refs.Time
-	s := w.seen.at(w.pid, addr)
-	if s.addr == addr && s.pid == w.pid && s.since <= time && time < s.until {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	*s = seenReference{addr, time, w.f(w.pid, time, addr), w.pid}
 }
 
 // untold returns why the samples of a recording do not show all references, or "". It looks at no
