@@ -72,14 +72,14 @@ func BenchmarkRefs(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			layouts, samples := benchSamples(b, sampleType)
 			var refs perfsample.Refs
-			n := 0
+			var list []uint64
 			lo, hi := uint64(0x7f0000000100), uint64(0x7f0000000200)
 			for i := 0; b.Loop(); i++ {
 				if err := refs.Read(layouts, samples[i%1000]); err != nil {
 					b.Fatal(err)
 				}
-				refs.Within(lo, hi, func(uint64) { n++ })
-				refs.StackWithin(lo, hi, func(uint64) { n++ })
+				list = refs.Within(list[:0], lo, hi)
+				list = refs.StackWithin(list, lo, hi)
 			}
 		})
 	}

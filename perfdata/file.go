@@ -54,5 +54,13 @@ func (f *File) Blocks() *BlockReader {
 	if f.IsPipe {
 		return f.pipeBlocks(io.NewSectionReader(f.src, int64(s.Offset), int64(s.Size)), nil)
 	}
-	return newBlockReader(io.NewSectionReader(f.src, int64(s.Offset), int64(s.Size)), f.Header.Order, int64(s.Offset), int64(s.Size), f.Header.Unfinished)
+	return f.blocks(int64(s.Offset), int64(s.Size), f.Header.Unfinished)
+}
+
+// BlocksIn returns a reader of size bytes of the data section from an offset in the file: whole
+// records. The file must not be in pipe format.
+func (f *File) BlocksIn(offset, size int64) *BlockReader { return f.blocks(offset, size, false) }
+
+func (f *File) blocks(offset, size int64, mayBeCut bool) *BlockReader {
+	return newBlockReader(io.NewSectionReader(f.src, offset, size), f.Header.Order, offset, size, mayBeCut)
 }

@@ -441,3 +441,41 @@ func samplesOfDump(text string) map[int64]string {
 	}
 	return samples
 }
+
+// SampleChain reads what DecodeSample does, and no sample that has other addresses or is damaged.
+func TestSampleChain_AsDecoded(t *testing.T) {
+	const must = testrec.IP | testrec.TID | testrec.Time
+	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
+		for _, x := range []struct {
+			fields uint64
+			want   bool
+		}{
+			{must, true}, {must | testrec.Callchain, true}, {must | testrec.Callchain | testrec.Period, true},
+			{must | testrec.Callchain | testrec.Addr, false}, {must | testrec.Callchain | testrec.StackUser | testrec.RegsUser, false},
+			{must | testrec.Raw, false}, {testrec.TID | testrec.Time | testrec.Callchain, false}, {testrec.IP | testrec.TID | testrec.Callchain, false},
+			{must | testrec.Callchain | 1<<25, false},
+		} {
+			rec, s := everything(order, x.fields)
+			rec.Touch(s)
+			f := open(t, rec.Bytes())
+			ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			records(t, f, func(_ int64, r perfdata.Record) {
+				var s perfdata.Sample
+				decoded := ls.DecodeSample(r, perfdata.AllFields, &s)
+				h, chain, ok := ls.SampleChain(r, nil)
+				if want := (perfdata.SampleHead{IP: s.IP, PID: s.PID, TID: s.TID, Time: s.Time}); ok != x.want || ok && (decoded != nil || h != want || !slices.Equal(chain, s.Callchain)) {
+					t.Errorf("for %v, sample type %#x: got %+v, %#x, %v; want %+v, %#x, %v", order, x.fields, h, chain, ok, want, s.Callchain, x.want)
+				}
+				for n := 8; n < len(r.Data); n++ {
+					cut := perfdata.Record{Type: r.Type, Misc: r.Misc, Data: r.Data[:n]}
+					if _, _, ok := ls.SampleChain(cut, nil); ok && ls.DecodeSample(cut, perfdata.AllFields, &s) != nil {
+						t.Errorf("for %v, sample type %#x: got a sample of %d bytes; want none", order, x.fields, n)
+					}
+				}
+			})
+		}
+	}
+}

@@ -266,6 +266,7 @@ type sampleTail struct {
 	regsUser   uint64 // mask
 	regsIntr   uint64
 	known      bool // there are no unknown fields
+	short      bool // see SampleChain
 }
 
 func compileTail(a *Attr) sampleTail {
@@ -283,6 +284,8 @@ func compileTail(a *Attr) sampleTail {
 	if t&FieldBranchStack == 0 {
 		tail.branchType = 0
 	}
+	const must = FieldIP | FieldTID | FieldTime
+	tail.short = t&must == must && t&^(headFields&^FieldAddr|FieldCallchain) == 0
 	tail.known = t&^knownFields == 0 && tail.unknownBranches() == 0 && tail.readFormat&^knownReads == 0
 	return tail
 }

@@ -118,17 +118,22 @@ func (f *fields) words(to *[]uint64, field string, n uint64, wanted bool) {
 	if !wanted {
 		return
 	}
-	list := slices.Grow((*to)[:0], len(b)/8)[:len(b)/8]
-	if f.little {
-		for i := range list {
-			list[i] = binary.LittleEndian.Uint64(b[8*i:])
+	*to = decodeWords(*to, b, f.order, f.little)
+}
+
+// decodeWords returns the words of b, in the memory of list.
+func decodeWords(list []uint64, b []byte, order binary.ByteOrder, little bool) []uint64 {
+	list = slices.Grow(list[:0], len(b)/8)[:len(b)/8]
+	if little { // without the interface, for speed: this is the hot path
+		for i := 0; i < len(list) && len(b) >= 8; i++ {
+			list[i], b = binary.LittleEndian.Uint64(b), b[8:]
 		}
-	} else {
-		for i := range list {
-			list[i] = f.order.Uint64(b[8*i:])
-		}
+		return list
 	}
-	*to = list
+	for i := range list {
+		list[i] = order.Uint64(b[8*i:])
+	}
+	return list
 }
 
 // A wordField is a field of one word: the event has it if field is not 0.

@@ -124,7 +124,9 @@ func (w *callerWalk) sample(rec perfdata.Record) {
 	clear(w.found)
 	own.Copies++
 	lo, hi := w.bounds(s.PID)
-	w.refs.StackWithin(lo, hi, look)
+	for _, word := range w.refs.StackWithin(nil, lo, hi) {
+		look(word)
+	}
 	if w.found[own] {
 		own.Words++
 	}

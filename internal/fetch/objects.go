@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/perfdata"
@@ -16,11 +17,11 @@ type object struct {
 	hit  bool
 }
 
-// A mapping says that a process has an object at addresses from lo up to hi.
+// A mapping says that a process has an object at a range of addresses.
 type mapping struct {
 	pid    uint32
 	object int
-	lo, hi uint64
+	addrs.Range
 }
 
 // A result is a recording with the objects that it refers to, in the order of their first mappings.
@@ -59,7 +60,7 @@ func readObjects(ctx context.Context, in *recording.Input) (*result, error) {
 					known[o] = i
 					r.objects = append(r.objects, o)
 				}
-				r.mappings = append(r.mappings, mapping{m.PID, i, m.Addr, m.Addr + m.Len})
+				r.mappings = append(r.mappings, mapping{m.PID, i, addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len}})
 				continue
 			}
 			rec.Observe(record, block.Pos+int64(at))

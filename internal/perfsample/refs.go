@@ -19,6 +19,8 @@ type Refs struct {
 	Traced bool
 
 	sample   *perfdata.Sample // the record, or an empty one
+	short    perfdata.Sample  // a record without other addresses than its IP and a callchain
+	words    []uint64         // of that
 	chain    []uint64
 	order    binary.ByteOrder
 	decoded  perfdata.Sample
@@ -55,6 +57,13 @@ func (r *Refs) Read(layouts *perfdata.Layouts, rec perfdata.Record) error {
 	r.sample, r.chain, r.order = &none, nil, layouts.Order()
 	switch rec.Type {
 	case perfdata.RecordSample:
+		h, chain, ok := layouts.SampleChain(rec, r.words)
+		if r.words = chain; ok {
+			r.PID, r.TID, r.Time = h.PID, h.TID, h.Time
+			r.short.Fields, r.short.IP = perfdata.FieldIP, h.IP
+			r.sample, r.chain = &r.short, chain
+			return nil
+		}
 		s := &r.decoded
 		if err := layouts.DecodeSample(rec, fields, s); err != nil {
 			return err
@@ -80,71 +89,70 @@ func (r *Refs) Read(layouts *perfdata.Layouts, rec perfdata.Record) error {
 // none is the sample of other records.
 var none perfdata.Sample
 
-// Within calls f for every address from lo to hi, both included, except those in the stack. They
-// come from the sample's ip and addr, the callchain, both ends of branches, and the registers. They
-// include kernel addresses, and values that are no addresses. An address may occur several times.
-func (r *Refs) Within(lo, hi uint64, f func(addr uint64)) {
+// Within appends every address from lo to hi, both included, to a list, except those in the stack.
+// They come from the sample's ip and addr, the callchain, both ends of branches, and the registers.
+// They include kernel addresses, and values that are no addresses. An address may occur several times.
+func (r *Refs) Within(list []uint64, lo, hi uint64) []uint64 {
 	s, span := r.sample, hi-lo
-	if s.Fields&perfdata.FieldIP != 0 && s.IP-lo <= span {
-		f(s.IP)
+	add := func(addr uint64) {
+		if addr-lo <= span {
+			list = append(list, addr)
+		}
 	}
-	if s.Fields&perfdata.FieldAddr != 0 && s.Addr-lo <= span {
-		f(s.Addr)
+	if s.Fields&perfdata.FieldIP != 0 {
+		add(s.IP)
+	}
+	if s.Fields&perfdata.FieldAddr != 0 {
+		add(s.Addr)
 	}
 	for i := 0; i < len(r.chain); i++ {
 		switch ip := r.chain[i]; {
-		case ip >= perfdata.ContextMin:
-			if ip == perfdata.ContextUserDeferred {
-				i++ // skip the cookie
-			}
-		case ip-lo <= span:
-			f(ip)
+		case ip-lo <= span && ip < perfdata.ContextMin:
+			list = append(list, ip)
+		case ip == perfdata.ContextUserDeferred:
+			i++ // skip the cookie
 		}
 	}
 	for i := range s.Branches {
-		b := &s.Branches[i]
-		if b.From-lo <= span {
-			f(b.From)
-		}
-		if b.To-lo <= span {
-			f(b.To)
-		}
+		add(s.Branches[i].From)
+		add(s.Branches[i].To)
 	}
-	for _, values := range [...][]uint64{s.UserRegs.Values, s.IntrRegs.Values} {
-		for _, v := range values {
-			if v-lo <= span {
-				f(v)
-			}
-		}
+	for _, v := range s.UserRegs.Values {
+		add(v)
 	}
+	for _, v := range s.IntrRegs.Values {
+		add(v)
+	}
+	return list
 }
 
 // Stack returns the copy of the user stack, which the kernel may have truncated.
 func (r *Refs) Stack() []byte { return r.sample.UserStack.Data }
 
-// StackWithin calls f for every word of the stack that is an address from lo to hi, both included.
+// StackWithin appends every word of the stack that is an address from lo to hi, both included, to a list.
 // Return addresses are at multiples of the word size from the stack pointer, at which the copy
 // begins.
-func (r *Refs) StackWithin(lo, hi uint64, f func(addr uint64)) {
+func (r *Refs) StackWithin(list []uint64, lo, hi uint64) []uint64 {
 	b, span := r.sample.UserStack.Data, hi-lo
 	switch {
 	case r.sample.UserRegs.ABI == 1: // 32 bits
 		for ; len(b) >= 4; b = b[4:] {
 			if w := uint64(r.order.Uint32(b)); w-lo <= span {
-				f(w)
+				list = append(list, w)
 			}
 		}
 	case r.order == binary.LittleEndian: // not through the interface: most of a recording is stacks
 		for ; len(b) >= 8; b = b[8:] {
 			if w := binary.LittleEndian.Uint64(b); w-lo <= span {
-				f(w)
+				list = append(list, w)
 			}
 		}
 	default:
 		for ; len(b) >= 8; b = b[8:] {
 			if w := r.order.Uint64(b); w-lo <= span {
-				f(w)
+				list = append(list, w)
 			}
 		}
 	}
+	return list
 }

@@ -52,10 +52,7 @@ func read(t *testing.T, rec *testrec.Recording) (refs Refs, check, err error) {
 	}
 }
 
-func within(r *Refs, lo, hi uint64) (list []uint64) {
-	r.Within(lo, hi, func(addr uint64) { list = append(list, addr) })
-	return list
-}
+func within(r *Refs, lo, hi uint64) []uint64 { return r.Within(nil, lo, hi) }
 
 func TestWithin_Bounds(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
@@ -103,9 +100,7 @@ func TestStackWithin_WordsOfProcess(t *testing.T) {
 			case 0:
 				want = []uint64{0x201, 0x202} // without registers, words are of 8 bytes
 			}
-			var words []uint64
-			refs.StackWithin(lo, hi, func(w uint64) { words = append(words, w) })
-			if !slices.Equal(words, want) {
+			if words := refs.StackWithin(nil, lo, hi); !slices.Equal(words, want) {
 				t.Errorf("for %v, ABI %d: got words %#x, want %#x", order, abi, words, want)
 			}
 		}
@@ -155,11 +150,11 @@ func TestRead_Allocations(t *testing.T) {
 	}
 	for _, r := range block.Records() {
 		var refs Refs
-		found := func(uint64) {}
+		var list []uint64
 		n := testing.AllocsPerRun(100, func() {
 			refs.Read(layouts, r)
-			refs.Within(0x100, 0x200, found)
-			refs.StackWithin(0x200, 0x300, found)
+			list = refs.Within(list[:0], 0x100, 0x200)
+			list = refs.StackWithin(list, 0x200, 0x300)
 		})
 		if n > 0 {
 			t.Errorf("got %v allocations for each sample; want none", n)

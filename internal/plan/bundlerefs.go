@@ -20,6 +20,8 @@ import (
 // runReferences finds what samples refer to in runs: functions, early or not, and gaps.
 type runReferences struct {
 	*bundler
+	// starts has, by run, the addresses at which its functions begin: a search among them stays in the cache.
+	starts [][]uint64
 	// loaded has the time of a function's first mapping in each process other than its own.
 	loaded map[placedIn]uint64
 	// shown has the time from which on a process may map bundles of a run.
@@ -27,7 +29,6 @@ type runReferences struct {
 	shows    map[uint32][]int                // the runs that a process maps
 	visible  recording.Descent[[]visibleRun] // the runs that a process or one of its ancestors maps
 	carriers recording.Carriers              // the processes that load functions or map bundles
-	seen     [1 << 12]seenEarly              // a cache of references that add nothing
 }
 
 // A placedIn is a placed function in a process.
@@ -49,12 +50,6 @@ type visibleRun struct {
 	reach uint64 // the highest end of it and of those before it in the list
 }
 
-// A seenEarly is a reference that adds nothing, from a time on.
-type seenEarly struct {
-	addr, since uint64
-	pid         uint32
-}
-
 // findReferences sets what is referenced in the functions of runs. It walks the recording once
 // more. If that does not show all references, it sets b.blind and adds a note.
 func (b *bundler) findReferences(ctx context.Context) error {
@@ -67,10 +62,14 @@ func (b *bundler) findReferences(ctx context.Context) error {
 	for i := range runOf {
 		runOf[i] = -1
 	}
+	all := make([]uint64, 0, len(runOf))
 	for i := range b.runs {
+		from := len(all)
 		for _, r := range b.runs[i].members {
 			runOf[r] = i
+			all = append(all, b.placedFunctions[r].lo())
 		}
+		refs.starts = append(refs.starts, all[from:])
 	}
 	maps := make(map[uint32]bool)
 	refs.carriers = recording.Carriers{Tree: &b.rec.ProcessTree, Has: func(pid uint32) bool { return maps[pid] }, PastExec: true}
@@ -147,15 +146,12 @@ func (refs *runReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
 
 // reference records that a process refers to an address at a time. For return addresses, perf looks
 // up the byte before.
-func (refs *runReferences) reference(pid uint32, time, addr uint64) {
-	s := &refs.seen[(addr^addr>>12^uint64(pid))%uint64(len(refs.seen))]
-	if s.addr == addr && s.pid == pid && time >= s.since {
-		return
-	}
+func (refs *runReferences) reference(pid uint32, time, addr uint64) (until uint64) {
 	list := refs.visible.Get(pid)
 	if known := refs.lookedUp(list, pid, time, addr); refs.lookedUp(list, pid, time, addr-1) && known {
-		*s = seenEarly{addr, time, pid}
+		return samplerefs.Always
 	}
+	return 0
 }
 
 // lookedUp records that perf may look up an address of a process at a time. It reports whether a
@@ -195,8 +191,8 @@ func (refs *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr ui
 // memberBelow returns the index of the last function of a run that begins at an address or before
 // it, or -1.
 func (refs *runReferences) memberBelow(run int, addr uint64) int {
-	members := refs.runs[run].members
-	return sort.Search(len(members), func(i int) bool { return refs.placedFunctions[members[i]].lo() > addr }) - 1
+	starts := refs.starts[run]
+	return sort.Search(len(starts), func(i int) bool { return starts[i] > addr }) - 1
 }
 
 // isLoaded reports whether a process has a function at a time: its own, or inherited in a fork.

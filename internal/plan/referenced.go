@@ -1,12 +1,10 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/calls"
@@ -21,10 +19,7 @@ import (
 // are made (addOne): so the modules of libdw, and the places of unwind tables, are those of a plan without
 // Options.Sampled.
 //
-// perf looks an address up among the mappings of a process, its own or inherited from an ancestor,
-// at a time. A mapping is kept if any address in it is referenced, at any time, in its process or a
-// descendant. So all mappings of an address that perf may look up are kept, and perf gets the same
-// result.
+// All mappings of an address that perf may look up are kept (samplerefs.Ranges), so perf gets the same result.
 
 // KeepReferenced drops the functions that the recording does not refer to: with sampled those of all dumps,
 // otherwise only those of large ones. If the references are unknown, it keeps everything and adds a note with
@@ -35,7 +30,7 @@ func (f *Functions) KeepReferenced(ctx context.Context, called calls.Each, large
 		return nil
 	}
 	ref := newReferenced(f.rec, &f.Functions)
-	err := samplerefs.Each(ctx, f.rec, ref.bounds, ref.reference)
+	err := ref.Find(ctx)
 	var why samplerefs.Unknowable
 	if errors.As(err, &why) {
 		f.found(allKept, f.rec.In.Path, why)
@@ -44,14 +39,13 @@ func (f *Functions) KeepReferenced(ctx context.Context, called calls.Each, large
 	if err != nil {
 		return recording.Error(f.rec.In.Path, err)
 	}
-	jitted := func(pid uint32) bool { return ref.spaces.Get(pid) != nil }
-	if err := called(ctx, jitted, ref.reference); err != nil {
+	if err := called(ctx, ref.Has, func(pid uint32, _, addr uint64) { ref.Reference(pid, addr) }); err != nil {
 		return err
 	}
 	if err := f.referenceTargets(ctx, ref); err != nil {
 		return err
 	}
-	ref.finish()
+	ref.Finish()
 	f.Functions, _ = f.keep(ref, large)
 	if sampled {
 		all := f.Functions
@@ -68,9 +62,9 @@ func (f *Functions) KeepReferenced(ctx context.Context, called calls.Each, large
 
 // keep returns the functions without the mappings of some dumps that are not referenced, and without the
 // functions that lose all mappings. isKept has those of f that stay.
-func (f *Functions) keep(ref *referenced, of func(*model.Dump) bool) (kept model.Functions, isKept []bool) {
+func (f *Functions) keep(ref *samplerefs.Ranges, of func(*model.Dump) bool) (kept model.Functions, isKept []bool) {
 	isKept = make([]bool, len(f.List))
-	stays := func(m *model.Mapping) bool { return !of(f.List[m.Object].Dump) || ref.isReferenced(m) }
+	stays := func(m *model.Mapping) bool { return !of(f.List[m.Object].Dump) || ref.IsReferenced(m.PID, rangeOf(m)) }
 	left := 0
 	for i := range f.Mappings {
 		if m := &f.Mappings[i]; stays(m) {
@@ -100,33 +94,9 @@ func (f *Functions) keep(ref *referenced, of func(*model.Dump) bool) (kept model
 	return kept, isKept
 }
 
-// referenced records which jitted code of each process is referenced.
-type referenced struct {
-	rec    *recording.Recording
-	ignore uint64                           // bits of an address that are no part of the location
-	code   map[uint32]*pieces               // by process, from its own mappings
-	spaces recording.Descent[*addressSpace] // by process, with code inherited from ancestors
-	// seen caches recent addresses.
-	seen [1 << 12]seenReference
-}
-
-// A seenReference is an address that was referenced before. Most addresses recur often.
-type seenReference struct {
-	addr uint64
-	pid  uint32
-}
-
-// pieces are the addresses of a process's mappings, cut wherever a mapping begins or ends.
-type pieces struct {
-	starts     []uint64 // in ascending order, without duplicates
-	referenced []bool   // from the start with the same index to the next one
-
-	finished []addrs.Range // all referenced ranges, in order; set by finish
-}
-
-func newReferenced(rec *recording.Recording, p *model.Functions) *referenced {
-	ref := &referenced{rec: rec, code: make(map[uint32]*pieces)}
-	ref.spaces = recording.Descent[*addressSpace]{Tree: &rec.ProcessTree, Own: func(pid uint32) bool { return ref.code[pid] != nil }, Of: ref.addressSpaceOf}
+// newReferenced returns the mappings of functions, as ranges that may be referenced.
+func newReferenced(rec *recording.Recording, p *model.Functions) *samplerefs.Ranges {
+	ignore := uint64(0)
 	var last *model.Dump
 	for i := range p.List {
 		d := p.List[i].Dump
@@ -138,101 +108,21 @@ func newReferenced(rec *recording.Recording, p *model.Functions) *referenced {
 		case elf.EM_AARCH64:
 			// The upper bits of a return address may sign it. Those of a data address
 			// belong to the program.
-			ref.ignore |= 0xffff << 48
+			ignore |= 0xffff << 48
 		case elf.EM_ARM:
-			ref.ignore |= 1 // bit 0 selects the instruction set
+			ignore |= 1 // bit 0 selects the instruction set
 		}
 	}
-	numbers := make(map[uint32]int) // of mappings, by process
-	for i := 0; i < len(p.Mappings); {
-		pid, from := p.Mappings[i].PID, i
-		for i < len(p.Mappings) && p.Mappings[i].PID == pid {
-			i++
-		}
-		numbers[pid] += i - from
-	}
-	var of *pieces
-	var pid uint32
-	for i := range p.Mappings {
-		m := &p.Mappings[i]
-		if of == nil || m.PID != pid {
-			pid = m.PID
-			if of = ref.code[pid]; of == nil {
-				of = &pieces{starts: make([]uint64, 0, 2*numbers[pid])}
-				ref.code[pid] = of
+	return samplerefs.NewRanges(rec, ignore, func(yield func(uint32, addrs.Range) bool) {
+		for i := range p.Mappings {
+			if m := &p.Mappings[i]; !yield(m.PID, rangeOf(m)) {
+				return
 			}
 		}
-		r := ref.addresses(m)
-		of.starts = append(of.starts, r.Lo, r.Hi)
-	}
-	for _, of := range ref.code {
-		slices.Sort(of.starts)
-		of.starts = slices.Compact(of.starts)
-		of.referenced = make([]bool, len(of.starts))
-	}
-	return ref
+	})
 }
 
-// addresses returns the addresses of a mapping. The first address after code counts as part of it: the last
-// instruction may be a call that never returns.
-func (ref *referenced) addresses(m *model.Mapping) addrs.Range {
-	lo := m.Addr &^ ref.ignore
-	return addrs.Range{Lo: lo, Hi: lo + min(m.Len+1, math.MaxUint64-lo)}
-}
-
-// find returns the index of the piece that contains an address, or -1 if the address is before
-// all of them.
-func (p *pieces) find(addr uint64) int {
-	i, found := slices.BinarySearch(p.starts, addr)
-	if !found {
-		i--
-	}
-	return i
-}
-
-// reference records that a process refers to an address. The process may have no jitted code.
-func (ref *referenced) reference(pid uint32, _, addr uint64) {
-	addr &^= ref.ignore
-	s := &ref.seen[(addr^addr>>12^uint64(pid))%uint64(len(ref.seen))]
-	if s.addr == addr && s.pid == pid {
-		return
-	}
-	*s = seenReference{addr, pid}
-	f := ref.spaces.Get(pid)
-	if f == nil {
-		return
-	}
-	for _, of := range f.of {
-		of.reference(addr)
-	}
-}
-
-// reference records that an address is referenced.
-func (p *pieces) reference(addr uint64) {
-	if i := p.find(addr); i >= 0 {
-		p.referenced[i] = true
-	}
-}
-
-// finish collects the ranges that are referenced so far.
-func (ref *referenced) finish() {
-	for _, of := range ref.code {
-		of.finish()
-	}
-}
-
-func (p *pieces) finish() {
-	p.finished = p.finished[:0]
-	for i := 0; i+1 < len(p.starts); i++ {
-		if p.referenced[i] {
-			p.finished = append(p.finished, addrs.Range{Lo: p.starts[i], Hi: p.starts[i+1]})
-		}
-	}
-}
-
-// isReferenced reports whether any address of a mapping is referenced.
-func (ref *referenced) isReferenced(m *model.Mapping) bool {
-	of, r := ref.code[m.PID].finished, ref.addresses(m)
-	i, _ := slices.BinarySearchFunc(of, r.Lo, func(s addrs.Range, lo uint64) int { return cmp.Compare(s.Lo, lo) })
-	return i < len(of) && of[i].Lo < r.Hi
+// rangeOf returns the addresses of a mapping.
+func rangeOf(m *model.Mapping) addrs.Range {
+	return addrs.Range{Lo: m.Addr, Hi: m.Addr + min(m.Len, math.MaxUint64-m.Addr)}
 }

@@ -85,7 +85,7 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 		s.Histogram, s.Stacks = newHistogram(), make(StackCopies)
 	}
 	blocks := in.Blocks()
-	for block, err := range in.walk(ctx, report.PhaseSurvey, blocks) {
+	for block, err := range through(ctx, blocks, in.Pass(report.PhaseSurvey, blocks)) {
 		if err != nil {
 			return nil, err
 		}

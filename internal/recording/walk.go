@@ -4,7 +4,10 @@ import (
 	"context"
 	"io"
 	"iter"
+	"math"
 	"path/filepath"
+	"runtime"
+	"sync"
 
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -14,13 +17,15 @@ import (
 // Walk returns all records, block by block, and reports progress as that of phase. A block is
 // valid until the next one. An error, which may be ctx's, comes last.
 func (in *Input) Walk(ctx context.Context, phase report.Phase) iter.Seq2[*perfdata.Block, error] {
-	return in.walk(ctx, phase, in.Blocks())
+	return func(yield func(*perfdata.Block, error) bool) {
+		blocks := in.Blocks()
+		through(ctx, blocks, in.Pass(phase, blocks))(yield)
+	}
 }
 
-// walk is Walk for a stream that is open.
-func (in *Input) walk(ctx context.Context, phase report.Phase, blocks perfdata.Stream) iter.Seq2[*perfdata.Block, error] {
+// through returns the blocks of a stream, as Walk does.
+func through(ctx context.Context, blocks perfdata.Stream, pass Pass) iter.Seq2[*perfdata.Block, error] {
 	return func(yield func(*perfdata.Block, error) bool) {
-		pass := in.Pass(phase, blocks)
 		for {
 			block, err := blocks.Next()
 			if err == io.EOF {
@@ -39,6 +44,68 @@ func (in *Input) walk(ctx context.Context, phase report.Phase, blocks perfdata.S
 			}
 		}
 	}
+}
+
+// minPiece is the least number of bytes that a worker of EachBlock reads at once, piecesEach the number
+// of such parts that it gets of a large recording. A reader takes some microseconds to make.
+const (
+	minPiece   = 1 << 20
+	piecesEach = 16
+)
+
+// EachBlock walks all records as Walk does, with the functions that worker returns. If the input is a plain
+// file, there is one for each CPU, which run at the same time and get the blocks in any order. The error
+// is the one that a walk in order would come across first. All runs must be there still: see
+// [runs.Untouched].
+func (r *Recording) EachBlock(ctx context.Context, phase report.Phase, worker func() func(*perfdata.Block) error) error {
+	each := func(blocks perfdata.Stream, pass Pass, do func(*perfdata.Block) error) error {
+		for block, err := range through(ctx, blocks, pass) {
+			if err == nil {
+				err = do(block)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	left, end := r.Runs.List, r.Runs.begin
+	if len(left) == 0 {
+		blocks := r.In.Blocks()
+		return each(blocks, r.In.Pass(phase, blocks), worker())
+	}
+	most := runtime.GOMAXPROCS(0)
+	size := max(minPiece, (left[len(left)-1].end-end)/int64(piecesEach*most))
+	var mu sync.Mutex
+	var failed error
+	pieces, first := 0, math.MaxInt // the number of pieces, and of the one that failed
+	next := func() (n int, from, to int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		for from = end; len(left) > 0 && end-from < size; left = left[1:] {
+			end = left[0].end
+		}
+		pieces++
+		return pieces, from, end
+	}
+	pass := r.In.Pass(phase, nil)
+	var workers sync.WaitGroup
+	for range most {
+		workers.Go(func() {
+			do := worker()
+			for n, from, to := next(); from < to; n, from, to = next() {
+				if err := each(r.In.File.BlocksIn(from, to-from), pass, do); err != nil {
+					mu.Lock()
+					if left = nil; n < first {
+						first, failed = n, err
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return failed
 }
 
 // A Pass reports the progress of a walk over the recording.

@@ -2,6 +2,7 @@ package samplerefs
 
 import (
 	"context"
+	"sync"
 
 	"github.com/jitinject/jitinject/internal/perfsample"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -15,53 +16,96 @@ type Unknowable string
 // Error returns the reason.
 func (u Unknowable) Error() string { return string(u) }
 
-// Each walks the recording once more and calls f for every address that its samples
-// refer to. Those are the sampled addresses, callchains, branches, registers, data addresses, and
-// every word of the copies of stacks.
+// Always as the result of a reference says that later ones never add anything.
+const Always = ^uint64(0)
+
+// Each walks the recording once more, on all CPUs, and calls f for every address that its samples
+// refer to, in any order. Those are the sampled addresses, callchains, branches, registers, data
+// addresses, and every word of the copies of stacks.
 //
 // bounds returns the addresses of interest of a process, or false. It must always return the same
 // for one process. Addresses outside of them, and processes with false, cost little. f also gets
 // kernel addresses and mere numbers within the bounds. It may get an address any number of times.
-// time is 0 for records without.
+// time is 0 for records without. f returns a time in nanoseconds: it need not get other references of
+// the process to the address from time up to that. One goroutine at a time calls bounds and f.
 //
 // The error is an Unknowable if records cannot be read whole, or may lead to code that they do
 // not name. Otherwise it is ctx's, or one of reading the input.
-func Each(ctx context.Context, rec *recording.Recording, bounds func(pid uint32) (lo, hi uint64, ok bool), f func(pid uint32, time, addr uint64)) error {
+func Each(ctx context.Context, rec *recording.Recording, bounds func(pid uint32) (lo, hi uint64, ok bool), f func(pid uint32, time, addr uint64) (until uint64)) error {
 	if why := untold(rec); why != "" {
 		return Unknowable(why)
 	}
 	defer rec.In.Progress.Begin(report.PhasePlan, 0) // callers plan with the references
-	var refs perfsample.Refs
-	var last struct { // the last result of bounds
-		pid    uint32
-		lo, hi uint64
-		ok     bool
-	}
-	last.lo, last.hi, last.ok = bounds(0)
-	found := func(addr uint64) { f(refs.PID, refs.Time, addr) }
-	for block, err := range rec.In.Walk(ctx, report.PhaseSamples) {
-		if err != nil {
-			return err
+	var mu sync.Mutex
+	return rec.EachBlock(ctx, report.PhaseSamples, func() func(*perfdata.Block) error {
+		w := &worker{mu: &mu, layouts: rec.Layouts, bounds: bounds, f: f}
+		w.enter(0)
+		return w.block
+	})
+}
+
+// A worker reads blocks.
+type worker struct {
+	mu      *sync.Mutex // of bounds and f
+	bounds  func(pid uint32) (lo, hi uint64, ok bool)
+	f       func(pid uint32, time, addr uint64) (until uint64)
+	layouts *perfdata.Layouts
+	refs    perfsample.Refs
+	list    []uint64
+
+	pid    uint32
+	lo, hi uint64 // the bounds of pid
+	ok     bool
+	seen   cache
+}
+
+// A cache has recent references: most recur often.
+type cache [1 << 12]seenReference
+
+// A seenReference is a reference that adds nothing in an interval of time.
+type seenReference struct {
+	addr, since, until uint64
+	pid                uint32
+}
+
+// at returns the place of a reference of a process.
+func (c *cache) at(pid uint32, addr uint64) *seenReference {
+	return &c[(addr^addr>>12^uint64(pid))%uint64(len(c))]
+}
+
+func (w *worker) enter(pid uint32) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pid = pid
+	w.lo, w.hi, w.ok = w.bounds(pid)
+}
+
+func (w *worker) block(b *perfdata.Block) error {
+	for _, r := range b.Records() {
+		if r.Type != perfdata.RecordSample && r.Type != perfdata.RecordCallchainDeferred {
+			continue
 		}
-		for _, r := range block.Records() {
-			if r.Type != perfdata.RecordSample && r.Type != perfdata.RecordCallchainDeferred {
-				continue
+		if err := w.refs.Read(w.layouts, r); err != nil {
+			return Unknowable(err.Error())
+		}
+		if w.refs.Traced {
+			return Unknowable("its samples carry pieces of a hardware trace, which may lead through any function")
+		}
+		if w.refs.PID != w.pid {
+			w.enter(w.refs.PID)
+		}
+		if !w.ok {
+			continue
+		}
+		w.list = w.refs.Within(w.list[:0], w.lo, w.hi)
+		w.list = w.refs.StackWithin(w.list, w.lo, w.hi)
+		for _, addr := range w.list {
+			s, time := w.seen.at(w.pid, addr), w.refs.Time
+			if s.addr != addr || s.pid != w.pid || time < s.since || time >= s.until {
+				w.mu.Lock()
+				*s = seenReference{addr, time, w.f(w.pid, time, addr), w.pid}
+				w.mu.Unlock()
 			}
-			if err := refs.Read(rec.Layouts, r); err != nil {
-				return Unknowable(err.Error())
-			}
-			if refs.Traced {
-				return Unknowable("its samples carry pieces of a hardware trace, which may lead through any function")
-			}
-			if refs.PID != last.pid {
-				last.pid = refs.PID
-				last.lo, last.hi, last.ok = bounds(refs.PID)
-			}
-			if !last.ok {
-				continue
-			}
-			refs.Within(last.lo, last.hi, found)
-			refs.StackWithin(last.lo, last.hi, found)
 		}
 	}
 	return nil

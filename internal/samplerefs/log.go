@@ -32,8 +32,8 @@ func (l *Log) interval(time uint64) int {
 	return int(min((time-l.begin)>>l.shift, intervals-1))
 }
 
-// Add records a reference to an address at a time.
-func (l *Log) Add(addr, time uint64) {
+// Add records a reference to an address at a time. Later ones before until add nothing.
+func (l *Log) Add(addr, time uint64) (until uint64) {
 	block := l.blocks[addr/blockSize]
 	if block == nil {
 		block = new([intervals / 64]uint64)
@@ -44,6 +44,10 @@ func (l *Log) Add(addr, time uint64) {
 		block[i/64] |= bit
 		l.inBlocks[i] = append(l.inBlocks[i], addr/blockSize)
 	}
+	if i == intervals-1 {
+		return Always
+	}
+	return l.begin + uint64(i+1)<<l.shift
 }
 
 // Each calls f for ranges of addresses, in any order. Together they have all addresses that were
