@@ -83,8 +83,10 @@ func (c cacheTarget) has(o *object) (bool, error) {
 }
 
 func (c cacheTarget) put(o *object, file io.Reader) error {
-	return c.Add(o.path, []byte(o.id), func(dir *sys.File, _, name string) error {
-		return receive(dir.Fd(), name, o.id, file, (*safefile.Partial).Rename)
+	a := c.Adder()
+	defer a.Close()
+	return a.Add(o.path, []byte(o.id), func(*sys.File) bool { return false }, func(dir int, _, name string) error {
+		return receive(dir, name, o.id, file, (*safefile.Partial).Rename)
 	})
 }
 

@@ -1,9 +1,11 @@
 package locate
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/safefile"
@@ -19,7 +21,6 @@ const maxMarker = 64 << 10
 // markMapped adds markers for the jitdumps that processes without another dump map under names that do not
 // say so.
 func (f *Finder) markMapped() {
-	elsewhere := f.pathsByName()
 	numbers := make(map[string]uint32) // in the headers of files, by path; 0 for those that are no dumps
 	var markers []recording.Marker
 	for _, pid := range f.Rec.PIDs() {
@@ -32,7 +33,7 @@ func (f *Finder) markMapped() {
 			}
 			number, known := numbers[m.Name]
 			if !known {
-				number = f.numberIn(append([]string{m.Name}, elsewhere[filepath.Base(m.Name)]...))
+				number = f.numberIn(append([]string{m.Name}, f.elsewhere(filepath.Base(m.Name))...))
 				numbers[m.Name] = number
 			}
 			if number != 0 {
@@ -44,15 +45,12 @@ func (f *Finder) markMapped() {
 	f.Rec.Markers = append(f.Rec.Markers, markers...)
 }
 
-// pathsByName returns the paths of the files beside the recording and in the directories of DumpDirs, by
-// their names.
-func (f *Finder) pathsByName() map[string][]string {
-	paths := make(map[string][]string)
+// elsewhere returns the paths of the files of a name beside the recording and in the directories of DumpDirs.
+func (f *Finder) elsewhere(name string) (paths []string) {
 	for _, dir := range append([]string{f.Rec.In.Dir}, f.Dirs()...) {
-		entries, err := f.Rec.In.List(dir)
-		f.Unread(dir, err)
-		for _, e := range entries {
-			paths[e.Name()] = append(paths[e.Name()], filepath.Join(dir, e.Name()))
+		entries, _ := f.Rec.In.List(dir) // rooms search the same directories, and report errors
+		if _, has := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return cmp.Compare(e.Name(), name) }); has {
+			paths = append(paths, filepath.Join(dir, name))
 		}
 	}
 	return paths

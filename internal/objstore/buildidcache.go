@@ -1,13 +1,14 @@
 package objstore
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -54,24 +55,31 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores *Stores, opts *conf
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
+	// All objects of a directory of links go to one worker: it opens that once, and of several with one
+	// build id, the first gets the link.
+	var byLink [256][]*model.Object
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Made {
+			byLink[o.BuildID[0]] = append(byLink[o.BuildID[0]], o)
+		}
+	}
 	var next, added atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for range jobs {
 		group.Go(func() error {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(p.Objects) {
-					break
+			a := adder{buildIDCache: &c, entries: c.cache.Adder()}
+			defer a.entries.Close()
+			for i := next.Add(1); i <= int64(len(byLink)); i = next.Add(1) {
+				for _, o := range byLink[i-1] {
+					if ctx.Err() != nil {
+						return ctx.Err()
+					}
+					if err := a.add(o, stores.In(o.Dump.Objects)); err != nil {
+						c.fail(err)
+						continue
+					}
+					added.Add(1)
 				}
-				o := &p.Objects[i]
-				if !o.Made {
-					continue
-				}
-				if err := c.add(o, stores.In(o.Dump.Objects)); err != nil {
-					c.fail(err)
-					continue
-				}
-				added.Add(1)
 			}
 			return ctx.Err()
 		})
@@ -94,94 +102,83 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores *Stores, opts *conf
 	return int(added.Load()), found
 }
 
-// leave notes that a file of the cache could not be removed because of err, if that is not nil.
-func (c *buildIDCache) leave(name string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.left.add(name, err)
-}
-
 // fail counts an error, and keeps the text of the first.
 func (c *buildIDCache) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failed++; c.failed == 1 {
 		c.text, c.advice = safefile.WithoutPath(err).Error(), report.AdviceOr(err, "")
-		var le *os.LinkError
-		if errors.As(err, &le) {
-			c.text = le.Err.Error()
-		}
 	}
 }
 
-// add adds one object to the cache, unless it is there.
-func (c *buildIDCache) add(o *model.Object, s *Store) error {
-	from, err := s.openObject(string(o.AppendName(nil)))
+// An adder adds objects to the cache, one after another.
+type adder struct {
+	*buildIDCache
+	entries *perfcache.Adder
+	content []byte // of an object; the memory is used again
+}
+
+// add adds one object, unless the cache has it. Bundles are sparse, so they get a hard link if possible.
+// Other objects are copied.
+func (a *adder) add(o *model.Object, s *Store) error {
+	name := string(o.AppendName(nil))
+	fd, err := sys.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
-	defer from.Close()
-	if c.holds(o.BuildID[:], from) {
-		return nil
+	var from *sys.File // of a bundle; a File takes two calls more
+	if o.Bundle != nil {
+		from = sys.NewFile(fd, name)
+		defer from.Close()
+	} else {
+		defer sys.Close(fd)
 	}
-	return c.cache.Add(string(o.AppendPath(nil)), o.BuildID[:], func(dir *sys.File, at, name string) error {
-		return c.copy(dir, at, name, from, o.Bundle != nil)
+	var st, in unix.Stat_t
+	if err := sys.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return errors.New("it is not a regular file")
+	}
+	var content io.ReaderAt = from
+	if from == nil {
+		a.content = slices.Grow(a.content[:0], int(st.Size))[:st.Size]
+		if n, err := sys.Read(fd, a.content); n < len(a.content) {
+			return cmp.Or(err, io.ErrUnexpectedEOF)
+		}
+		content = bytes.NewReader(a.content)
+	}
+	isSame := func(there *sys.File) bool {
+		linked := sys.Fstat(there.Fd(), &in) == nil && in.Dev == st.Dev && in.Ino == st.Ino
+		return linked || hasContent(there, content, st.Size)
+	}
+	return a.entries.Add(string(o.AppendPath(nil)), o.BuildID[:], isSame, func(dir int, at, name string) (err error) {
+		entry := &Store{path: at, fd: dir, uid: s.uid, alone: true, lock: dirLock{fd: -1}}
+		if mode := st.Mode&objectMode | 0o600; from != nil {
+			err = entry.link(name, from, mode)
+		} else {
+			_, _, err = entry.Put(name, a.content, mode)
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.left.join(&entry.left)
+		return err
 	})
 }
 
-// openObject opens an object of the directory.
-func (s *Store) openObject(name string) (*sys.File, error) {
-	fd, err := sys.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
+// link gives the file from a second name in the directory. Where that is impossible, or the name is
+// taken, it makes a copy.
+func (s *Store) link(name string, from *sys.File, mode uint32) error {
+	if sys.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", from.Fd()), s.fd, name, unix.AT_SYMLINK_FOLLOW) == nil {
+		return nil
 	}
-	return safefile.RegularFile(fd, name)
-}
-
-// holds reports whether the entry of a build id has the contents of an object.
-func (c *buildIDCache) holds(id []byte, object *sys.File) bool {
-	there, err := c.cache.OpenFile(id)
-	if err != nil {
-		return false
-	}
-	defer there.Close()
-	a, aerr := there.Stat()
-	b, berr := object.Stat()
-	return aerr == nil && berr == nil && (os.SameFile(a, b) || hasContent(there, object, b.Size()))
-}
-
-// copy makes an object available under a name of the directory dir, which is called at. Bundles are
-// sparse, so they get a hard link if possible. Other objects are copied, as perf does.
-func (c *buildIDCache) copy(dir *sys.File, at, to string, from *sys.File, second bool) error {
-	if second {
-		err := sys.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", from.Fd()), dir.Fd(), to, unix.AT_SYMLINK_FOLLOW)
-		if err == nil {
-			return nil
-		}
-	}
-	st, err := from.Stat()
+	d, err := s.Draft(name, mode)
 	if err != nil {
 		return err
 	}
-	out, p, err := safefile.Create(dir.Fd(), to, uint32(st.Mode().Perm())&objectMode|0o600)
-	var file *safefile.LeftFile
-	if errors.As(err, &file) {
-		c.leave(path.Join(at, file.Name), file.Left)
-		err = file.Made
+	defer d.Abandon()
+	if _, err = io.Copy(d.file, from); err == nil {
+		_, err = d.commit(name, existing{})
 	}
-	if err != nil {
-		return err
-	}
-	defer func() {
-		name := p.Name
-		c.leave(path.Join(at, name), p.Remove())
-	}()
-	_, err = io.Copy(out, from)
-	if cerr := out.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return p.Rename(to)
+	return err
 }

@@ -240,14 +240,18 @@ func (s *Store) create(name string, content []byte, mode uint32) (ino uint64, er
 	if cerr := sys.Close(fd); err == nil {
 		err = cerr
 	}
-	if err != nil {
+	if err != nil && ino != 0 {
+		s.RemoveCreated(name, ino) // another run may have replaced it
+	} else if err != nil {
 		s.leave(name, safefile.Remove(s.fd, name))
 	}
 	return ino, err
 }
 
-// write fills a new file and returns its inode. It does not close fd.
+// write fills a new file. It returns its inode, also after an error unless that is unknown. It does not close fd.
 func write(fd int, content []byte) (ino uint64, err error) {
+	var st unix.Stat_t
+	err = sys.Fstat(fd, &st)
 	for len(content) > 0 && err == nil {
 		var n int
 		n, err = sys.Write(fd, content)
@@ -255,10 +259,6 @@ func write(fd int, content []byte) (ino uint64, err error) {
 			err = io.ErrShortWrite // a file system may write nothing without an error
 		}
 		content = content[max(n, 0):]
-	}
-	var st unix.Stat_t
-	if err == nil {
-		err = sys.Fstat(fd, &st)
 	}
 	return st.Ino, err
 }

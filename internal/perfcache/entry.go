@@ -78,14 +78,16 @@ func (e *Entry) Path() string { return path.Join(e.path, File) }
 //
 // The link goes first: the file without the link is found again by its path.
 func (e *Entry) Remove() error {
-	name := link(e.id)
-	target, err := e.cache.root.Readlink(name)
-	switch {
-	case err == nil && target == linkTarget(e.path):
-		if err := e.cache.root.Remove(name); err != nil {
-			return err
+	name := path.Base(link(e.id))
+	links, err := e.cache.root.OpenFile(path.Dir(link(e.id)), unix.O_DIRECTORY, 0)
+	if err == nil {
+		defer links.Close()
+		var is bool
+		if is, err = leadsTo(links.Fd(), name, linkTarget(e.path)); is {
+			err = sys.Unlinkat(links.Fd(), name, 0)
 		}
-	case err != nil && !safefile.IsAbsent(err) && !errors.Is(err, unix.EINVAL): // EINVAL: it is no link
+	}
+	if err != nil && !safefile.IsAbsent(err) && !errors.Is(err, unix.EINVAL) { // EINVAL: it is no link
 		return err
 	}
 	if err := sys.Unlinkat(e.dir, File, 0); err != nil {

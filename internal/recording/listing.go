@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -82,7 +83,14 @@ func (in *Input) Glob(dir, pattern string) (paths []string, err error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 		return nil, nil
 	}
+	text := strings.Trim(pattern, "*") // nearly all names lack it, which is found faster than that they do not match
+	if strings.ContainsAny(text, `*?[\`) {
+		text = ""
+	}
 	for _, e := range entries {
+		if !strings.Contains(e.Name(), text) {
+			continue
+		}
 		if ok, merr := filepath.Match(pattern, e.Name()); merr != nil {
 			return nil, merr
 		} else if ok {

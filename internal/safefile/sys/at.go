@@ -39,6 +39,11 @@ func Close(fd int) error {
 	return err
 }
 
+// Read reads from the current offset on.
+func Read(fd int, p []byte) (int, error) {
+	return call(Call{Name: "read", FD: fd, Off: -1}, func() (int, error) { return unix.Read(fd, p) })
+}
+
 // Write writes at the current offset.
 func Write(fd int, p []byte) (int, error) {
 	return call(Call{Name: "write", FD: fd, Off: -1, Data: p}, func() (int, error) { return unix.Write(fd, p) })
@@ -134,6 +139,11 @@ func RenameatNew(dir int, path string, toDir int, to string) error {
 // Linkat gives a file a second name. flags are those of linkat(2).
 func Linkat(dir int, path string, toDir int, to string, flags int) error {
 	return between("linkat", dir, path, toDir, to, func() error { return unix.Linkat(dir, path, toDir, to, flags) })
+}
+
+// Symlinkat makes a link.
+func Symlinkat(target string, dir int, path string) error {
+	return between("symlinkat", dir, path, 0, target, func() error { return unix.Symlinkat(target, dir, path) })
 }
 
 // Readlinkat returns the target of a link.

@@ -77,16 +77,3 @@ func (r *Root) Remove(name string) error {
 func (r *Root) RemoveAll(name string) error {
 	return r.do("unlinkat", "unlinkat", name, func() error { return r.r.RemoveAll(filepath.Clean(name)) })
 }
-
-// Symlink makes a link.
-func (r *Root) Symlink(target, name string) error {
-	c := Call{Name: "symlinkat", Path: filepath.Join(r.path, name), To: target, FD: -1}
-	_, err := call(c, func() (int, error) { return 0, r.r.Symlink(target, name) })
-	return named("symlinkat", name, err)
-}
-
-// Readlink returns the target of a link.
-func (r *Root) Readlink(name string) (target string, err error) {
-	err = r.do("readlinkat", "readlinkat", name, func() error { target, err = r.r.Readlink(name); return err })
-	return target, err
-}
