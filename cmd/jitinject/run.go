@@ -28,6 +28,9 @@ const (
 func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	console := newConsole(args[0], stderr)
 	c := &commands()[0]
+	if len(args) > 1 && args[1] == completeCommand {
+		return printText(stdout, console, offered(args[2:]).String())
+	}
 	if args = args[1:]; len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		switch named := findCommand(args[0]); {
 		case named != nil:

@@ -1,11 +1,9 @@
 package completion
 
-import (
-	"strings"
-)
+import "strings"
 
 // A perfOption is an option of perf record, report, annotate, script or diff. perf says which ones it has
-// (--list-opts), but not what they mean, and scripts for shells are made before a perf is known. So these
+// (--list-opts), but not what they mean. So these
 // are the common ones, which all perfs since 6.1 have. Those of record are all that have the next word as
 // their value, too, because the recorded command begins after that.
 type perfOption struct{ commands, short, long, value, text string }
@@ -71,16 +69,16 @@ func PerfOptions(command string) (all []Option) {
 		if !strings.Contains(" "+o.commands+" ", " "+command+" ") {
 			continue
 		}
-		v := Value{Name: o.value}
+		var v Value
 		switch {
 		case o.value == "FILE":
-			v.Kind, v.Words = File, []string{"*"}
+			v = Value{File, []string{"*"}}
 		case strings.Contains(o.value, "|"):
-			v.Kind, v.Words = Word, strings.Split(o.value, "|")
+			v = Value{Word, strings.Split(o.value, "|")}
 		case o.value != "":
 			v.Kind = Text
 		}
-		all = append(all, Option{Short: o.short, Long: o.long, Text: o.text, Repeats: o.short == "e", Value: v})
+		all = append(all, Option{Short: o.short, Long: o.long, Text: o.text, Value: v})
 	}
 	return all
 }
