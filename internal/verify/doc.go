@@ -2,7 +2,7 @@
 // and the [Verifier], which finds out a file's format and has the file checked. It knows no format.
 //
 // A format has a package below: checkdump, checkmap, checkgdbjit, checkrecording and checkobject.
-// checkproducer reports what valid dumps lack. Each has a table of its rules, in rules.go: the
+// checkproducer reports what valid dumps lack. Each has a table of its rules, in rules.txt: the
 // statement that must hold, the usual cause if it does not, and the advice. `jitinject verify
 // --explain` prints these. Logs of V8 and Mono, traces of XRay and captures of OpenJ9's metadata are
 // not checked: only a runtime writes them, and their readers report damage.

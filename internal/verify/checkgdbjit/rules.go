@@ -1,56 +1,14 @@
 package checkgdbjit
 
-import "github.com/jitinject/jitinject/internal/verify"
+import (
+	_ "embed"
+
+	"github.com/jitinject/jitinject/internal/verify"
+)
+
+//go:embed rules.txt
+var texts string
 
 // rules are the rules for core dumps: those of "JIT Compilation Interface" in GDB's manual, and what
 // naming the functions takes.
-var rules = []verify.Rule{
-	{Name: "core/headers", Severity: verify.Error,
-		Statement: "The headers and notes of the core dump make sense.",
-		Cause:     "The file is cut or damaged.",
-		Advice:    "Make another core dump, with room for all of it."},
-	{Name: "core/descriptor", Severity: verify.Error,
-		Statement: "The descriptor of the registered objects has version 1, and an action from 0 to 2.",
-		Cause:     "The program has another version of GDB's JIT interface, or overwrote the descriptor.",
-		Advice:    "Report it to the authors of jitinject, with the name of the program."},
-	{Name: "core/circle", Severity: verify.Error,
-		Statement: "Each entry of the list is in it once.",
-		Cause:     "The program overwrote an entry, or two threads changed the list at once.",
-		Advice:    "Make another core dump. Entries up to there are used."},
-	{Name: "core/entry", Severity: verify.Error,
-		Statement: "The core dump has all entries of the list.",
-		Cause:     "The core is cut, or a filter left out anonymous memory.",
-		Advice:    "Set bit 0 of /proc/PID/coredump_filter (0x33 is usual), and make another core dump."},
-	{Name: "core/links", Severity: verify.Warning, Repaired: true,
-		Statement: "Each entry leads back to the entry before it.",
-		Cause:     "The core was made while the program registered or removed an object.",
-		Advice:    "Nothing: the entries that can be reached are used."},
-	{Name: "core/symfile", Severity: verify.Error,
-		Statement: "Each entry has an ELF object, and the core has all of it.",
-		Cause:     "The program freed the object before it removed the entry, or the core is cut.",
-		Advice:    "Make another core dump. The functions of the object have no names."},
-	{Name: "core/machine", Severity: verify.Error,
-		Statement: "Objects are of the machine of the process.",
-		Cause:     "The program makes code for another machine, such as a GPU.",
-		Advice:    "Nothing: the process does not run that code."},
-	{Name: "core/object", Severity: verify.Error,
-		Statement: "The sections, symbols and DWARF of objects can be read.",
-		Cause:     "The compiler wrote an ELF object that is damaged.",
-		Advice:    "Report it to the authors of the program."},
-	{Name: "core/no-functions", Severity: verify.Warning,
-		Statement: "Each object has functions with load addresses.",
-		Cause:     "The object has data only, or the program registered it without the load addresses of its sections.",
-		Advice:    "Nothing for data. For code, report it to the authors of the program."},
-	{Name: "core/executable", Severity: verify.Warning,
-		Statement: "Functions are in memory that the process could execute.",
-		Cause:     "The program has freed the code and not removed its entry, or the core was made before it made the code executable.",
-		Advice:    "Make another core dump. Functions elsewhere are left out."},
-	{Name: "core/code", Severity: verify.Note,
-		Statement: "The core has the code of the functions.",
-		Cause:     "A filter left out the memory of the code.",
-		Advice:    "Set bits 0 and 1 of /proc/PID/coredump_filter for perf annotate."},
-	{Name: "core/overlap", Severity: verify.Warning,
-		Statement: "Functions of different objects do not overlap.",
-		Cause:     "The program has freed the code of an object and not removed its entry.",
-		Advice:    "Nothing: their order is unknown, so both are left out."},
-}
+var rules = verify.ReadRules(texts)

@@ -1,64 +1,13 @@
 package checkobject
 
-import "github.com/jitinject/jitinject/internal/verify"
+import (
+	_ "embed"
+
+	"github.com/jitinject/jitinject/internal/verify"
+)
+
+//go:embed rules.txt
+var texts string
 
 // rules are the rules for ELF files: for all, and for objects of jitted functions.
-var rules = []verify.Rule{
-	// Objects.
-	{Name: "object/elf", Severity: verify.Error,
-		Statement: "An object is an ELF file that can be read.",
-		Cause:     "It was cut, or overwritten.",
-		Advice:    "Make it again."},
-	{Name: "object/sh-info", Severity: verify.Warning,
-		Statement: "sh_info of .symtab is the number of its first symbol that is not local.",
-		Cause:     "perf inject writes 0 there. readelf warns about it, and strict linkers stop.",
-		Advice:    "Inject with jitinject."},
-	{Name: "object/symbols", Severity: verify.Error,
-		Statement: "Symbols of functions lie in their section; those of jitted ones have a name and a size.",
-		Cause:     "A writer has mixed up addresses and offsets.",
-		Advice:    "Report it to the author of the program that wrote the file."},
-	{Name: "object/text", Severity: verify.Error,
-		Statement: "A jitted object has a .text, and its address is its file offset.",
-		Cause:     "perf goes from an address to the symbol by file offsets, objdump by sections: they would differ.",
-		Advice:    "Inject with jitinject."},
-	{Name: "object/no-symbol", Severity: verify.Error,
-		Statement: "A jitted object has a symbol of a function in .text.",
-		Cause:     "The object was stripped.",
-		Advice:    "Make it again."},
-	{Name: "object/load", Severity: verify.Error,
-		Statement: "A PT_LOAD covers .text of a jitted object.",
-		Cause:     "perf before 6.0 wrote no program headers. perf since 6.0 and hotspot go by them.",
-		Advice:    "Inject with jitinject."},
-	{Name: "object/base", Severity: verify.Warning,
-		Statement: "The first PT_LOAD of a jitted object, its address rounded down to its alignment, is 0; for objects called /tmp/jitted-*, the address of .text.",
-		Cause:     "perf inject writes an alignment of 8. perf with libdw then searches frames at the wrong place, unless the object is in /tmp.",
-		Advice:    "Inject with jitinject."},
-	{Name: "object/build-id", Severity: verify.Error,
-		Statement: "A jitted object has a build id.",
-		Cause:     "The note was stripped. A replaced object then goes unnoticed.",
-		Advice:    "Make the object again."},
-	{Name: "object/note-segment", Severity: verify.Warning,
-		Statement: "A PT_NOTE is where the build id is.",
-		Cause:     "perf inject writes none: readers that go by program headers find no build id.",
-		Advice:    "Inject with jitinject."},
-	{Name: "object/unit", Severity: verify.Error,
-		Statement: "A unit of a jitted object's DWARF says which code it is about, and that is in .text.",
-		Cause:     "perf inject writes units without DW_AT_low_pc: readers other than binutils then find no lines.",
-		Advice:    "Inject with jitinject."},
-	{Name: "object/lines", Severity: verify.Error,
-		Statement: "A line table of a jitted object has sequences in the order of addresses, inside .text, and each ends after its last row.",
-		Cause:     "Entries of the dump were not sorted or lie outside. perf inject ends sequences at the last entry and so loses its line.",
-		Advice:    "Inject with jitinject."},
-	{Name: "object/frames", Severity: verify.Error,
-		Statement: ".eh_frame of a jitted object can be read, and its FDEs are about code in .text.",
-		Cause:     "Tables of the dump were put at another place than they were made for, or in the wrong order.",
-		Advice:    "Inject with jitinject."},
-	{Name: "object/frame-header", Severity: verify.Error,
-		Statement: ".eh_frame_hdr points at .eh_frame, and its table, sorted by address, at all FDEs.",
-		Cause:     "Tables of the dump were put at another place than they were made for.",
-		Advice:    "Inject with jitinject."},
-	{Name: "object/frame-segment", Severity: verify.Warning,
-		Statement: "A PT_GNU_EH_FRAME is where .eh_frame_hdr is, if that is in memory.",
-		Cause:     "perf inject writes none: unwinders that go by program headers find no tables.",
-		Advice:    "Inject with jitinject."},
-}
+var rules = verify.ReadRules(texts)

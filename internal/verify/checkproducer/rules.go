@@ -1,52 +1,14 @@
 package checkproducer
 
-import "github.com/jitinject/jitinject/internal/verify"
+import (
+	_ "embed"
+
+	"github.com/jitinject/jitinject/internal/verify"
+)
+
+//go:embed rules.txt
+var texts string
 
 // Rules are the capabilities that a dump should have. Each advice has the function of jitdump.h that
 // writes the capability, and the section of docs/producers.md that explains it.
-var Rules = []verify.Rule{
-	{Name: "producer/names", Severity: verify.Note,
-		Statement: "Functions have names, and no name belongs to more than half of them.",
-		Cause:     "The runtime passes the name of a compiler, a tier or a kind of stub.",
-		Advice:    `Write the function's qualified name (name of struct jitdump_code): profiles then distinguish the functions. See "Functions" in docs/producers.md.`},
-	{Name: "producer/lines", Severity: verify.Note,
-		Statement: "Source lines cover at least 90% of the code bytes.",
-		Cause:     "The compiler drops source positions, or does not pass them to the dump.",
-		Advice:    `Write SAMPLY_JIT_CODE_DEBUG_INFO2 with lines of all code (jitdump_debug_line): perf annotate and srcline then show source lines. See "Lines" in docs/producers.md.`},
-	{Name: "producer/plain-lines", Severity: verify.Note,
-		Statement: "Functions with lines have them in JIT_CODE_DEBUG_INFO, too.",
-		Cause:     "The producer writes SAMPLY_JIT_CODE_DEBUG_INFO2 only. jitinject reads it, and perf inject skips it.",
-		Advice:    `Write JIT_CODE_DEBUG_INFO as well (jitdump_code_load does, without JITDUMP_NO_PLAIN_LINES): perf inject then shows lines. See "Lines" in docs/producers.md.`},
-	{Name: "producer/columns", Severity: verify.Note,
-		Statement: "Source positions have columns.",
-		Cause:     "The compiler keeps lines only, or writes 0 for every column.",
-		Advice:    `Write columns if the compiler has them (last argument of jitdump_debug_line): they separate expressions of one line. See "Lines" in docs/producers.md.`},
-	{Name: "producer/file-names", Severity: verify.Note,
-		Statement: "Names of source files are absolute.",
-		Cause:     "The producer writes names as the user typed them.",
-		Advice:    `Write absolute names (jitdump_debug_file): perf then finds the files from every directory. See "Lines" in docs/producers.md.`},
-	{Name: "producer/sources", Severity: verify.Note,
-		Statement: "Source files are on this machine's disk, or their text is in the dump.",
-		Cause:     "The source was generated or came over the network, or the dump was made on another machine.",
-		Advice:    `Write the text of sources that are in no file (jitdump_source): perf annotate then shows them. See "Source text" in docs/producers.md.`},
-	{Name: "producer/calls", Severity: verify.Note,
-		Statement: "Some function has inlined calls.",
-		Cause:     "The compiler does not inline, or does not pass inlined calls to the dump.",
-		Advice:    `If your compiler inlines, push and pop calls (jitdump_debug_push, jitdump_debug_pop): stacks then show inlined functions. See "inlined calls" in docs/producers.md.`},
-	{Name: "producer/user", Severity: verify.Note,
-		Statement: "Functions of the user's program have flag bit 0.",
-		Cause:     "The producer writes flags 0, or no SAMPLY_JIT_CODE_DEBUG_INFO2.",
-		Advice:    `Pass JITDUMP_USER for functions of the user's program (jitdump_debug_function): tools can then hide the runtime's functions. See "inlined calls" in docs/producers.md.`},
-	{Name: "producer/tiers", Severity: verify.Note,
-		Statement: "Functions have the tier of the compiler that made them.",
-		Cause:     "The runtime has only one compiler, or does not pass the tier to the dump.",
-		Advice:    `If your runtime has several compilers, name them (jitdump_tier), and pass JITDUMP_IN_TIER for functions. See "Tiers" in docs/producers.md.`},
-	{Name: "producer/unwind", Severity: verify.Note,
-		Statement: "Unwind tables cover at least 90% of the code bytes.",
-		Cause:     "The compiler makes no tables. Code with frame pointers needs none for perf record -g.",
-		Advice:    `Write JIT_CODE_UNWINDING_INFO (unwind of struct jitdump_code), or keep frame pointers: then nothing is missing. See "Stacks" in docs/producers.md.`},
-	{Name: "producer/close", Severity: verify.Note,
-		Statement: "The dump has a JIT_CODE_CLOSE.",
-		Cause:     "The process was killed, is still running, or does not close the dump.",
-		Advice:    `Write JIT_CODE_CLOSE when the program ends (jitdump_close): readers then know that no function is missing. See "The file" in docs/producers.md.`},
-}
+var Rules = verify.ReadRules(texts)

@@ -1,81 +1,13 @@
 package checkrecording
 
-import "github.com/jitinject/jitinject/internal/verify"
+import (
+	_ "embed"
+
+	"github.com/jitinject/jitinject/internal/verify"
+)
+
+//go:embed rules.txt
+var texts string
 
 // rules are the rules for recordings, injected or not.
-var rules = []verify.Rule{
-	// Recordings.
-	{Name: "recording/header", Severity: verify.Error,
-		Statement: "The header of a perf.data and its table of build ids add up, and attrs, data and features are inside the file.",
-		Cause:     "The file was cut, or its writer stopped.",
-		Advice:    "Copy the file again, or record again."},
-	{Name: "recording/unfinished", Severity: verify.Warning, Counted: true,
-		Statement: "perf record has finished.",
-		Cause:     "It was killed: the header does not say how much data there is, and features are missing.",
-		Advice:    "Stop perf record with SIGINT."},
-	{Name: "recording/ids", Severity: verify.Error,
-		Statement: "No two events have the same id.",
-		Cause:     "A writer has mixed up the table of ids.",
-		Advice:    "Report it to the author of the program that wrote the file."},
-	{Name: "recording/record", Severity: verify.Error,
-		Statement: "Records follow each other without gaps, and have the sizes that their fields need.",
-		Cause:     "The data was cut or overwritten.",
-		Advice:    "Record again."},
-	{Name: "recording/cut", Severity: verify.Warning, Counted: true,
-		Statement: "The data ends with a whole record.",
-		Cause:     "perf record was killed.",
-		Advice:    "Stop perf record with SIGINT."},
-	{Name: "recording/text", Severity: verify.Warning, Repaired: true,
-		Statement: "Nothing but records is in the data.",
-		Cause:     "The standard error of perf record, or of the program, went into the same pipe (2>&1). No record is lost.",
-		Advice:    "Send messages elsewhere, as in perf record -k mono -o - PROGRAM 2>perf.log.",
-	},
-	{Name: "recording/sample-id", Severity: verify.Error,
-		Statement: "A record of the kernel ends in a trailer that has the id of an event of the recording, or 0.",
-		Cause:     "A program that puts records in does not know the layout of trailers.",
-		Advice:    "Report it to the author of the program that wrote the file."},
-	{Name: "recording/order", Severity: verify.Error,
-		Statement: "After a FINISHED_ROUND, no record is older than the records before the previous FINISHED_ROUND.",
-		Cause:     "A record was put in at the wrong place. perf shows samples around it before it knows of the mapping.",
-		Advice:    "Report it to the author of the program that wrote the file."},
-	{Name: "recording/marker-left", Severity: verify.Warning,
-		Statement: "No marker of a dump is left in a recording that was injected.",
-		Cause:     "A dump could not be read when it was injected, so its functions are missing.",
-		Advice:    "Run jitinject -v on the original recording, and see what it says about the dump."},
-	{Name: "recording/object-mode", Severity: verify.Error,
-		Statement: "A jitted mapping is of user space and executable.",
-		Cause:     "A program that put it in has filled other fields wrong. perf does not look for functions in such mappings.",
-		Advice:    "Report it to the author of the program that wrote the file."},
-	{Name: "recording/object-missing", Severity: verify.Error,
-		Statement: "The object of a jitted mapping is at its path.",
-		Cause:     "Objects were removed, or the recording was brought here without them. perf shows bare addresses.",
-		Advice:    "Run jitinject again where the dump is, or bring the objects along with perf archive."},
-	{Name: "recording/object-file", Severity: verify.Error,
-		Statement: "The object of a jitted mapping is a regular file and no link.",
-		Cause:     "It was replaced by another file.",
-		Advice:    "Remove it and run jitinject again."},
-	{Name: "recording/build-id", Severity: verify.Error,
-		Statement: "The build id in the recording is that of the object.",
-		Cause:     "A second injection has replaced the object by another one. perf refuses it and shows bare addresses.",
-		Advice:    "Run jitinject again; keep results of different runs apart with --objects."},
-	{Name: "recording/build-id-missing", Severity: verify.Warning,
-		Statement: "The recording has the build id of each object.",
-		Cause:     "Neither the mapping nor the table of build ids has one: a changed object goes unnoticed.",
-		Advice:    "Inject with a program that writes build ids."},
-	{Name: "recording/object-range", Severity: verify.Error,
-		Statement: "A jitted mapping shows code of its object, or its unwind tables.",
-		Cause:     "The mapping's file offset is not that of .text: perf between 6.0 and 6.1 put code 0x40 too low.",
-		Advice:    "Inject again with another version."},
-	{Name: "recording/object-symbol", Severity: verify.Error,
-		Statement: "There is a symbol of a function in what a jitted mapping shows.",
-		Cause:     "Another object is at the path.",
-		Advice:    "Run jitinject again."},
-	{Name: "recording/over-file", Severity: verify.Warning,
-		Statement: "No jitted mapping lies in that of a program or library, if stacks were copied (--call-graph dwarf).",
-		Cause:     "The dump has functions that are in the program's own text: V8's embedded builtins. perf with libdw loses the stack of samples there.",
-		Advice:    "Inject with jitinject, which leaves them to the program."},
-	{Name: "recording/tables-over", Severity: verify.Error,
-		Statement: "Unwind tables that have a place of their own are mapped where nothing else is.",
-		Cause:     "The program that put them in did not look at what the process maps there.",
-		Advice:    "Report it to the author of the program that wrote the file."},
-}
+var rules = verify.ReadRules(texts)
