@@ -17,7 +17,7 @@ func table() (options []Option) {
 	return append(options, Option{Long: "may", Value: Value{Kind: Dir}, Optional: true}, Option{Short: "s", Text: "a letter only"})
 }
 
-func TestComplete(t *testing.T) {
+func TestComplete_KindsOfWords(t *testing.T) {
 	program, files := Value{Kind: Program}, Value{File, []string{"*.a", "*.b"}}
 	for _, c := range []struct {
 		line     string

@@ -229,3 +229,22 @@ func Unsupported(machine uint32, order binary.ByteOrder, thumb bool) string {
 	}
 	return fmt.Sprintf("the instructions of machine %d %s are not known here", machine, show.MachineName(machine))
 }
+
+// ShowCalls shows inlined calls as a list, each below the one that it is in. The runs of a call follow
+// each other.
+func ShowCalls(o show.Form, calls []Call) {
+	o.List("inline_calls")
+	for i := 0; i < len(calls); {
+		c := &calls[i]
+		o.Row()
+		o.Depth(uint64(c.Depth))
+		o.Label("function", []byte(c.Function))
+		o.CalledAt([]byte(c.File), c.Line, c.Column)
+		o.Array("ranges")
+		for id := c.ID; i < len(calls) && calls[i].ID == id; i++ {
+			o.ElemRange(calls[i].First, calls[i].End)
+		}
+		o.EndArray()
+	}
+	o.EndList()
+}

@@ -2,13 +2,18 @@ package checkmap
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"io"
 	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/format/perfmap"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
+	"github.com/jitinject/jitinject/internal/verify/recorded"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -126,4 +131,47 @@ func (c *checker) place(f *jitted.Function, name []byte) {
 		}
 	})
 	c.seen[key] = true
+}
+
+// Format is how maps are checked. A file with the name of a map is one, with any content.
+var Format = verify.Format{
+	Kind: "perf map", Name: "a perf map", Rules: rules, Check: checkFile,
+	HasName: func(path string) bool { return processOf(path) != 0 },
+}
+
+// processOf returns the process in the name of a map, perf-PID.map, or 0.
+func processOf(path string) uint32 {
+	name, isMap := strings.CutSuffix(filepath.Base(path), ".map")
+	digits, isPerf := strings.CutPrefix(name, "perf-")
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if !isMap || !isPerf || err != nil {
+		return 0
+	}
+	return uint32(n)
+}
+
+//go:embed rules.txt
+var texts string
+
+// rules are the rules for perf maps.
+var rules = verify.ReadRules(texts)
+
+// besideRecordings compares the map with the recordings that it was put into: they have the map's functions
+// where samples are in them. An injection reports what is wrong between a map and another recording.
+func (c *checker) besideRecordings(ctx context.Context, opts *verify.Options) error {
+	for _, recording := range opts.Beside() {
+		contents, err := recorded.ReadContents(ctx, recording)
+		if err != nil {
+			return err
+		}
+		missing, err := contents.NotMapped(ctx, contents.Owner(c.pid), c.functions, 0, false)
+		if err != nil {
+			return err
+		}
+		for _, m := range missing {
+			f := &c.functions[m.Function]
+			c.Violation("perfmap/not-mapped", f.Offset, "%s in the code at %#x, which is not mapped", verify.Are(m.Samples, "sample"), f.Addr)
+		}
+	}
+	return nil
 }
