@@ -16,7 +16,7 @@ func TestWriteObject_ValuesAndStreams(t *testing.T) {
 		w.Flush()
 		var got struct{ None, List []any }
 		if jerr := json.Unmarshal(out.Bytes(), &got); err != nil || jerr != nil || got.None == nil || len(got.List) != len(elements) {
-			t.Errorf("%v: got errors %v and %v; want an empty and a full array\n%s", elements, err, jerr, out.Bytes())
+			t.Errorf("got %s, %v, %v; want an empty array and one of %d", out.Bytes(), err, jerr, len(elements))
 		}
 	}
 }
