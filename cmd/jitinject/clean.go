@@ -40,7 +40,6 @@ func newCleanFlags(o *cleanOptions) *pflag.FlagSet {
 	return fs
 }
 
-// runClean is the command clean.
 func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 	var o cleanOptions
 	fs := newCleanFlags(&o)

@@ -27,7 +27,6 @@ var (
 	anyFile           = []string{"*"}
 )
 
-// patternsOf returns the patterns of the files that an option takes.
 func patternsOf(f *pflag.Flag) []string {
 	switch f.Name {
 	case "mono":
@@ -44,7 +43,6 @@ func patternsOf(f *pflag.Flag) []string {
 	return recordingPatterns
 }
 
-// runCompletion is the command completion.
 func runCompletion(args []string, stdout *os.File, stderr io.Writer) int {
 	fs := newFlagSet("completion")
 	if code, done := parse(fs, args, stdout, stderr); done {
@@ -86,7 +84,6 @@ func offered(words []string) completion.Value {
 	return completion.Complete(append(options, completion.PerfOptions(c.name)...), c.argument(), words)
 }
 
-// valueOf describes the value that an option takes.
 func valueOf(f *pflag.Flag) completion.Value {
 	name, _ := pflag.UnquoteUsage(f)
 	list, _ := values(f)

@@ -52,7 +52,6 @@ func prepare(stderr io.Writer) (code int) {
 // and say so. With very few, Go's runtime ends the program in its own words.
 const fewFiles = 24
 
-// enoughFiles checks the limit of open files.
 func enoughFiles() error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err == nil && limit.Cur < fewFiles {

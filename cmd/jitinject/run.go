@@ -42,7 +42,6 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	return c.run(args, stdin, stdout, console)
 }
 
-// runInject is the command inject.
 func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	return new(options).run(args, stdin, stdout, stderr)
 }
@@ -87,7 +86,6 @@ func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) i
 	return inject(ctx, o, progress, stdin, stdout, stderr)
 }
 
-// readsPipe reports whether the recording comes from a pipe.
 func readsPipe(o *options, stdin *os.File) bool {
 	if o.Input == "-" {
 		return isPipe(stdin)

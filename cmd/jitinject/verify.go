@@ -47,7 +47,6 @@ func newVerifyFlags(o *verifyOptions) *pflag.FlagSet {
 	return fs
 }
 
-// runVerify is the command verify.
 func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 	var o verifyOptions
 	fs := newVerifyFlags(&o)
@@ -75,7 +74,6 @@ func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 	return verifyFiles(ctx, verifier, &o, stdout, stderr)
 }
 
-// check finds what is wrong with the options.
 func (o *verifyOptions) check(verifier *verify.Verifier) error {
 	if o.explain != "" {
 		for _, name := range append([]string{o.explain}, o.files...) {
@@ -108,7 +106,6 @@ func likeRule(rules []verify.Rule, name string) string {
 	return "did you mean " + strings.Join(like, " or ") + "?"
 }
 
-// explainRules prints rules, with all that is said of them or on a line each.
 func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stderr io.Writer) int {
 	w := bufio.NewWriter(stdout)
 	out := &printed.Output{W: w, Escape: forTerminals}
@@ -132,7 +129,6 @@ func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stde
 	return exitOK
 }
 
-// verifyFiles checks the files one after the other.
 func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
 	w := bufio.NewWriter(stdout)
 	out := &printed.Output{W: w, JSON: o.json, Quiet: o.quiet, All: o.all, Producer: o.producer, Colour: terminal.HasColour(stdout), Explain: verifier.Explain, Escape: forTerminals}

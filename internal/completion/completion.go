@@ -95,7 +95,6 @@ func lines(options []Option) (all []string) {
 	return all
 }
 
-// spellings returns all the ways to write an option.
 func (o *Option) spellings() (all []string) {
 	if o.Short != "" {
 		all = append(all, "-"+o.Short)

@@ -161,7 +161,6 @@ func (f *firefoxWriter) frameTable() object {
 	}
 }
 
-// symbol is the function that stands for a merged one.
 func (f *firefoxWriter) symbol(merged int) *profile.Function {
 	return &f.p.Functions[f.merged.First[merged]]
 }
@@ -174,7 +173,6 @@ func lineOrNull(line int) int {
 	return line
 }
 
-// funcTable returns the functions of the frames.
 func (f *firefoxWriter) funcTable() object {
 	list := mapped(f.local.functions.list, f.symbol)
 	return object{
@@ -199,7 +197,6 @@ func (f *firefoxWriter) funcTable() object {
 	}
 }
 
-// resourceTable returns the objects of the functions.
 func (f *firefoxWriter) resourceTable() object {
 	const library = 1 // the type of a resource
 	list := f.local.resources.list

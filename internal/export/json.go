@@ -65,7 +65,6 @@ func (n nullable) MarshalJSON() ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// mapped returns what f makes of each element.
 func mapped[A, B any](list []A, f func(A) B) []B {
 	out := make([]B, len(list))
 	for i, a := range list {

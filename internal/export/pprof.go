@@ -44,7 +44,6 @@ func writePprof(w *bufio.Writer, p *profile.Profile, options Options) error {
 	return b.out.Write(w)
 }
 
-// unit is that of an event's periods.
 func unit(event string) string {
 	if isClock(event) {
 		return "nanoseconds"

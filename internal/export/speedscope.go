@@ -53,7 +53,6 @@ type speedscopeProfile struct {
 	Weights    []uint64 `json:"weights"` // JavaScript rounds those above 2^53
 }
 
-// speedscopeProfileOf returns the samples of a series.
 func speedscopeProfileOf(p *profile.Profile, merged profile.Merged, s series, several bool) *speedscopeProfile {
 	thread, event := &p.Threads[s.thread], p.Events[s.event]
 	out := &speedscopeProfile{Type: "sampled", Name: fmt.Sprintf("%s %d/%d", threadName(thread), thread.PID, thread.TID), Unit: "none"}

@@ -72,7 +72,6 @@ func InGo(p *recording.Process) *Runtime {
 	return nil
 }
 
-// inProgram is InGo for a file.
 func inProgram(name string) *Runtime {
 	f, err := safefile.Open(name)
 	if err != nil {

@@ -56,7 +56,6 @@ func Read(ctx context.Context, opts Options) (*Profile, error) {
 	return p, nil
 }
 
-// warnings returns what is missing in the profile.
 func (t *tables) warnings() (texts []string) {
 	if n := len(t.profile.Samples); uint64(n) != t.rec.samples {
 		texts = append(texts, fmt.Sprintf("perf script shows %d samples; the recording has %d", n, t.rec.samples))

@@ -74,7 +74,6 @@ func divideFrame(before, inside []byte, places bool, isFile func(name []byte) bo
 	return f, rank
 }
 
-// cutOffset cuts +0xNUMBER from the end of a text.
 func cutOffset(text []byte) (before []byte, n uint64, ok bool) {
 	at := bytes.LastIndexByte(text, '+')
 	if at < 0 {

@@ -41,7 +41,6 @@ func (s *spaces) add(m *perfdata.Mmap, time uint64) {
 	sp.files[name] = append(sp.files[name], mapping{time, m.Addr, m.Len, m.PgOff})
 }
 
-// fork notes the process that another one comes from.
 func (s *spaces) fork(pid, parent uint32) { s.space(pid).parent = parent }
 
 // find returns the latest mapping of a file that is not later than time and satisfies a condition.

@@ -40,7 +40,6 @@ func NameSettings(words func(Setting) string) {
 // String returns the setting in the words of the program.
 func (s Setting) String() string { return name(s) }
 
-// inGo returns the setting as Go code would have it.
 func (s Setting) inGo() string {
 	value, prefix := s.Value, ""
 	if s.IsPath {

@@ -81,7 +81,6 @@ const pageSize = 32 << 10
 // written at all.
 func (p *page) hold() { p.held = true }
 
-// holds reports whether that is so.
 func (p *page) holds() bool { return p.held }
 
 func (p *page) Flush() {

@@ -280,7 +280,6 @@ func (v *Viewer) slice(o Form, f *field, x reflect.Value) {
 	o.EndArray()
 }
 
-// rows writes a list of structs.
 func (v *Viewer) rows(o Form, f *field, x reflect.Value) {
 	filter := &v.Opts.Filter
 	picks := f.picked && (len(filter.Names) > 0 || filter.Address.Set)

@@ -90,7 +90,6 @@ func isMagic(b []byte) bool {
 	return string(b) == magic || string(b) == magicSwapped || string(b) == magicOld
 }
 
-// beginsMagic reports whether b is the beginning of a magic.
 func beginsMagic(b []byte) bool {
 	return strings.HasPrefix(magic, string(b)) || strings.HasPrefix(magicSwapped, string(b)) || strings.HasPrefix(magicOld, string(b))
 }

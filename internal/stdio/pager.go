@@ -83,7 +83,6 @@ func exitCode(err error) int {
 	return 0
 }
 
-// isTerminal reports whether f is a terminal.
 func isTerminal(f *os.File) bool {
 	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	return err == nil

@@ -11,7 +11,6 @@ import (
 	"github.com/jitinject/jitinject/internal/words"
 )
 
-// dumpNotes says what is special about a dump.
 func dumpNotes(d *report.DumpSummary, opts Options) (notes []string) {
 	notes = append(notes, timesText(d), sourcesText(d, opts.Sources), d.Frames, stackText(d.Stacks))
 	notes = append(notes, codeTexts(d, opts.All)...)

@@ -110,7 +110,6 @@ var forms = []form{
 	{"TRACE_", "", Optimized},
 }
 
-// fits reports whether a name has the form.
 func (m *form) fits(symbol string) bool {
 	return strings.HasPrefix(symbol, m.prefix) && strings.HasSuffix(symbol, m.suffix)
 }

@@ -135,7 +135,6 @@ func (t *Table) row(pc uint64, row *callframe.Row) {
 	}
 }
 
-// rule returns the text for a rule.
 func (t *Table) rule(r callframe.Rule) string {
 	switch r.Kind {
 	case callframe.Undefined:

@@ -106,7 +106,6 @@ type placeWriter struct {
 	stack []int
 }
 
-// at stands in front of an instruction.
 func (p *placeWriter) at(line *Line, stack []Call) {
 	t, ok := p.out.(*show.TextForm)
 	if !ok {
@@ -145,7 +144,6 @@ func (p *placeWriter) at(line *Line, stack []Call) {
 	t.Row()
 }
 
-// done stands behind an instruction.
 func (p *placeWriter) done(line *Line, stack []Call) {
 	if _, is := p.out.(*show.TextForm); is {
 		return

@@ -122,7 +122,6 @@ func (s *shower) item(kind string, rec any) bool {
 	return !s.Lost() && s.Record(show.Item{Offset: -1, Type: kind, Size: -1}, rec, nil)
 }
 
-// object shows the functions of an object.
 func (s *shower) object(x *registered.Object) {
 	if !s.Opts.Filter.MatchesType("function") {
 		return

@@ -18,7 +18,6 @@ import (
 // prefix is the head of every record of a jitdump, in bytes.
 const prefix = 16
 
-// show shows a record if its type is wanted.
 func (d *dumpViewer) show(raw *jitdump.Raw) {
 	if raw.IsOpenJ9Metadata() {
 		defer d.sections(raw)
@@ -76,7 +75,6 @@ func (d *dumpViewer) add(o show.Form, rec any) {
 	}
 }
 
-// unwinding writes the tables of an unwinding record.
 func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	o := d.Out
 	table, header, err := ehframe.Split(raw.Order, u.Data, u.HeaderSize)

@@ -35,7 +35,6 @@ type callee struct {
 	script *script
 }
 
-// calleeOf returns the function at an address.
 func (l *logViewer) calleeOf(sfi uint64) callee {
 	c := callee{sfi: sfi, function: l.known.functions[sfi]}
 	if c.name != "" {
@@ -64,7 +63,6 @@ func (l *logViewer) describe(s *v8log.SourceInfo) {
 	}
 }
 
-// readCalls reads inlined calls and their functions.
 func (l *logViewer) readCalls(s *v8log.SourceInfo) (err error) {
 	d := &l.shown
 	if d.bytes, err = v8log.ReadSpan(l.File, s.Functions, v8log.MaxList, d.bytes); err != nil {
@@ -145,7 +143,6 @@ func (d *description) inlined(i int32) *callee {
 	}
 }
 
-// lines writes the positions of code.
 func (l *logViewer) lines(o show.Form, s *v8log.SourceInfo) (err error) {
 	d := &l.shown
 	o.List("line_table")

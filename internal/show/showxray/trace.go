@@ -236,7 +236,6 @@ type program struct {
 	names     []xraymap.Symbol
 }
 
-// openProgram reads the program that wrote a trace.
 func openProgram(path string) (*program, error) {
 	file, err := sys.Open(path)
 	if err != nil {

@@ -62,7 +62,6 @@ func (c *checker) owner(raw *jitdump.Raw, pid, tid uint32) {
 	}
 }
 
-// address checks where code is.
 func (c *checker) address(raw *jitdump.Raw, addr, size uint64) bool {
 	switch {
 	case addr == 0:

@@ -27,7 +27,6 @@ type checker struct {
 	functions []function
 }
 
-// checkFile checks a core dump.
 func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.Options) error {
 	f, err := verify.Open(path)
 	if err != nil {
@@ -102,7 +101,6 @@ func (c *checker) listProblem(err error) {
 	c.Violation(rule, -1, "%v", err)
 }
 
-// object checks an object, and keeps its functions.
 func (c *checker) object(x *registered.Object) {
 	o, err := x.Open()
 	if err != nil {

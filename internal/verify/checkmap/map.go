@@ -89,7 +89,6 @@ func (c *checker) check(ctx context.Context, src io.Reader) error {
 	return nil
 }
 
-// line checks a line. It reports whether that is a function.
 func (c *checker) line(l *perfmap.Line) bool {
 	f := jitted.Function{Addr: l.Start, Size: l.Size, Offset: l.Offset, WithoutCode: true}
 	if f.Addr < lowest || f.Addr >= highest || f.Size > largest {
@@ -101,7 +100,6 @@ func (c *checker) line(l *perfmap.Line) bool {
 	return true
 }
 
-// name checks a name.
 func (c *checker) name(name []byte, at int64) {
 	if len(name) < 3 {
 		c.Violation("perfmap/short-name", at, "the name %s has %s", verify.Quoted(name), verify.Counted(len(name), "byte"))
@@ -111,7 +109,6 @@ func (c *checker) name(name []byte, at int64) {
 	}
 }
 
-// place compares a function with earlier ones.
 func (c *checker) place(f *jitted.Function, name []byte) {
 	if len(c.functions) >= mostKept || len(c.functions) == math.MaxInt32 {
 		return

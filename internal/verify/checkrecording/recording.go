@@ -60,7 +60,6 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 	return checkOpen(ctx, r, rec)
 }
 
-// checkOpen checks a recording that is open.
 func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File) error {
 	c := &checker{Reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
 	c.rounds.off = rec.IsDir // each of its files has an order of its own
@@ -86,13 +85,11 @@ func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File) erro
 	return nil
 }
 
-// fileError reports whether an error is of the operating system.
 func fileError(err error) bool {
 	var errno interface{ Timeout() bool } // syscall.Errno, *os.PathError
 	return errors.As(err, &errno)
 }
 
-// attrs checks the events.
 func (c *checker) attrs() {
 	c.events = make(map[uint64]int)
 	for i := range c.rec.Attrs {
@@ -107,7 +104,6 @@ func (c *checker) attrs() {
 	c.stacks = c.copiesStacks()
 }
 
-// walk goes through the records.
 func (c *checker) walk(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -202,7 +198,6 @@ func (c *checker) record(rec perfdata.Record, at int64) error {
 	return nil
 }
 
-// mmap takes in a mapping.
 func (c *checker) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at int64) {
 	if m.OfKernel() {
 		return

@@ -88,7 +88,6 @@ func (rec *File) open() (err error) {
 	return rec.layouts()
 }
 
-// layouts takes the layouts of records from the events.
 func (rec *File) layouts() (err error) {
 	rec.Attrs, rec.Order = rec.Header.Attrs, rec.Header.Header.Order
 	rec.Layouts, err = perfdata.NewLayouts(rec.Header.Header.Order, rec.Attrs)
