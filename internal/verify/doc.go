@@ -12,9 +12,7 @@
 // The checks read with the codecs, with debug/elf and debug/dwarf, and by themselves. They share no
 // code with what writes objects or mappings: they are a second opinion on results. They do
 // not repeat an injection's findings: faults between a recording and its side files, which package printed
-// shows first, and quirks of dumps that the engine proves and fixes. Recordings and dumps are
-// walked from front to back: what is kept of them are mappings and functions, and nothing for each record or
-// sample. No input makes a check panic.
+// shows first, and quirks of dumps that the engine proves and fixes. No input makes a check panic.
 //
 // # Severity
 //

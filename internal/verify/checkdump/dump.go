@@ -70,18 +70,13 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verif
 	}
 	defer f.Close()
 	c := newChecker(r, f, size)
-	results, checked, err := c.results(ctx, path, opts)
+	checked, err := c.isOfRecordings(ctx, path, opts)
 	if err != nil || !checked {
 		return err
 	}
 	c.reports = opts.Producer
 	if err := c.check(ctx, filepath.Base(path)); err != nil || c.header == nil {
 		return err
-	}
-	for _, r := range results {
-		if err := c.injectedCode(ctx, &r); err != nil {
-			return err
-		}
 	}
 	if opts.Producer {
 		c.producer.Write(r, c.machine)

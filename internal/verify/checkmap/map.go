@@ -13,7 +13,6 @@ import (
 	"github.com/jitinject/jitinject/internal/format/perfmap"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
-	"github.com/jitinject/jitinject/internal/verify/recorded"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -37,21 +36,18 @@ const (
 	lowest, highest = 64 << 10, 1 << 63
 	// largest is the size of the longest function in bytes.
 	largest = 16 << 20
-	// mostKept bounds the functions that are compared with others and with recordings.
+	// mostKept bounds the functions that are compared with others.
 	mostKept = 1 << 20
 )
 
-func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verify.Options) error {
+func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.Options) error {
 	f, size, err := verify.OpenSized(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	c := &checker{Reporter: r, pid: processOf(path)}
-	if err := c.check(ctx, io.NewSectionReader(f, 0, size)); err != nil {
-		return verify.PlainError(err)
-	}
-	return c.besideRecordings(ctx, opts)
+	return verify.PlainError(c.check(ctx, io.NewSectionReader(f, 0, size)))
 }
 
 // check reads the lines. The error is of reading, or ctx's.
@@ -90,7 +86,7 @@ func (c *checker) check(ctx context.Context, src io.Reader) error {
 }
 
 func (c *checker) line(l *perfmap.Line) bool {
-	f := jitted.Function{Addr: l.Start, Size: l.Size, Offset: l.Offset, WithoutCode: true}
+	f := jitted.Function{Addr: l.Start, Size: l.Size, Offset: l.Offset}
 	if f.Addr < lowest || f.Addr >= highest || f.Size > largest {
 		c.Violation("perfmap/address", l.Offset, "%s has %d bytes from %#x on", verify.Quoted(l.Name), f.Size, f.Addr)
 		return false
@@ -152,23 +148,3 @@ var texts string
 
 // rules are the rules for perf maps.
 var rules = verify.ReadRules(texts)
-
-// besideRecordings compares the map with the recordings that it was put into: they have the map's functions
-// where samples are in them. An injection reports what is wrong between a map and another recording.
-func (c *checker) besideRecordings(ctx context.Context, opts *verify.Options) error {
-	for _, recording := range opts.Beside() {
-		contents, err := recorded.ReadContents(ctx, recording)
-		if err != nil {
-			return err
-		}
-		missing, err := contents.NotMapped(ctx, contents.Owner(c.pid), c.functions, 0, false)
-		if err != nil {
-			return err
-		}
-		for _, m := range missing {
-			f := &c.functions[m.Function]
-			c.Violation("perfmap/not-mapped", f.Offset, "%s in the code at %#x, which is not mapped", verify.Are(m.Samples, "sample"), f.Addr)
-		}
-	}
-	return nil
-}
