@@ -120,24 +120,6 @@ func appendJSON(b, s []byte) []byte {
 
 func appendUnit(b []byte, r rune) []byte { return appendHexWide(append(b, '\\', 'u'), uint64(r), 4) }
 
-// padFront makes what stands behind position at n characters long, with spaces in
-// front.
-func padFront(b []byte, at, n int) []byte {
-	for missing := n - (len(b) - at); missing > 0; missing-- {
-		b = append(b, ' ')
-		copy(b[at+1:], b[at:])
-		b[at] = ' '
-	}
-	return b
-}
-
-func padBehind(b []byte, at, n int) []byte {
-	for len(b)-at < n {
-		b = append(b, ' ')
-	}
-	return b
-}
-
 // Names of numbers.
 
 // MachineName is what people call an ELF e_machine, "" if it is nothing.

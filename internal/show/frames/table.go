@@ -11,7 +11,7 @@ import (
 // A Table shows an .eh_frame: its CIEs, its FDEs, and what an unwinder finds at each address
 // [LSB Core 10.6; DWARF5 6.4].
 type Table struct {
-	Out show.Form
+	Out *show.Form
 	// Place is that of the table. If its address is unknown, the code that the table is about is
 	// somewhere before or behind Label, the table's start.
 	Place callframe.Place

@@ -148,7 +148,7 @@ func (s *shower) object(x *registered.Object) {
 const maxCode = 64 << 20
 
 // add writes the lines, inlined calls and code of a function.
-func (s *shower) add(o show.Form, rec any) {
+func (s *shower) add(o *show.Form, rec any) {
 	f, ok := rec.(*function)
 	if !ok || show.Matching(o) {
 		return

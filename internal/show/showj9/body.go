@@ -133,7 +133,7 @@ func (b *Body) nameOf(key string, method uint64) (string, string) {
 }
 
 // add writes what is no field of a part of the metadata, and says what entries are about.
-func (b *Body) add(o show.Form, rec any) {
+func (b *Body) add(o *show.Form, rec any) {
 	start := b.Header.StartPC
 	switch r := rec.(type) {
 	case *j9meta.Exception:
@@ -170,7 +170,7 @@ type frame struct {
 const maxFrames = 256
 
 // stack writes which methods are inlined at a part of the code, the innermost one first.
-func (b *Body) stack(o show.Form, r *codeRange) {
+func (b *Body) stack(o *show.Form, r *codeRange) {
 	show.Mention(o, r.Addr, uint64(r.End-r.Start))
 	if r.gap {
 		o.Word("kind", "gap")

@@ -46,7 +46,7 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 }
 
 // add writes what is no field of a record.
-func (d *dumpViewer) add(o show.Form, rec any) {
+func (d *dumpViewer) add(o *show.Form, rec any) {
 	switch rec := rec.(type) {
 	case *jitdump.Load:
 		if rec.LacksCode() {

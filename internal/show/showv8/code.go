@@ -88,7 +88,7 @@ func (l *logViewer) readCalls(s *v8log.SourceInfo) (err error) {
 
 // source writes the function of code, its inlined calls and lines. Inlined calls count for filters,
 // too.
-func (l *logViewer) source(o show.Form, s *v8log.SourceInfo) {
+func (l *logViewer) source(o *show.Form, s *v8log.SourceInfo) {
 	d := &l.shown
 	show.Mention(o, s.Address, d.size)
 	d.own.showName(o)
@@ -143,7 +143,7 @@ func (d *description) inlined(i int32) *callee {
 	}
 }
 
-func (l *logViewer) lines(o show.Form, s *v8log.SourceInfo) (err error) {
+func (l *logViewer) lines(o *show.Form, s *v8log.SourceInfo) (err error) {
 	d := &l.shown
 	o.List("line_table")
 	defer o.EndList()

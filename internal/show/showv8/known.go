@@ -64,7 +64,7 @@ func (k *known) addFunction(addr uint64, name []byte) {
 	}
 }
 
-func (f *function) showName(o show.Form) {
+func (f *function) showName(o *show.Form) {
 	if f.name != "" {
 		show.MentionName(o, v8log.AppendText(nil, []byte(f.name)))
 		o.Str("function", []byte(f.name))

@@ -157,7 +157,7 @@ func (l *logViewer) record(rec v8log.Record, end int64) {
 var moveKinds = map[v8log.MoveKind]string{v8log.FunctionMoved: "sfi-move", v8log.CodeMoved: "code-move", v8log.CodeDeleted: "code-delete"}
 
 // add writes what is no field of a record.
-func (l *logViewer) add(o show.Form, rec any) {
+func (l *logViewer) add(o *show.Form, rec any) {
 	switch rec := rec.(type) {
 	case *v8log.CodeCreation:
 		show.MentionName(o, v8log.AppendText(nil, rec.Name))
