@@ -1,6 +1,9 @@
 package show
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // instructionBytes is how many bytes of an instruction stand in a line.
 const instructionBytes = 8
@@ -8,7 +11,12 @@ const instructionBytes = 8
 // Code writes an instruction.
 func (f *Form) Code(addr uint64, bytes []byte, text string) {
 	if !f.json {
-		f.b = fmt.Appendf(f.b, "    %12x:  %-*s %s", addr, 3*instructionBytes, fmt.Sprintf("% x ", bytes[:min(len(bytes), instructionBytes)]), text)
+		var number [16]byte
+		digits := strconv.AppendUint(number[:0], addr, 16)
+		f.b = append(append(f.b, "                "[:4+max(0, 12-len(digits))]...), digits...)
+		f.b = append(f.b, ':', ' ')
+		f.digits(bytes[:min(len(bytes), instructionBytes)], 3*instructionBytes)
+		f.b = append(append(f.b, "  "...), text...)
 		return
 	}
 	f.Hex("addr", addr)
@@ -52,14 +60,10 @@ func (f *Form) Data(name string, b []byte, at int64) {
 }
 
 func (f *Form) dataLine(line []byte, at int64) {
-	digits := ""
-	for i, c := range line {
-		if i == 8 {
-			digits += " "
-		}
-		digits += fmt.Sprintf(" %02x", c)
-	}
-	f.b = fmt.Appendf(f.b, "\n    %08x: %-*s  |", at, 16*3+1, digits)
+	f.b = fmt.Appendf(f.b, "\n    %08x: ", at)
+	f.digits(line[:min(len(line), 8)], 3*8+1)
+	f.digits(line[min(len(line), 8):], 3*8)
+	f.b = append(f.b, "  |"...)
 	for _, c := range line {
 		if c < ' ' || c > '~' {
 			c = '.'
@@ -67,4 +71,15 @@ func (f *Form) dataLine(line []byte, at int64) {
 		f.b = append(f.b, c)
 	}
 	f.b = append(f.b, '|')
+}
+
+// digits writes bytes in hexadecimal, each after a space, and fills the width with spaces.
+func (f *Form) digits(b []byte, width int) {
+	end := len(f.b) + width
+	for _, c := range b {
+		f.b = append(f.b, ' ', hexDigits[c>>4], hexDigits[c&15])
+	}
+	for len(f.b) < end {
+		f.b = append(f.b, ' ')
+	}
 }
