@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/jitinject/jitinject/internal/objstore"
+	"github.com/jitinject/jitinject/internal/perfcache"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -39,7 +40,6 @@ func newCleanFlags(o *cleanOptions) *pflag.FlagSet {
 	return fs
 }
 
-// runClean is the command clean.
 func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 	var o cleanOptions
 	fs := newCleanFlags(&o)
@@ -147,3 +147,31 @@ func writeCleanSummary(w io.Writer, s *objstore.CleanSummary, o *cleanOptions) {
 		fmt.Fprintf(w, "%s: %s of these objects %s, %s %s\n", quote.Printable(o.cache), words.Plural(s.Cached, "entry", "entries"), what, words.Size(s.CachedBytes), freed)
 	}
 }
+
+// perfsCache stands for the build-id cache that perf itself uses, where none is named.
+// It is no name of a directory.
+const perfsCache = "\x00perf"
+
+// findCache completes the name of the build-id cache.
+func (o *options) findCache() (err error) {
+	o.BuildIDCache, err = cacheOf(o.BuildIDCache)
+	return err
+}
+
+// cacheOf returns the directory of the build-id cache that an option names.
+func cacheOf(option string) (dir string, err error) {
+	if option == perfsCache {
+		dir, err = perfcache.Find()
+	} else {
+		dir, err = perfcache.Named(option)
+	}
+	if errors.Is(err, perfcache.ErrNoHome) {
+		return "", noHome
+	}
+	if err != nil {
+		return "", wrongFile(fmt.Sprintf("--buildid-cache: the configuration of perf cannot be read: %v; name the directory with --buildid-cache=DIR", err))
+	}
+	return dir, nil
+}
+
+const noHome = usageError("--buildid-cache: there is no home directory; name one with --buildid-cache=DIR")

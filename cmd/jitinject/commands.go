@@ -161,7 +161,6 @@ func unexpectedWord(word string, inputNamed bool) error {
 	return usageError(fmt.Sprintf("%s has an unknown type; jitinject reads recordings, and logs, traces and core dumps of their processes", typed(word)))
 }
 
-// runVersion is the command version.
 func runVersion(args []string, stdout *os.File, stderr io.Writer) int {
 	fs := newFlagSet("version")
 	if code, done := parse(fs, args, stdout, stderr); done {

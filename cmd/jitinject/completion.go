@@ -27,7 +27,6 @@ var (
 	anyFile           = []string{"*"}
 )
 
-// patternsOf returns the patterns of the files that an option takes.
 func patternsOf(f *pflag.Flag) []string {
 	switch f.Name {
 	case "mono":
@@ -44,7 +43,6 @@ func patternsOf(f *pflag.Flag) []string {
 	return recordingPatterns
 }
 
-// runCompletion is the command completion.
 func runCompletion(args []string, stdout *os.File, stderr io.Writer) int {
 	fs := newFlagSet("completion")
 	if code, done := parse(fs, args, stdout, stderr); done {
@@ -54,70 +52,75 @@ func runCompletion(args []string, stdout *os.File, stderr io.Writer) int {
 	if fs.NArg() != 1 {
 		return refuse(fs, stderr, usageError("completion needs the name of one shell: "+oneOf(shells)))
 	}
-	script, ok := completion.Script(fs.Arg(0), completed())
+	script, ok := completion.Script(fs.Arg(0))
 	if !ok {
 		return refuse(fs, stderr, usageError(fmt.Sprintf("there is no completion for %s; use %s%s", typed(fs.Arg(0)), oneOf(shells), didYouMean(fs.Arg(0), shells))))
 	}
 	return printText(stdout, stderr, script)
 }
 
-// completed returns the table of commands as scripts of shells need it.
-func completed() (all []completion.Command) {
-	for _, c := range commands() {
-		of := completion.Command{Name: c.name, Brief: c.brief, Args: c.argument()}
-		for _, f := range visible(c.options()) {
-			t := f.Value.Type()
-			repeats := t == "count" || strings.HasSuffix(t, "Array") || strings.HasSuffix(t, "Slice")
-			of.Options = append(of.Options, completion.Option{Short: f.Shorthand, Long: f.Name, Text: plain(f), Repeats: repeats, Value: valueOf(f)})
+// completeCommand is the command that the scripts run.
+const completeCommand = "__complete"
+
+// offered returns what scripts offer for the last of the words of a command line, without the program's name.
+func offered(words []string) completion.Value {
+	if len(words) < 2 && !strings.HasPrefix(strings.Join(words, ""), "-") {
+		var names []string
+		for _, c := range commands() {
+			names = append(names, c.name+"\t"+c.brief)
 		}
-		of.Options = append(of.Options, completion.PerfOptions(c.name)...)
-		all = append(all, of)
+		return completion.Value{Kind: completion.Word, Words: names}
 	}
-	return all
+	c := findCommand(words[0])
+	if c == nil { // inject is meant
+		c = &commands()[0]
+	} else {
+		words = words[1:]
+	}
+	var options []completion.Option
+	for _, f := range visible(c.options()) {
+		options = append(options, completion.Option{Short: f.Shorthand, Long: f.Name, Text: plain(f), Value: valueOf(f), Optional: f.NoOptDefVal != ""})
+	}
+	return completion.Complete(append(options, completion.PerfOptions(c.name)...), c.argument(), words)
 }
 
-// valueOf describes the value that an option takes.
 func valueOf(f *pflag.Flag) completion.Value {
-	v := completion.Value{Kind: completion.Text}
-	v.Name, _ = pflag.UnquoteUsage(f)
-	words, _ := values(f)
+	name, _ := pflag.UnquoteUsage(f)
+	list, _ := values(f)
 	switch {
 	case f.Value.Type() == "bool" || f.Value.Type() == "count":
-		v.Kind = completion.None
-	case f.NoOptDefVal != "":
-		v.Kind = completion.Optional
-	case len(words) > 0:
-		v.Kind, v.Words = completion.Word, words
+		return completion.Value{}
+	case len(list) > 0:
+		return completion.Value{Kind: completion.Word, Words: list}
 	case f.Name == "runtime":
-		v.Kind, v.Words = completion.Word, record.Runtimes()
-	case v.Name == "NAME": // of a result
-		v.Kind, v.Words = completion.File, recordingPatterns[:1]
-	case v.Name == "FILE", v.Name == "[PID=]FILE":
-		v.Kind, v.Words = completion.File, patternsOf(f)
-	case v.Name == "DIR":
-		v.Kind = completion.Dir
+		return completion.Value{Kind: completion.Word, Words: record.Runtimes()}
+	case name == "NAME": // of a result
+		return completion.Value{Kind: completion.File, Words: recordingPatterns[:1]}
+	case name == "FILE", name == "[PID=]FILE":
+		return completion.Value{Kind: completion.File, Words: patternsOf(f)}
+	case name == "DIR":
+		return completion.Value{Kind: completion.Dir}
 	}
-	return v
+	return completion.Value{Kind: completion.Text}
 }
 
 // argument describes the arguments after a command's options.
 func (c *subcommand) argument() completion.Value {
-	v := completion.Value{Name: c.args}
 	switch {
 	case c.words != nil:
-		v.Kind, v.Words = completion.Word, c.words()
+		return completion.Value{Kind: completion.Word, Words: c.words()}
 	case c.name == "record":
-		v.Kind = completion.Program
+		return completion.Value{Kind: completion.Program}
 	case c.name == "inject":
-		v.Kind, v.Words = completion.File, alonePatterns
+		return completion.Value{Kind: completion.File, Words: alonePatterns}
 	case c.name == "dump":
-		v.Kind, v.Words = completion.File, dumpPatterns
+		return completion.Value{Kind: completion.File, Words: dumpPatterns}
 	case strings.Contains(c.args, "FILE"):
-		v.Kind, v.Words = completion.File, filePatterns
+		return completion.Value{Kind: completion.File, Words: filePatterns}
 	case strings.Contains(c.args, "DIR"):
-		v.Kind = completion.Dir
+		return completion.Value{Kind: completion.Dir}
 	}
-	return v
+	return completion.Value{}
 }
 
 // plain returns the text about an option as a line without the marks of pflag, and without the

@@ -58,7 +58,7 @@ var completions = []struct{ line, want string }{
 // scriptOf returns the script of a shell.
 func scriptOf(t *testing.T, shell string) string {
 	t.Helper()
-	script, ok := completion.Script(shell, completed())
+	script, ok := completion.Script(shell)
 	if !ok {
 		t.Fatalf("no script for %s; want one", shell)
 	}
@@ -74,6 +74,18 @@ func completionDir(t *testing.T, shell, script string) (dir, path string) {
 			t.Fatal(err)
 		}
 	}
+	program, err := os.Executable() // which is the program if it is told so
+	if err == nil {
+		err = os.Symlink(program, filepath.Join(dir, "jitinject"))
+	}
+	if err == nil {
+		err = os.Symlink(program, filepath.Join(dir, "perf-jitinject"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(beProgram, "1")
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	path = filepath.Join(dir, "completion."+shell)
 	for name, text := range map[string]string{path: script, filepath.Join(dir, "d", "perf.data"): "", filepath.Join(dir, "d", "jit-1.dump"): "", filepath.Join(dir, "d", "notes.txt"): "",
 		filepath.Join(dir, "e", "app.mlpd"): "", filepath.Join(dir, "e", "xray-log.app.x"): "", filepath.Join(dir, "e", "core.7"): "", filepath.Join(dir, "e", "jitted-7-1.so"): "", filepath.Join(dir, "e", "perf.data"): ""} {
@@ -84,8 +96,8 @@ func completionDir(t *testing.T, shell, script string) (dir, path string) {
 	return dir, path
 }
 
-// offered checks what a shell offers.
-func offered(t *testing.T, line string, got []string, want string) {
+// checkOffered checks what a shell offers.
+func checkOffered(t *testing.T, line string, got []string, want string) {
 	t.Helper()
 	for i := range got {
 		got[i] = strings.TrimSuffix(got[i], "/")
@@ -120,7 +132,7 @@ func TestCompletion_Bash(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", c.line, err)
 		}
-		offered(t, c.line, strings.Fields(string(out)), c.want)
+		checkOffered(t, c.line, strings.Fields(string(out)), c.want)
 	}
 }
 
@@ -137,11 +149,11 @@ func TestCompletion_Fish(t *testing.T) {
 		for line := range strings.Lines(string(out)) {
 			word, text, _ := strings.Cut(strings.TrimSpace(line), "\t")
 			got = append(got, word)
-			if strings.HasPrefix(word, "--") && text == "" {
+			if strings.HasPrefix(word, "--") && text == "" && !strings.Contains(word, "=") {
 				t.Errorf("%s has no description", word)
 			}
 		}
-		offered(t, c.line, got, c.want)
+		checkOffered(t, c.line, got, c.want)
 	}
 }
 
@@ -216,7 +228,7 @@ func TestCompletion_Zsh(t *testing.T) {
 				raw := ask(c.line+"\x04\x18", "]]")
 				_, hits, _ := strings.Cut(raw, "[[")
 				hits, _, _ = strings.Cut(hits, "]]")
-				offered(t, c.line, strings.Fields(hits), c.want)
+				checkOffered(t, c.line, strings.Fields(hits), c.want)
 			}
 			for line, want := range map[string][]string{
 				"jitinject -i d/":        {"jit-1.dump", "perf.data"},

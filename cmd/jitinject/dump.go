@@ -41,7 +41,6 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 	return fs
 }
 
-// options are those of package show.
 func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
 	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Program: o.program, Stdin: stdin, Formats: display.Formats()}
 	if !o.noSources {
@@ -86,7 +85,6 @@ func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
 	return opts, nil
 }
 
-// runDump is the command dump.
 func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	var o dumpOptions
 	fs := newDumpFlags(&o)

@@ -58,7 +58,6 @@ func (o *fetchOptions) check(fs *pflag.FlagSet) (err error) {
 	return nil
 }
 
-// runFetch is the command fetch.
 func runFetch(args []string, stdout *os.File, stderr io.Writer) int {
 	var o fetchOptions
 	fs := newFetchFlags(&o)
@@ -121,7 +120,6 @@ func fetchOne(ctx context.Context, o *fetchOptions, file string, stdout *os.File
 // maxMissing is how many missing objects are named without -v.
 const maxMissing = 10
 
-// write says what was done.
 func (o *fetchOptions) write(w io.Writer, s *fetch.Summary) {
 	absent := false
 	for i, m := range s.Missing {

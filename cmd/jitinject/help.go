@@ -55,7 +55,6 @@ func topics() (names []string) {
 	return names
 }
 
-// helpWords are what help explains.
 func helpWords() (words []string) {
 	for _, c := range commands() {
 		words = append(words, c.name)
@@ -63,7 +62,6 @@ func helpWords() (words []string) {
 	return append(append(words, topics()...), recorderTopic)
 }
 
-// commandPage returns all that is to be said about a command.
 func commandPage(c *subcommand) *manual.Page {
 	p, ok := helpText(c.name)
 	if p.Name == "" {
@@ -121,7 +119,6 @@ func section(p *manual.Page, title string) *manual.Section {
 	return nil
 }
 
-// optionOf returns an option as manual pages show it.
 func optionOf(f *pflag.Flag) manual.Option {
 	value, _ := pflag.UnquoteUsage(f)
 	text := plain(f)
@@ -154,7 +151,6 @@ func topicBlocks() (blocks []manual.Block) {
 	return append(blocks, manual.Block{Kind: manual.Definition, Term: "`" + recorderTopic + "`", Text: recorderBrief})
 }
 
-// commandHelp is what COMMAND --help prints.
 func commandHelp(c *subcommand, program string, width int) string {
 	p := commandPage(c)
 	sections := slices.DeleteFunc(p.Sections, func(s manual.Section) bool { return s.Title == "SYNOPSIS" })
@@ -186,7 +182,6 @@ func overview(program string, width int) string {
 	return b.String()
 }
 
-// runHelp is the command help.
 func runHelp(args []string, stdout *os.File, stderr io.Writer) int {
 	fs := newFlagSet("help")
 	if code, done := parse(fs, args, stdout, stderr); done {

@@ -1,19 +1,24 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/summary"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // inject does the main job and says what came of it.
@@ -103,4 +108,66 @@ func leftBy(err error) string {
 		return left.Left
 	}
 	return ""
+}
+
+// slowMappings is the least number of mappings of one process that a perf takes seconds to read.
+// The time of perf 6.12 grows with the square of the number, and that of perf 7.2 nearly so. perf
+// 6.1 is fast (make bench).
+const slowMappings = 5000
+
+// writeSlowness advises an option if perf takes long to read a result with n mappings in one process.
+func writeSlowness(w io.Writer, n int, o *options) {
+	option := "--bundle"
+	if o.Bundle {
+		option = "--sampled"
+	}
+	if n >= slowMappings && !(o.Bundle && o.Sampled) {
+		fmt.Fprintf(w, "perf 6.12 and 7.2 take long to read %s mappings of one process: inject with %s\n", words.Number(int64(n)), option)
+	}
+}
+
+// A failedRun is the JSON summary of a run without output.
+type failedRun struct {
+	Version int    `json:"version"`
+	Input   string `json:"input"`
+	Output  string `json:"output"` // not written
+	Error   string `json:"error"`
+}
+
+// writeJSON writes a summary and reports whether that went well.
+func writeJSON(stdout, stderr io.Writer, v any) bool {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = stdout.Write(forTerminals(b.Bytes()))
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "jitinject: the summary could not be written: %v\n", err)
+		return false
+	}
+	return true
+}
+
+// forTerminals escapes the characters of a JSON document that a terminal might obey.
+// They can be only inside strings, where JSON allows escapes. Package json leaves those
+// beyond ASCII as they are.
+func forTerminals(document []byte) []byte {
+	plain := func(r rune) bool { return r == '\n' || unicode.IsPrint(r) }
+	if bytes.IndexFunc(document, func(r rune) bool { return !plain(r) }) < 0 {
+		return document
+	}
+	var b bytes.Buffer
+	for _, r := range string(document) {
+		if plain(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.Bytes()
 }

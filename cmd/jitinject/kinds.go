@@ -187,7 +187,6 @@ func (o *options) takeRecording(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// isRecordingFile reports whether path names a recording.
 func isRecordingFile(path string) bool {
 	return formats.Identify(path) == formats.Recording || formats.Identify(filepath.Join(path, "data")) == formats.Recording
 }

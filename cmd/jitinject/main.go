@@ -1,12 +1,15 @@
-// Command jitinject puts the functions of just-in-time compilers into a
-// perf.data, so that perf report, annotate and script show their names, lines and
-// instructions. It replaces perf inject --jit.
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/addr2line"
 	"github.com/jitinject/jitinject/internal/stdio"
@@ -42,4 +45,66 @@ func prepare(stderr io.Writer) (code int) {
 	}
 	limitGarbage()
 	return exitOK
+}
+
+// fewFiles is how many open files the program needs: a run with one dump, with --objects, --sources
+// and --buildid-cache, works with 21 of them, on amd64. More dumps and more workers may need more,
+// and say so. With very few, Go's runtime ends the program in its own words.
+const fewFiles = 24
+
+func enoughFiles() error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err == nil && limit.Cur < fewFiles {
+		return fmt.Errorf("only %d files may be open at once, and %d are needed: too many open files; raise the limit (ulimit -n)", limit.Cur, fewFiles)
+	}
+	return nil
+}
+
+// limitGarbage makes the garbage collector run when memory has grown by 40 %, and not by 100 %. The
+// environment variable GOGC overrides that.
+func limitGarbage() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(40)
+	}
+}
+
+// buildVersion is the version where neither a module nor git tells it, as in a
+// build from an archive of the sources: go build -ldflags "-X main.buildVersion=1.2.3".
+var buildVersion string
+
+// version is the version that the program was built as: the one it was told, that of
+// the module, or the revision in git.
+func version() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(buildVersion, info)
+}
+
+func versionOf(reported string, info *debug.BuildInfo) string {
+	if reported != "" {
+		return reported
+	}
+	if info == nil {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return strings.TrimPrefix(v, "v")
+	}
+	revision, dirty := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+dirty"
+		}
+	}
+	if revision == "" {
+		return "unknown"
+	}
+	return "0-" + revision + dirty
+}
+
+// versionText is the version, with what a report of a fault should tell beside it.
+func versionText() string {
+	return fmt.Sprintf("jitinject version %s\n%s, %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

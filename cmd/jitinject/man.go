@@ -53,7 +53,6 @@ func shortVersion(v string) string {
 	return v
 }
 
-// runMan is the command man.
 func runMan(args []string, stdout *os.File, stderr io.Writer) int {
 	flags := newFlagSet("man")
 	if code, done := parse(flags, args, stdout, stderr); done {

@@ -59,7 +59,6 @@ func newExportFlags(o *pageOptions) *pflag.FlagSet {
 	return fs
 }
 
-// runPage is the command view.
 func runPage(args []string, stdout *os.File, stderr io.Writer) int {
 	o := pageOptions{command: "view"}
 	fs := newPageFlags(&o)
@@ -78,7 +77,6 @@ func runPage(args []string, stdout *os.File, stderr io.Writer) int {
 	})
 }
 
-// runExport is the command export.
 func runExport(args []string, stdout *os.File, stderr io.Writer) int {
 	o := pageOptions{command: "export"}
 	fs := newExportFlags(&o)
@@ -125,7 +123,6 @@ func (o *pageOptions) show(fs *pflag.FlagSet, stdout *os.File, stderr io.Writer,
 	return exitOK
 }
 
-// read reads a result.
 func (o *pageOptions) read(ctx context.Context, path string) (*profile.Profile, error) {
 	if _, err := sys.Stat(path); errors.Is(err, os.ErrNotExist) && path == defaultOutput {
 		return nil, errors.New("there is no " + defaultOutput + "; to make one: jitinject record COMMAND, or jitinject after perf record")

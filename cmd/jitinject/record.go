@@ -137,7 +137,6 @@ func (o *recordOptions) check(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// runRecord is the command record.
 func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 	if len(args) > 0 && args[0] == record.ExecOption {
 		printError(stderr, record.Exec(args[1:]))
@@ -221,7 +220,6 @@ func (o *recordOptions) preflight(settings *record.Settings, command []string, s
 	return exitOK, nil
 }
 
-// pids returns the processes that -p names.
 func (o *recordOptions) pids() []string {
 	if named := record.Find(o.options, "p", "pid"); named != nil {
 		return strings.Split(named.Value, ",")

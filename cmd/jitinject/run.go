@@ -28,6 +28,9 @@ const (
 func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	console := newConsole(args[0], stderr)
 	c := &commands()[0]
+	if len(args) > 1 && args[1] == completeCommand {
+		return printText(stdout, console, offered(args[2:]).String())
+	}
 	if args = args[1:]; len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		switch named := findCommand(args[0]); {
 		case named != nil:
@@ -39,7 +42,6 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	return c.run(args, stdin, stdout, console)
 }
 
-// runInject is the command inject.
 func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	return new(options).run(args, stdin, stdout, stderr)
 }
@@ -83,7 +85,6 @@ func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) i
 	return inject(ctx, o, progress, stdin, stdout, stderr)
 }
 
-// readsPipe reports whether the recording comes from a pipe.
 func readsPipe(o *options, stdin *os.File) bool {
 	if o.Input == "-" {
 		return isPipe(stdin)

@@ -16,7 +16,6 @@ import (
 	"github.com/jitinject/jitinject/internal/terminal"
 )
 
-// newFlagSet returns an empty set of options for a command.
 func newFlagSet(name string) *pflag.FlagSet {
 	fs := pflag.NewFlagSet("jitinject "+name, pflag.ContinueOnError)
 	fs.SortFlags = false
@@ -24,7 +23,6 @@ func newFlagSet(name string) *pflag.FlagSet {
 	return fs
 }
 
-// commandOf is the name of the command that options are of.
 func commandOf(fs *pflag.FlagSet) string { return strings.TrimPrefix(fs.Name(), "jitinject ") }
 
 // spell makes a command's options behave as those of perf: unambiguous abbreviations

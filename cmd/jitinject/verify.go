@@ -12,8 +12,14 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/engine"
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/formats/checks"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/terminal"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/printed"
@@ -41,7 +47,6 @@ func newVerifyFlags(o *verifyOptions) *pflag.FlagSet {
 	return fs
 }
 
-// runVerify is the command verify.
 func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 	var o verifyOptions
 	fs := newVerifyFlags(&o)
@@ -69,7 +74,6 @@ func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 	return verifyFiles(ctx, verifier, &o, stdout, stderr)
 }
 
-// check finds what is wrong with the options.
 func (o *verifyOptions) check(verifier *verify.Verifier) error {
 	if o.explain != "" {
 		for _, name := range append([]string{o.explain}, o.files...) {
@@ -102,7 +106,6 @@ func likeRule(rules []verify.Rule, name string) string {
 	return "did you mean " + strings.Join(like, " or ") + "?"
 }
 
-// explainRules prints rules, with all that is said of them or on a line each.
 func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stderr io.Writer) int {
 	w := bufio.NewWriter(stdout)
 	out := &printed.Output{W: w, Escape: forTerminals}
@@ -126,7 +129,6 @@ func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stde
 	return exitOK
 }
 
-// verifyFiles checks the files one after the other.
 func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
 	w := bufio.NewWriter(stdout)
 	out := &printed.Output{W: w, JSON: o.json, Quiet: o.quiet, All: o.all, Producer: o.producer, Colour: terminal.HasColour(stdout), Explain: verifier.Explain, Escape: forTerminals}
@@ -183,3 +185,61 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 }
 
 func isDump(path string) bool { return formats.Identify(path) == formats.Jitdump }
+
+// previewAll previews the recordings among files, and that which the user assigns to them. Side files and core
+// dumps beside them are used if there is one recording: else it is unknown to which of them a file belongs.
+func previewAll(ctx context.Context, files []string, assigned string) (all printed.Previews) {
+	var recordings, cores []string
+	var sides []config.SideFile
+	for _, path := range files {
+		kind := formats.Identify(path)
+		st, err := sys.Stat(path)
+		if err != nil && kind == formats.Unknown && !safefile.IsAbsent(err) {
+			all = append(all, printed.Preview{Recording: path, Err: safefile.WithoutPath(err)})
+			continue
+		}
+		if err == nil && st.IsDir() {
+			var ok bool
+			if kind, ok = formats.IsDirectory(path); !ok {
+				kind = formats.Recording
+			}
+		}
+		switch {
+		case kind == formats.Recording:
+			recordings = append(recordings, path)
+		case kind == formats.Core:
+			cores = append(cores, path)
+		case formats.IsNamed(kind):
+			sides = append(sides, config.SideFile{Kind: kind, Path: path})
+		}
+	}
+	if assigned != "" && !slices.Contains(recordings, assigned) {
+		recordings = append(recordings, assigned)
+	}
+	if len(recordings) != 1 {
+		sides, cores = nil, nil
+	}
+	for _, path := range recordings {
+		p := printed.Preview{Recording: path, Again: "jitinject -i " + quote.ShellWord(path)}
+		for _, f := range sides {
+			p.Again += " " + quote.ShellWord(f.Path)
+		}
+		for _, core := range cores {
+			p.Again += " " + quote.ShellWord(core)
+		}
+		o := &options{Options: config.Options{Input: path}}
+		o.addFiles()
+		p.Summary, p.Err = engine.Run(ctx, config.Options{Input: path, Preview: true, DumpDirs: o.DumpDirs, SideFiles: sides, CodeFrom: cores, Force: true, Proposal: o.again})
+		if p.Err != nil {
+			p.Err = errors.New(report.Once(p.Err.Error()))
+		} else {
+			nameOnce(p.Summary)
+			for i := range p.Summary.Problems {
+				advice := &p.Summary.Problems[i].Advice
+				*advice = inCommand(*advice, p.Again)
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}

@@ -23,7 +23,6 @@ var kindOptions = map[string]string{"": "--dump", formats.Mono: "--mono", format
 
 func init() { report.NameSettings(inOptions) }
 
-// inOptions returns a setting as an option.
 func inOptions(s report.Setting) string {
 	option, known := fieldOptions[s.Field]
 	if s.Field == "SideFiles" {

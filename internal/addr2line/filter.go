@@ -76,7 +76,6 @@ type process struct {
 	in, out int // descriptors of its standard input and output; -1 once closed
 }
 
-// start starts the real addr2line.
 func start(path string, words, env []string) (*process, error) {
 	var in, out [2]int
 	if err := unix.Pipe2(in[:], unix.O_CLOEXEC); err != nil {

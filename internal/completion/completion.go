@@ -1,64 +1,100 @@
 package completion
 
-import "strings"
-
-// A Command is the first word of a command line.
-type Command struct {
-	Name    string
-	Brief   string // its description, in a few words
-	Options []Option
-	Args    Value // each argument after the options
-}
+import (
+	"embed"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // An Option is one option of a command.
 type Option struct {
-	Short   string // its letter, or ""
-	Long    string // its name, without dashes, or "" if it has a letter only
-	Text    string // its description, in one line
-	Repeats bool   // several on one command line add up
-	Value   Value
+	Short    string // its letter, or ""
+	Long     string // its name, without dashes, or "" if it has a letter only
+	Text     string // its description, in one line
+	Value    Value
+	Optional bool // the value may be missing, and follows = in the same word
 }
 
 // A Value is the word that an option takes, or an argument.
 type Value struct {
 	Kind  Kind
-	Name  string   // as the usage has it: FILE, text|json
-	Words []string // the words that are possible, or the patterns of files
+	Words []string // of Word and File; for Program, how many of the words are its
 }
 
-// A Kind of value says which words are offered for it.
-type Kind int
+// A Kind of value says which words a script offers for it.
+type Kind string
 
 const (
-	None     Kind = iota // there is no value
-	Optional             // a value may follow in the same word, after a =
-	Text                 // any text: no word is offered
-	Word                 // one of Words
-	File                 // a file with a name of one of Words; any file if there is none
-	Dir                  // a directory
-	Program              // only for arguments: a command line of another program, which ends the options
+	None    Kind = ""        // there is no value
+	Text    Kind = "text"    // any text: no word is offered
+	Word    Kind = "words"   // one of Words, in lines of their own, each with a tab and its description if it has one
+	File    Kind = "files"   // a file with a name of one of Words, which are patterns; any file if there is none
+	Dir     Kind = "dirs"    // a directory
+	Program Kind = "command" // only for arguments: a command line of another program, which ends the options
 )
+
+// String returns the value as scripts read it: the kind and, in the same line unless it is Word, the words.
+func (v Value) String() string {
+	separator := " "
+	if v.Kind == Word {
+		separator = "\n"
+	}
+	return strings.Join(append([]string{string(v.Kind)}, v.Words...), separator) + "\n"
+}
+
+//go:embed jitinject.bash jitinject.zsh jitinject.fish
+var scripts embed.FS
 
 // Shells returns the shells that have a script.
 func Shells() []string { return []string{"bash", "zsh", "fish"} }
 
 // Script returns the script of a shell. ok is false if Shells has none of that name.
-func Script(shell string, commands []Command) (script string, ok bool) {
-	switch shell {
-	case "bash":
-		return bash(commands), true
-	case "zsh":
-		return zsh(commands), true
-	case "fish":
-		return fish(commands), true
-	}
-	return "", false
+func Script(shell string) (script string, ok bool) {
+	text, err := scripts.ReadFile("jitinject." + shell)
+	return string(text), err == nil
 }
 
-// isWord reports whether a value of this kind may be a word of its own.
-func (k Kind) isWord() bool { return k != None && k != Optional }
+// Complete returns what a script offers for the last of words, the others of which are before it. They are
+// those after the name of a command, which has options and takes arguments of one kind.
+func Complete(options []Option, argument Value, words []string) Value {
+	last := len(words) - 1
+	for i := 0; i <= last; i++ {
+		word := words[i]
+		isOption := strings.HasPrefix(word, "-")
+		if argument.Kind == Program && (!isOption || word == "--" && i < last) {
+			if isOption {
+				i++
+			}
+			return Value{Program, []string{strconv.Itoa(len(words) - i)}}
+		}
+		name, _, hasValue := strings.Cut(word, "=")
+		at := slices.IndexFunc(options, func(o Option) bool { return slices.Contains(o.spellings(), name) })
+		switch {
+		case !isOption:
+		case i == last && hasValue && at >= 0:
+			return options[at].Value
+		case i == last:
+			return Value{Word, lines(options)}
+		case at >= 0 && !hasValue && !options[at].Optional && options[at].Value.Kind != None:
+			if i++; i == last { // the next word is the value
+				return options[at].Value
+			}
+		}
+	}
+	return argument
+}
 
-// spellings returns all the ways to write an option.
+// lines returns all ways to write options, with their descriptions.
+func lines(options []Option) (all []string) {
+	for _, o := range options {
+		for _, s := range o.spellings() {
+			all = append(all, s+"\t"+o.Text)
+		}
+	}
+	return all
+}
+
 func (o *Option) spellings() (all []string) {
 	if o.Short != "" {
 		all = append(all, "-"+o.Short)
@@ -68,17 +104,3 @@ func (o *Option) spellings() (all []string) {
 	}
 	return all
 }
-
-// valued returns the spellings of the options whose value may be the next word, with spaces between.
-func (c *Command) valued() string {
-	var all []string
-	for _, o := range c.Options {
-		if o.Value.Kind.isWord() {
-			all = append(all, o.spellings()...)
-		}
-	}
-	return strings.Join(all, " ")
-}
-
-// quote returns a text as one word of a shell, between single quotes.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

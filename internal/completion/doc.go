@@ -1,3 +1,3 @@
-// Package completion writes scripts that complete the program's command lines in bash, zsh and fish.
-// It knows the shells; the caller describes its commands and options.
+// Package completion has scripts that complete command lines in shells. A script runs the program's hidden
+// command __complete with the words up to the one that is being typed, and offers what that prints: see [Complete].
 package completion

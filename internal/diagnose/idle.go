@@ -2,9 +2,13 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
+	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/count"
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -58,4 +62,58 @@ func isIdle(code *codebytes.Files, pid uint32) bool {
 		}
 	}
 	return false
+}
+
+// Unresolved returns problems for dumps without a sample in any of their functions, although
+// samples are in JIT memory of their processes. The problems name the likely cause. t is the
+// sample counter, lines have its counts, and input is the path of the recording.
+func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.DumpSummary, t *count.Counter, input string) (found report.Findings) {
+	for _, d := range dumps {
+		s := &lines[d.Number]
+		registered := d.Source.Traits().Registered
+		least := int64(recording.FewUnattributed)
+		if registered && !slices.ContainsFunc(dumps, func(o *model.Dump) bool { return o != d && o.PID == d.PID }) {
+			least = 1 // nothing else names the code of the process
+		}
+		if s.Samples == nil || s.Samples.Resolved > 0 || s.Samples.InJIT < least ||
+			// those have problems of their own
+			s.Cut >= 0 || s.Nowhere > 0 || len(d.LeftOut) > 0 || t.LacksAny(d.Number) {
+			continue
+		}
+		if registered {
+			found.Problem(report.Problem{Code: report.ProblemUnnamed, File: d.Path, Offset: -1,
+				Text:   fmt.Sprintf("process %d has %s in JIT memory, and none in a function that it had registered for debuggers when its memory was read: it had removed that code, or never registered it", d.PID, report.SamplesOf(s.Samples.InJIT)),
+				Advice: adviceRegistered})
+			continue
+		}
+		advice := report.AdviceVerify(input, d.Path)
+		if d.Source.Traits().Unchecked {
+			advice = report.AdviceOtherRun
+		}
+		found.Problem(report.Problem{Code: report.ProblemUnnamed, File: d.Path, Offset: -1,
+			Text:   fmt.Sprintf("none of the %s of process %d in JIT memory are in its functions: %s", report.SamplesOf(s.Samples.InJIT), d.PID, whyUnresolved(d, rec)),
+			Advice: advice})
+	}
+	return found
+}
+
+// adviceRegistered says how code is named that a process has registered for a while only.
+const adviceRegistered = "read the memory, or make a core dump (gcore PID), while the code is in use (PostgreSQL: while the query runs); or have the program write a jitdump (PostgreSQL: jit_profiling_support = on)"
+
+// whyUnresolved returns why samples are in none of the dump's functions.
+func whyUnresolved(d *model.Dump, rec *recording.Recording) string {
+	first, last := uint64(math.MaxUint64), uint64(0)
+	events := d.Source.Scanned().Events
+	for i := range events {
+		t := d.Clock(events[i].Time)
+		first, last = min(first, t), max(last, t)
+	}
+	switch {
+	case len(events) == 0:
+		return "it has none"
+	case first > rec.Latest:
+		return fmt.Sprintf("they are loaded from %s s to %s s, and the recording ends at %s s; their times are of another clock or unit, or it is another run's dump",
+			clock.Seconds(first), clock.Seconds(last), clock.Seconds(rec.Latest))
+	}
+	return "they lie elsewhere, or were loaded later; it may be another run's dump"
 }

@@ -41,8 +41,7 @@ func Formats() []Format {
 }
 
 // Write writes a profile in the format of a name. The same profile always gives the same bytes.
-// The file is a stream, pprof's excepted: memory depends on the number of distinct stacks, with less
-// for a sample than the profile has.
+// Memory depends on the number of distinct stacks, and on the samples of one thread.
 //
 // Write returns [errNoSamples] for a profile without samples, and an error for an unknown format
 // and for those of w. Then a part of the file may be written.

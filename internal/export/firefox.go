@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/profile"
@@ -25,45 +24,40 @@ const firefoxVersion = 56
 // Samples count 1, as the profiler counts those of Firefox. If the event is a clock, the periods are
 // the processor time between samples, which shows when a thread was idle.
 func writeFirefox(w *bufio.Writer, p *profile.Profile, options Options) error {
-	zip := gzip.NewWriter(w)
-	f := &firefoxWriter{
-		jsonWriter: &jsonWriter{Writer: bufio.NewWriterSize(zip, 1<<16)},
-		p:          p,
-		merged:     p.Merge(false),
-		local:      newLocalTables(p),
-	}
+	f := &firefoxWriter{p: p, merged: p.Merge(false), local: newLocalTables(p)}
 	f.numberObjects()
 	f.setTimes()
 	all := byProcess(p, divide(p))
-	f.raw(`{"meta":{`)
-	f.meta(all, options)
-	f.raw("},\n\"libs\":[")
-	for i, object := range f.libraries.list {
-		f.separate(i)
-		f.library(object)
+	zip := gzip.NewWriter(w)
+	out := bufio.NewWriterSize(zip, 1<<16)
+	err := writeObject(out,
+		member{name: "meta", value: f.meta(all, options)},
+		member{name: "libs", value: mapped(f.libraries.list, f.library)},
+		member{name: "threads", values: func(yield func(any) bool) {
+			mains := make(map[uint32]bool)
+			several := len(usedEvents(p)) > 1
+			for _, s := range all {
+				if !yield(f.thread(s, mains, several)) {
+					return
+				}
+			}
+		}},
+		member{name: "shared", value: object{"stringArray": &f.strings.list}}, // which the threads have filled by then
+	)
+	if err == nil {
+		err = out.Flush()
 	}
-	f.raw("],\n\"threads\":[")
-	mains := make(map[uint32]bool)
-	several := len(usedEvents(p)) > 1
-	for i, s := range all {
-		f.separate(i)
-		f.thread(s, mains, several)
-	}
-	f.raw("],\n\"shared\":{\"stringArray\":[")
-	for i, s := range f.strings.list {
-		f.separate(i)
-		f.quote(s)
-	}
-	f.raw("]}}\n")
-	if err := f.Flush(); err != nil {
+	if err != nil {
 		return err
 	}
 	return zip.Close()
 }
 
-// A firefoxWriter writes one file.
+// An object is an object of JSON.
+type object map[string]any
+
+// A firefoxWriter makes one file.
 type firefoxWriter struct {
-	*jsonWriter
 	p         *profile.Profile
 	merged    profile.Merged
 	strings   table[string]
@@ -73,13 +67,6 @@ type firefoxWriter struct {
 	interval  uint64        // nanoseconds between two samples of a running thread
 	timeless  bool          // the recording has no times: samples follow each other by the interval
 	local     localTables
-}
-
-// separate writes the comma before an element of an array.
-func (f *firefoxWriter) separate(index int) {
-	if index > 0 {
-		f.raw(",\n")
-	}
 }
 
 // numberObjects gives each object with a symbol an index. Those of JIT code follow the others:
@@ -115,68 +102,43 @@ func (f *firefoxWriter) setTimes() {
 	}
 }
 
-// meta writes what the profile says about itself and the machine.
-func (f *firefoxWriter) meta(all []series, options Options) {
+// milliseconds returns nanoseconds as milliseconds: exactly, up to eleven days.
+func milliseconds(ns uint64) float64 { return float64(ns) / 1e6 }
+
+// meta returns what the profile says about itself and the machine.
+func (f *firefoxWriter) meta(all []series, options Options) object {
 	r := &f.p.Recording
-	member := func(name, value string) {
-		f.quote(name)
-		f.raw(":")
-		f.quote(value)
-		f.raw(",")
+	meta := object{
+		"version": 29, "preprocessedProfileVersion": firefoxVersion,
+		"interval": milliseconds(f.interval), "startTime": milliseconds(uint64(max(0, recordedAt(r)))),
+		"profilingStartTime": 0, "profilingEndTime": milliseconds(f.duration + f.interval), // a sample at the end itself would be outside
+		"processType": 0, "stackwalk": 1, "debug": false, "symbolicated": true, "symbolicationNotSupported": true,
+		"usesOnlyOneStackType": true, "sourceCodeIsNotOnSearchfox": true, "keepProfileThreadOrder": true,
+		"markerSchema": []object{}, "sampleUnits": object{"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"},
+		"product": title(r), "importedFrom": cmp.Or(options.Program, "perf"),
+		"platform": "Linux", "oscpu": strings.TrimSpace("Linux " + r.Kernel + " " + r.Arch),
+		"initialSelectedThreads": []int{busiest(all)}, "categories": firefoxCategories,
+		"extra": []object{{"label": "Recording", "entries": mapped(factsOf(r, options), func(f fact) object {
+			return object{"label": f.label, "format": "string", "value": f.text}
+		})}},
 	}
-	f.raw(`"version":29,"preprocessedProfileVersion":` + strconv.Itoa(firefoxVersion) + `,"interval":`)
-	f.milliseconds(f.interval)
-	f.raw(`,"startTime":`)
-	f.milliseconds(uint64(max(0, recordedAt(r))))
-	f.raw(`,"profilingStartTime":0,"profilingEndTime":`)
-	f.milliseconds(f.duration + f.interval) // a sample at the end itself would be outside
-	f.raw(`,"processType":0,"stackwalk":1,"debug":false,"symbolicated":true,"symbolicationNotSupported":true,` +
-		`"usesOnlyOneStackType":true,"sourceCodeIsNotOnSearchfox":true,"keepProfileThreadOrder":true,` +
-		`"markerSchema":[],"sampleUnits":{"time":"ms","eventDelay":"ms","threadCPUDelta":"ns"},`)
-	member("product", title(r))
-	member("importedFrom", cmp.Or(options.Program, "perf"))
-	member("platform", "Linux")
-	member("oscpu", strings.TrimSpace("Linux "+text(r.Kernel)+" "+text(r.Arch)))
 	if r.CPU != "" {
-		member("CPUName", r.CPU)
+		meta["CPUName"] = r.CPU
 	}
 	if r.Command != "" {
-		member("arguments", r.Command)
+		meta["arguments"] = r.Command
 	}
-	f.raw(`"initialSelectedThreads":[` + strconv.Itoa(busiest(all)) + `],` + "\n")
-	f.categories()
-	f.raw(`,"extra":[{"label":"Recording","entries":[`)
-	for i, fact := range factsOf(r, options) {
-		f.separate(i)
-		f.raw(`{"label":`)
-		f.quote(fact.label)
-		f.raw(`,"format":"string","value":`)
-		f.quote(fact.text)
-		f.raw("}")
-	}
-	f.raw("]}]")
+	return meta
 }
 
-// library writes an object. The profiler asks no server for symbols, so there are no build ids.
-func (f *firefoxWriter) library(object string) {
-	f.raw("{")
-	for _, name := range []string{"name", "debugName"} {
-		f.raw(`"` + name + `":`)
-		f.quote(objectName(object))
-		f.raw(",")
-	}
-	for _, name := range []string{"path", "debugPath"} {
-		f.raw(`"` + name + `":`)
-		f.quote(object)
-		f.raw(",")
-	}
-	f.raw(`"arch":`)
-	f.quote(f.p.Recording.Arch)
-	f.raw(`,"breakpadId":"","codeId":null}`)
+// library returns an object. The profiler asks no server for symbols, so there are no build ids.
+func (f *firefoxWriter) library(path string) object {
+	name := objectName(path)
+	return object{"name": name, "debugName": name, "path": path, "debugPath": path, "arch": f.p.Recording.Arch, "breakpadId": "", "codeId": nil}
 }
 
-// thread writes a series. mains has the processes whose main thread is written.
-func (f *firefoxWriter) thread(s series, mains map[uint32]bool, several bool) {
+// thread returns a series. mains has the processes whose main thread is written.
+func (f *firefoxWriter) thread(s series, mains map[uint32]bool, several bool) object {
 	thread, event := &f.p.Threads[s.thread], f.p.Events[s.event]
 	name := threadName(thread)
 	if several {
@@ -186,51 +148,34 @@ func (f *firefoxWriter) thread(s series, mains map[uint32]bool, several bool) {
 	if main {
 		mains[thread.PID] = true
 	}
-	f.raw(`{"processType":"default","processStartupTime":0,"processShutdownTime":null,"registerTime":0,"unregisterTime":null,"pausedRanges":[],"name":`)
-	f.quote(name)
-	f.raw(`,"processName":`)
-	f.quote(text(cmp.Or(thread.Process, thread.Name, fmt.Sprint(thread.PID))))
-	fmt.Fprintf(f, `,"isMainThread":%t,"pid":"%d","tid":%d,`+"\n", main, thread.PID, thread.TID)
-	f.samples(s, event)
-	f.raw(",\n\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],\"length\":0},\n")
-	f.tables()
-	f.raw("}")
+	out := object{
+		"processType": "default", "processStartupTime": 0, "processShutdownTime": nil, "registerTime": 0, "unregisterTime": nil, "pausedRanges": []int{},
+		"name": name, "processName": cmp.Or(thread.Process, thread.Name, fmt.Sprint(thread.PID)),
+		"isMainThread": main, "pid": fmt.Sprint(thread.PID), "tid": thread.TID,
+		"samples": f.samples(s, event),
+		"markers": object{"data": []int{}, "name": []int{}, "startTime": []int{}, "endTime": []int{}, "phase": []int{}, "category": []int{}, "length": 0},
+	}
+	f.addTables(out)
+	return out
 }
 
-// samples writes the samples of a series, and fills the local tables with their stacks.
-func (f *firefoxWriter) samples(s series, event string) {
+// samples returns the samples of a series, and fills the local tables with their stacks.
+func (f *firefoxWriter) samples(s series, event string) object {
 	f.local.reset()
-	stacks := make([]int, len(s.samples))
+	times := make([]float64, len(s.samples))
 	for i, sample := range s.samples {
-		stacks[i] = f.addStack(stackOf(f.p, sample))
-	}
-	f.raw(`"samples":{"stack":`)
-	f.integers(stacks)
-	f.raw(`,"time":[`)
-	for i, sample := range s.samples {
-		if i > 0 {
-			f.raw(",")
+		if times[i] = milliseconds(f.p.Samples[sample].Time - f.first); f.timeless {
+			times[i] = milliseconds(uint64(i) * f.interval)
 		}
-		if f.timeless {
-			f.milliseconds(uint64(i) * f.interval)
-			continue
-		}
-		f.milliseconds(f.p.Samples[sample].Time - f.first)
 	}
-	f.raw("]")
+	samples := object{
+		"stack": mapped(s.samples, func(sample int) int { return f.addStack(stackOf(f.p, sample)) }), "time": times,
+		"weight": nil, "weightType": "samples", "length": len(times),
+	}
 	if isClock(event) {
-		f.raw(`,"threadCPUDelta":[`)
-		for i, sample := range s.samples {
-			if i > 0 {
-				f.raw(",")
-			}
-			f.unsigned(weight(&f.p.Samples[sample]))
-		}
-		f.raw("]")
+		samples["threadCPUDelta"] = mapped(s.samples, func(sample int) uint64 { return weight(&f.p.Samples[sample]) })
 	}
-	f.raw(`,"weight":null,"weightType":"samples","length":`)
-	f.integer(len(stacks))
-	f.raw("}")
+	return samples
 }
 
 // byProcess puts the series of a process side by side: the process with the most samples first,

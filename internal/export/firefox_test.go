@@ -243,11 +243,3 @@ func TestFirefox_DeepInlining(t *testing.T) {
 		t.Errorf("got depth %d, %d frames; want 255, 301", deepest, len(file.stack(0, 0)))
 	}
 }
-
-func TestMilliseconds_Exact(t *testing.T) {
-	for ns, want := range map[uint64]string{0: "0", 1: "0.000001", 1500000: "1.5", 1e6: "1", 12345678: "12.345678", 1000100: "1.0001"} {
-		if got := written(func(j *jsonWriter) { j.milliseconds(ns) }); got != want {
-			t.Errorf("%d: got %s; want %s", ns, got, want)
-		}
-	}
-}

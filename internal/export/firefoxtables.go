@@ -1,17 +1,26 @@
 package export
 
 import (
+	"slices"
+
 	"github.com/jitinject/jitinject/internal/profile"
 	"github.com/jitinject/jitinject/internal/tier"
 )
 
-// firefoxCategories are the categories of code, by [profile.Kind]. The first grey one is the
-// default.
-var firefoxCategories = []struct{ name, color string }{
-	profile.Unknown: {"Other", "grey"},
-	profile.Kernel:  {"Kernel", "orange"},
-	profile.Native:  {"Native", "blue"},
-	profile.JIT:     {"JIT", "green"},
+// A firefoxCategory is a category of code.
+type firefoxCategory struct {
+	Name          string   `json:"name"`
+	Color         string   `json:"color"`
+	Subcategories []string `json:"subcategories"`
+}
+
+// firefoxCategories are the categories, by [profile.Kind]. The first grey one is the default. Each has all
+// tiers: natives may be a part of an interpreter.
+var firefoxCategories = []firefoxCategory{
+	profile.Unknown: {"Other", "grey", firefoxTiers},
+	profile.Kernel:  {"Kernel", "orange", firefoxTiers},
+	profile.Native:  {"Native", "blue", firefoxTiers},
+	profile.JIT:     {"JIT", "green", firefoxTiers},
 }
 
 // firefoxTiers are the subcategories of each category, by [tier.Tier]. The first must be Other.
@@ -26,21 +35,6 @@ var firefoxTiers = []string{
 
 // maxInlineDepth is the deepest inlined call that the profiler can note: it has a byte.
 const maxInlineDepth = 255
-
-// categories writes the categories, each with all tiers: natives may be a part of an interpreter.
-func (f *firefoxWriter) categories() {
-	f.raw(`"categories":[`)
-	for i, category := range firefoxCategories {
-		f.separate(i)
-		f.raw(`{"name":"` + category.name + `","color":"` + category.color + `","subcategories":[`)
-		for k, name := range firefoxTiers {
-			f.separate(k)
-			f.quote(name)
-		}
-		f.raw("]}")
-	}
-	f.raw("]")
-}
 
 // A firefoxFrame is a frame of a thread. The same frame may be at several depths of inlining, if a
 // function is inlined into itself.
@@ -131,94 +125,42 @@ func (f *firefoxWriter) addStack(stack int) int {
 	return at
 }
 
-// tables writes the tables of a thread.
-func (f *firefoxWriter) tables() {
+// addTables adds the tables of a thread to its object. Each table adds to those below it, so their order
+// matters.
+func (f *firefoxWriter) addTables(thread object) {
 	t := &f.local
-	f.raw(`"stackTable":{"frame":`)
-	f.integers(t.stackFrame)
-	f.raw(`,"prefix":`)
-	f.integers(t.prefix)
-	f.raw(`,"length":`)
-	f.integer(len(t.prefix))
-	f.raw("},\n")
-	f.frameTable()
-	f.raw(",\n")
-	f.funcTable()
-	f.raw(",\n")
-	f.resourceTable()
-	f.raw(",\n")
-	f.nativeSymbols()
+	thread["stackTable"] = object{"frame": nullable(t.stackFrame), "prefix": nullable(t.prefix), "length": len(t.prefix)}
+	thread["frameTable"] = f.frameTable()
+	thread["funcTable"] = f.funcTable()
+	thread["resourceTable"] = f.resourceTable()
+	thread["nativeSymbols"] = f.nativeSymbols()
 }
 
-// column writes a column of n whole numbers; those below 0 are null.
-func (f *firefoxWriter) column(name string, n int, value func(row int) int) {
-	f.raw(`"` + name + `":[`)
-	for row := range n {
-		if row > 0 {
-			f.raw(",")
-		}
-		if number := value(row); number < 0 {
-			f.raw("null")
-		} else {
-			f.integer(number)
-		}
-	}
-	f.raw("],")
-}
-
-// constant writes a column of n equal values.
-func (f *firefoxWriter) constant(name, value string, n int) {
-	f.raw(`"` + name + `":`)
-	f.repeat(value, n)
-	f.raw(",")
-}
-
-// length ends a table.
-func (f *firefoxWriter) length(n int) {
-	f.raw(`"length":`)
-	f.integer(n)
-	f.raw("}")
-}
-
-// frameTable writes frames without addresses: these would count from the beginning of an object in
+// frameTable returns frames without addresses: these would count from the beginning of an object in
 // memory, which is unknown.
-func (f *firefoxWriter) frameTable() {
-	t, n := &f.local, len(f.local.frames.list)
-	function := func(row int) *profile.Function {
-		return &f.p.Functions[f.p.Frames[t.frames.list[row].frame].Function]
+func (f *firefoxWriter) frameTable() object {
+	t, list := &f.local, f.local.frames.list
+	frame := func(x firefoxFrame) *profile.Frame { return &f.p.Frames[x.frame] }
+	function := func(x firefoxFrame) *profile.Function { return &f.p.Functions[frame(x).Function] }
+	return object{
+		"address":     slices.Repeat([]int{-1}, len(list)),
+		"inlineDepth": mapped(list, func(x firefoxFrame) int { return x.depth }),
+		"category":    mapped(list, func(x firefoxFrame) int { return int(function(x).Kind) }),
+		"subcategory": mapped(list, func(x firefoxFrame) int { return int(function(x).Tier) }),
+		"func":        mapped(list, func(x firefoxFrame) int { return t.functions.at(f.merged.Of[frame(x).Function]) }),
+		"nativeSymbol": nullable(mapped(list, func(x firefoxFrame) int {
+			if f.symbol(x.symbol).KnownObject() == "" {
+				return -1
+			}
+			return t.natives.at(x.symbol)
+		})),
+		"innerWindowID": make([]int, len(list)),
+		"line":          nullable(mapped(list, func(x firefoxFrame) int { return lineOrNull(frame(x).Line) })),
+		"column":        nullable(slices.Repeat([]int{-1}, len(list))),
+		"length":        len(list),
 	}
-	f.raw(`"frameTable":{`)
-	f.constant("address", "-1", n)
-	f.column("inlineDepth", n, func(row int) int { return t.frames.list[row].depth })
-	f.column("category", n, func(row int) int {
-		if kind := int(function(row).Kind); kind < len(firefoxCategories) {
-			return kind
-		}
-		return 0
-	})
-	f.column("subcategory", n, func(row int) int {
-		if by := int(function(row).Tier); by < len(firefoxTiers) {
-			return by
-		}
-		return 0
-	})
-	f.column("func", n, func(row int) int {
-		return t.functions.at(f.merged.Of[f.p.Frames[t.frames.list[row].frame].Function])
-	})
-	f.column("nativeSymbol", n, func(row int) int {
-		symbol := t.frames.list[row].symbol
-		if f.symbol(symbol).KnownObject() == "" {
-			return -1
-		}
-		return t.natives.at(symbol)
-	})
-	f.constant("innerWindowID", "0", n)
-	f.column("line", n, func(row int) int { return lineOrNull(f.p.Frames[t.frames.list[row].frame].Line) })
-	f.constant("column", "null", n)
-	f.length(n)
 }
 
-// symbol is the function that stands for a merged one.
 func (f *firefoxWriter) symbol(merged int) *profile.Function {
 	return &f.p.Functions[f.merged.First[merged]]
 }
@@ -231,59 +173,51 @@ func lineOrNull(line int) int {
 	return line
 }
 
-// funcTable writes the functions of the frames.
-func (f *firefoxWriter) funcTable() {
-	t, n := &f.local, len(f.local.functions.list)
-	function := func(row int) *profile.Function {
-		return f.symbol(t.functions.list[row])
+func (f *firefoxWriter) funcTable() object {
+	list := mapped(f.local.functions.list, f.symbol)
+	return object{
+		"name":          mapped(list, func(x *profile.Function) int { return f.strings.at(functionName(x)) }),
+		"isJS":          make([]bool, len(list)),
+		"relevantForJS": make([]bool, len(list)),
+		"resource": mapped(list, func(x *profile.Function) int {
+			if object, ok := f.libraries.index[x.KnownObject()]; ok {
+				return f.local.resources.at(object)
+			}
+			return -1 // the format's sign for none
+		}),
+		"fileName": nullable(mapped(list, func(x *profile.Function) int {
+			if x.File == "" {
+				return -1
+			}
+			return f.strings.at(x.File)
+		})),
+		"lineNumber":   nullable(mapped(list, func(x *profile.Function) int { return lineOrNull(x.Line) })),
+		"columnNumber": nullable(slices.Repeat([]int{-1}, len(list))),
+		"length":       len(list),
 	}
-	f.raw(`"funcTable":{`)
-	f.column("name", n, func(row int) int { return f.strings.at(functionName(function(row))) })
-	f.constant("isJS", "false", n)
-	f.constant("relevantForJS", "false", n)
-	f.raw(`"resource":[`)
-	for row := range n {
-		if row > 0 {
-			f.raw(",")
-		}
-		if object, ok := f.libraries.index[function(row).KnownObject()]; ok {
-			f.integer(t.resources.at(object))
-		} else {
-			f.raw("-1") // the format's sign for none
-		}
-	}
-	f.raw("],")
-	f.column("fileName", n, func(row int) int {
-		if function(row).File == "" {
-			return -1
-		}
-		return f.strings.at(text(function(row).File))
-	})
-	f.column("lineNumber", n, func(row int) int { return lineOrNull(function(row).Line) })
-	f.constant("columnNumber", "null", n)
-	f.length(n)
 }
 
-// resourceTable writes the objects of the functions.
-func (f *firefoxWriter) resourceTable() {
-	const library = "1" // the type of a resource
-	t, n := &f.local, len(f.local.resources.list)
-	f.raw(`"resourceTable":{`)
-	f.column("lib", n, func(row int) int { return t.resources.list[row] })
-	f.column("name", n, func(row int) int { return f.strings.at(objectName(f.libraries.list[t.resources.list[row]])) })
-	f.constant("host", "null", n)
-	f.constant("type", library, n)
-	f.length(n)
+func (f *firefoxWriter) resourceTable() object {
+	const library = 1 // the type of a resource
+	list := f.local.resources.list
+	return object{
+		"lib":    nullable(list),
+		"name":   mapped(list, func(at int) int { return f.strings.at(objectName(f.libraries.list[at])) }),
+		"host":   nullable(slices.Repeat([]int{-1}, len(list))),
+		"type":   slices.Repeat([]int{library}, len(list)),
+		"length": len(list),
+	}
 }
 
-// nativeSymbols writes the functions that have code. With the depth of a frame, they say into what
+// nativeSymbols returns the functions that have code. With the depth of a frame, they say into what
 // it is inlined. Their addresses are unknown: numbers keep them apart.
-func (f *firefoxWriter) nativeSymbols() {
-	t, n := &f.local, len(f.local.natives.list)
-	f.raw(`"nativeSymbols":{`)
-	f.column("libIndex", n, func(row int) int { return f.libraries.index[f.symbol(t.natives.list[row]).Object] })
-	f.column("address", n, func(row int) int { return t.natives.list[row] })
-	f.column("name", n, func(row int) int { return f.strings.at(functionName(f.symbol(t.natives.list[row]))) })
-	f.constant("functionSize", "null", n)
-	f.length(n)
+func (f *firefoxWriter) nativeSymbols() object {
+	list := f.local.natives.list
+	return object{
+		"libIndex":     mapped(list, func(at int) int { return f.libraries.index[f.symbol(at).Object] }),
+		"address":      nullable(list),
+		"name":         mapped(list, func(at int) int { return f.strings.at(functionName(f.symbol(at))) }),
+		"functionSize": nullable(slices.Repeat([]int{-1}, len(list))),
+		"length":       len(list),
+	}
 }

@@ -2,92 +2,73 @@ package export
 
 import (
 	"bufio"
+	"encoding/json"
+	"iter"
 	"strconv"
-	"unicode/utf8"
 )
 
-// A jsonWriter writes JSON as a stream. Errors of the writer below stick there.
-type jsonWriter struct {
-	*bufio.Writer
-	number [32]byte
+// A member is a member of an object of JSON. values, if not nil, is an array that is written element by
+// element, because all of it would need much memory.
+type member struct {
+	name   string
+	value  any
+	values iter.Seq[any]
 }
 
-// raw writes JSON as it is. bufio.Writer keeps the error for Flush.
-func (j *jsonWriter) raw(s string) {
-	_, _ = j.WriteString(s)
-}
-
-// integer writes a whole number.
-func (j *jsonWriter) integer(n int) {
-	_, _ = j.Write(strconv.AppendInt(j.number[:0], int64(n), 10))
-}
-
-// unsigned writes a whole number. JavaScript rounds those above 2^53.
-func (j *jsonWriter) unsigned(n uint64) {
-	_, _ = j.Write(strconv.AppendUint(j.number[:0], n, 10))
-}
-
-// milliseconds writes nanoseconds as milliseconds, exactly.
-func (j *jsonWriter) milliseconds(ns uint64) {
-	j.unsigned(ns / 1e6)
-	rest := ns % 1e6
-	if rest == 0 {
-		return
-	}
-	digits := strconv.AppendUint(j.number[:0], 1e6+rest, 10)
-	digits[0] = '.'
-	for digits[len(digits)-1] == '0' {
-		digits = digits[:len(digits)-1]
-	}
-	_, _ = j.Write(digits)
-}
-
-// integers writes an array of whole numbers. A number below 0 is written as null.
-func (j *jsonWriter) integers(numbers []int) {
-	_ = j.WriteByte('[')
-	for i, n := range numbers {
-		if i > 0 {
-			_ = j.WriteByte(',')
-		}
-		if n < 0 {
-			j.raw("null")
+// writeObject writes an object. Errors of w stick in it.
+func writeObject(w *bufio.Writer, members ...member) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	separator := "{"
+	for _, m := range members {
+		_, _ = w.WriteString(separator + strconv.Quote(m.name) + ":")
+		separator = ","
+		if m.values == nil {
+			if err := enc.Encode(m.value); err != nil {
+				return err
+			}
 			continue
 		}
-		j.integer(n)
-	}
-	_ = j.WriteByte(']')
-}
-
-// repeat writes an array with n times the same value.
-func (j *jsonWriter) repeat(value string, n int) {
-	_ = j.WriteByte('[')
-	for i := range n {
-		if i > 0 {
-			_ = j.WriteByte(',')
-		}
-		j.raw(value)
-	}
-	_ = j.WriteByte(']')
-}
-
-// quote writes a string. Bytes that are no UTF-8 become U+FFFD. The separators of lines and paragraphs
-// are escaped, so that the JSON is JavaScript as well.
-func (j *jsonWriter) quote(s string) {
-	const hex = "0123456789abcdef"
-	_ = j.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			_ = j.WriteByte('\\')
-			_ = j.WriteByte(byte(r))
-		case r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' || r == utf8.RuneError:
-			j.raw(`\u`)
-			for shift := 12; shift >= 0; shift -= 4 {
-				_ = j.WriteByte(hex[r>>shift&0xf])
+		element := "["
+		for v := range m.values {
+			_, _ = w.WriteString(element)
+			element = ","
+			if err := enc.Encode(v); err != nil {
+				return err
 			}
-		default:
-			_, _ = j.WriteRune(r)
+		}
+		if element == "[" {
+			_, _ = w.WriteString(element)
+		}
+		_, _ = w.WriteString("]")
+	}
+	_, err := w.WriteString("}\n")
+	return err
+}
+
+// A nullable is an array of whole numbers. Those below 0 are null.
+type nullable []int
+
+// MarshalJSON implements json.Marshaler.
+func (n nullable) MarshalJSON() ([]byte, error) {
+	b := []byte{'['}
+	for i, number := range n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if number < 0 {
+			b = append(b, "null"...)
+		} else {
+			b = strconv.AppendInt(b, int64(number), 10)
 		}
 	}
-	_ = j.WriteByte('"')
+	return append(b, ']'), nil
+}
+
+func mapped[A, B any](list []A, f func(A) B) []B {
+	out := make([]B, len(list))
+	for i, a := range list {
+		out[i] = f(a)
+	}
+	return out
 }

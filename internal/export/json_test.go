@@ -4,33 +4,27 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"strings"
+	"slices"
 	"testing"
-	"unicode/utf8"
 )
 
-// written is what a function writes.
-func written(write func(j *jsonWriter)) string {
-	var out bytes.Buffer
-	j := &jsonWriter{Writer: bufio.NewWriter(&out)}
-	write(j)
-	_ = j.Flush()
-	return out.String()
+func TestWriteObject_ValuesAndStreams(t *testing.T) {
+	for _, elements := range [][]any{{}, {1}, {"<", nullable{3, -1}}} {
+		var out bytes.Buffer
+		w := bufio.NewWriter(&out)
+		err := writeObject(w, member{name: "none", value: nullable(nil)}, member{name: "list", values: slices.Values(elements)})
+		w.Flush()
+		var got struct{ None, List []any }
+		if jerr := json.Unmarshal(out.Bytes(), &got); err != nil || jerr != nil || got.None == nil || len(got.List) != len(elements) {
+			t.Errorf("got %s, %v, %v; want an empty array and one of %d", out.Bytes(), err, jerr, len(elements))
+		}
+	}
 }
 
-// encoding/json reads each string as what it is, or with U+FFFD for what is no UTF-8.
-func FuzzQuote(f *testing.F) {
-	for _, name := range hostileNames {
-		f.Add(name)
+func TestMilliseconds_Exact(t *testing.T) {
+	for ns, want := range map[uint64]string{0: "0", 1: "0.000001", 1500000: "1.5", 1e6: "1", 12345678: "12.345678", 1000100: "1.0001", 864_000_000_000_001: "864000000.000001"} {
+		if got, err := json.Marshal(milliseconds(ns)); string(got) != want || err != nil {
+			t.Errorf("%d: got %s, %v; want %s", ns, got, err, want)
+		}
 	}
-	f.Fuzz(func(t *testing.T, s string) {
-		quoted := written(func(j *jsonWriter) { j.quote(s) })
-		var read string
-		if err := json.Unmarshal([]byte(quoted), &read); err != nil {
-			t.Fatalf("got %q of %q: %v", quoted, s, err)
-		}
-		if want := string([]rune(s)); read != want || !utf8.ValidString(quoted) || strings.ContainsAny(quoted, "\n\u2028") {
-			t.Errorf("got %q; want %q, on one line", read, want)
-		}
-	})
 }

@@ -54,7 +54,6 @@ func span(p *profile.Profile) (first, last uint64) {
 	return first, last
 }
 
-// busiestEvent is the index of the event with the most samples.
 func busiestEvent(p *profile.Profile) int {
 	counts := make([]int, len(p.Events))
 	for i := range p.Samples {
@@ -63,7 +62,6 @@ func busiestEvent(p *profile.Profile) int {
 	return slices.Index(counts, slices.Max(counts))
 }
 
-// usedEvents are the indices of the events with samples.
 func usedEvents(p *profile.Profile) (events []int) {
 	used := make([]bool, len(p.Events))
 	for i := range p.Samples {

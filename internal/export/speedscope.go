@@ -16,94 +16,65 @@ import (
 // A frame is a function with the line where it begins: speedscope adds up by frames. See
 // https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts.
 func writeSpeedscope(w *bufio.Writer, p *profile.Profile, options Options) error {
-	j := &jsonWriter{Writer: w}
-	j.raw(`{"$schema":"https://www.speedscope.app/file-format-schema.json","activeProfileIndex":0`)
-	if options.Program != "" {
-		j.raw(`,"exporter":`)
-		j.quote(options.Program)
+	type frame struct {
+		Name string `json:"name"`
+		File string `json:"file,omitempty"`
+		Line int    `json:"line,omitempty"`
 	}
-	j.raw(`,"name":`)
-	j.quote(title(&p.Recording))
-	j.raw(",\n\"shared\":{\"frames\":[")
 	merged := p.Merge(false)
-	for i, function := range merged.First {
-		if i > 0 {
-			j.raw(",\n")
-		}
-		f := &p.Functions[function]
-		j.raw(`{"name":`)
-		j.quote(functionName(f))
-		if file := sourceOf(f); file != "" {
-			j.raw(`,"file":`)
-			j.quote(file)
-		}
-		if f.Line > 0 {
-			j.raw(`,"line":`)
-			j.integer(f.Line)
-		}
-		j.raw("}")
-	}
-	j.raw("]},\n\"profiles\":[")
 	several := len(usedEvents(p)) > 1
-	for i, s := range divide(p) {
-		if i > 0 {
-			j.raw(",\n")
-		}
-		j.speedscopeProfile(p, merged, s, several)
+	return writeObject(w,
+		member{name: "$schema", value: "https://www.speedscope.app/file-format-schema.json"},
+		member{name: "activeProfileIndex", value: 0},
+		member{name: "exporter", value: options.Program},
+		member{name: "name", value: title(&p.Recording)},
+		member{name: "shared", value: map[string][]frame{"frames": mapped(merged.First, func(function int) frame {
+			f := &p.Functions[function]
+			return frame{functionName(f), sourceOf(f), max(0, f.Line)}
+		})}},
+		member{name: "profiles", values: func(yield func(any) bool) {
+			for _, s := range divide(p) {
+				if !yield(speedscopeProfileOf(p, merged, s, several)) {
+					return
+				}
+			}
+		}},
+	)
+}
+
+// A speedscopeProfile is a profile of one thread and event.
+type speedscopeProfile struct {
+	Type       string   `json:"type"`
+	Name       string   `json:"name"`
+	Unit       string   `json:"unit"`
+	StartValue uint64   `json:"startValue"`
+	EndValue   uint64   `json:"endValue"`
+	Samples    [][]int  `json:"samples"` // frames from the outermost on
+	Weights    []uint64 `json:"weights"` // JavaScript rounds those above 2^53
+}
+
+func speedscopeProfileOf(p *profile.Profile, merged profile.Merged, s series, several bool) *speedscopeProfile {
+	thread, event := &p.Threads[s.thread], p.Events[s.event]
+	out := &speedscopeProfile{Type: "sampled", Name: fmt.Sprintf("%s %d/%d", threadName(thread), thread.PID, thread.TID), Unit: "none"}
+	if several {
+		out.Name += " " + text(event)
 	}
-	j.raw("]}\n")
-	return nil
-}
-
-// A run has samples that follow each other with the same stack.
-type run struct {
-	stack  int
-	weight uint64
-}
-
-// speedscopeProfile writes the samples of a series.
-func (j *jsonWriter) speedscopeProfile(p *profile.Profile, merged profile.Merged, s series, several bool) {
-	var runs []run
-	total := uint64(0)
+	if isClock(event) {
+		out.Unit = "nanoseconds"
+	}
+	framesOf := make(map[int][]int) // by stack
+	last := -1
 	for _, i := range s.samples {
 		stack, counted := stackOf(p, i), weight(&p.Samples[i])
-		if n := len(runs); n == 0 || runs[n-1].stack != stack {
-			runs = append(runs, run{stack: stack})
+		if stack != last {
+			if framesOf[stack] == nil {
+				framesOf[stack] = mapped(frames(nil, p, stack), func(frame int) int { return merged.Of[p.Frames[frame].Function] })
+			}
+			out.Samples, out.Weights = append(out.Samples, framesOf[stack]), append(out.Weights, 0)
+			last = stack
 		}
-		runs[len(runs)-1].weight += counted
-		total += counted
+		out.Weights[len(out.Weights)-1] += counted
+		out.EndValue += counted
 	}
-	thread, event := &p.Threads[s.thread], p.Events[s.event]
-	name := fmt.Sprintf("%s %d/%d", threadName(thread), thread.PID, thread.TID)
-	if several {
-		name += " " + event
-	}
-	unit := "none"
-	if isClock(event) {
-		unit = "nanoseconds"
-	}
-	j.raw(`{"type":"sampled","name":`)
-	j.quote(name)
-	j.raw(`,"unit":"` + unit + `","startValue":0,"endValue":`)
-	j.unsigned(total)
-	j.raw(",\n\"samples\":[")
-	var buffer []int
-	for i, r := range runs {
-		if i > 0 {
-			j.raw(",")
-		}
-		buffer = frames(buffer, p, r.stack)
-		for k, frame := range buffer {
-			buffer[k] = merged.Of[p.Frames[frame].Function]
-		}
-		j.integers(buffer)
-	}
-	j.raw("],\n\"weights\":[")
-	for i, r := range runs {
-		if i > 0 {
-			j.raw(",")
-		}
-		j.unsigned(r.weight)
-	}
-	j.raw("]}")
+	return out
 }

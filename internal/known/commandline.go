@@ -269,5 +269,4 @@ func (c *command) valueIn(cluster string) (option string, at int) {
 	return "", 0
 }
 
-// has reports whether a word is in a list.
 func has(list, word string) bool { return slices.Contains(strings.Fields(list), word) }

@@ -62,10 +62,8 @@ func (block *Block) roff(b *strings.Builder, first, tight bool) {
 	}
 }
 
-// line is text with marks as one line of roff.
 func line(text string) string { return shield(marks(text)) + "\n" }
 
-// marks is text with marks in the fonts of roff.
 func marks(text string) string {
 	var b strings.Builder
 	for _, s := range spans(strings.TrimSpace(text)) {

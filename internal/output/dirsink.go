@@ -24,7 +24,6 @@ import (
 // wantsDir reports whether a path asks for a directory.
 func wantsDir(path string) bool { return strings.HasSuffix(path, "/") }
 
-// openOutputDir opens a directory as output.
 func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 	path := filepath.Clean(opts.Output)
 	switch {
@@ -138,7 +137,6 @@ type dirSink struct {
 	err    error
 }
 
-// newDirSink returns a sink that writes the files of a directory.
 func newDirSink(in *recording.Input, out *Output) (Sink, error) {
 	w, err := perfdata.NewWriter(out.file, in.File)
 	if err != nil {

@@ -174,7 +174,6 @@ func (o *Output) create(do func() error) (err error) {
 	return nil
 }
 
-// inOutput names the output as a setting.
 func inOutput() string { return report.Mentioned("Output", "") }
 
 // Error returns an error that says that the output cannot be written, with advice.

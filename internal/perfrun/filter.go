@@ -76,7 +76,6 @@ func isGNU(real string) bool {
 	return err == nil && bytes.HasPrefix(text, []byte("GNU "))
 }
 
-// removeFilter removes what makeFilter made.
 func removeFilter(dir string) { os.RemoveAll(dir) }
 
 // shellQuoted returns text as a word of any POSIX shell. quote.ShellWord is for people: it shows some

@@ -12,13 +12,10 @@
 //	recorded.go    one walk over the recording: header, names of threads, mappings, lost samples
 //	script.go      runs perf script without inlining, which takes seconds; with it, minutes
 //	scripttext.go  divides its text into samples, scriptframe.go a line into address, symbol and file
-//	address.go     where a sample was taken, if its stack does not say so
 //	tables.go      keeps each thread, function, place and stack once
 //	expand.go      asks each object about its places, object.go and unit.go read its DWARF
 //	native.go      asks addr2line about native code, once for each file
-//	build.go       makes frames and stacks of the places with their inlined calls
-//	names.go       names functions for people; the marks of runtimes are in internal/tier
-//	merge.go       which functions a reader takes for one
+//	names.go       names functions for people, and says which are one; the marks of runtimes are in internal/tier
 //
 // A place is an instruction in a function. The addresses of callers are taken as perf prints them:
 // in copies of stacks perf subtracts one from return addresses, in chains of frame pointers it does not.

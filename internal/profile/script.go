@@ -135,7 +135,6 @@ func (t *tables) runScript(ctx context.Context, perf string, opts *Options, d di
 	return nil
 }
 
-// all reads the samples to the end.
 func (r *scriptReader) all(add func(*scriptSample)) error {
 	for {
 		s, err := r.next()

@@ -140,7 +140,6 @@ func isFrame(line []byte) bool {
 	return addr != nil && len(rest) > 0 && rest[0] == ' '
 }
 
-// parse divides the collected text.
 func (r *scriptReader) parse() bool {
 	s := &r.s
 	if !r.header(r.text[:r.ends[0]]) {

@@ -41,7 +41,6 @@ func (s *spaces) add(m *perfdata.Mmap, time uint64) {
 	sp.files[name] = append(sp.files[name], mapping{time, m.Addr, m.Len, m.PgOff})
 }
 
-// fork notes the process that another one comes from.
 func (s *spaces) fork(pid, parent uint32) { s.space(pid).parent = parent }
 
 // find returns the latest mapping of a file that is not later than time and satisfies a condition.
@@ -75,4 +74,61 @@ func (s *spaces) offset(pid uint32, time uint64, file string, addr uint64) (offs
 func (s *spaces) addr(pid uint32, time uint64, file string, offset uint64) (addr uint64, ok bool) {
 	m, ok := s.find(pid, time, file, func(m *mapping) bool { return offset-m.offset < m.size })
 	return offset - m.offset + m.addr, ok
+}
+
+// threadNames are the names that threads had. perf script prints names, too, but a name may contain a
+// newline or look like the rest of the line.
+type threadNames struct {
+	named map[threadID][]threadName
+	forks map[threadID]threadFork
+}
+
+// A threadName is a name since a time. Its record may come late: each processor has a buffer.
+type threadName struct {
+	time uint64
+	name string
+}
+
+// A threadFork says from which thread another one comes. It has that one's name until it has its own.
+type threadFork struct {
+	parent threadID
+	time   uint64
+}
+
+func (n *threadNames) name(id threadID, time uint64, name string) {
+	if n.named == nil {
+		n.named = make(map[threadID][]threadName)
+	}
+	n.named[id] = append(n.named[id], threadName{time, name})
+}
+
+func (n *threadNames) fork(id, parent threadID, time uint64) {
+	if n.forks == nil {
+		n.forks = make(map[threadID]threadFork)
+	}
+	if f, ok := n.forks[id]; !ok || f.time <= time {
+		n.forks[id] = threadFork{parent, time}
+	}
+}
+
+// maxAncestors bounds walks from child to parent: ids are used again, so they may go in circles.
+const maxAncestors = 64
+
+// at returns the name that a thread had at a time, or "".
+func (n *threadNames) at(id threadID, time uint64) string {
+	for range maxAncestors {
+		found := threadName{}
+		ok := false
+		for _, c := range n.named[id] {
+			if c.time <= time && (!ok || c.time >= found.time) {
+				found, ok = c, true
+			}
+		}
+		fork, forked := n.forks[id]
+		if ok || !forked || fork.parent == id {
+			return found.name
+		}
+		id, time = fork.parent, min(time, fork.time)
+	}
+	return ""
 }

@@ -75,7 +75,6 @@ func (t *tables) text(b []byte) string {
 	return s
 }
 
-// add adds a sample.
 func (t *tables) add(s *scriptSample, d dialect) {
 	t.chain = t.chain[:0]
 	if s.head != nil {
@@ -107,7 +106,6 @@ func intern[T comparable](list *[]T, index map[T]int, value T) int {
 // maxKept bounds the length of lines that are kept to find their places quickly.
 const maxKept = 1 << 10
 
-// addFrame adds a frame to the current chain.
 func (t *tables) addFrame(s *scriptSample, line []byte, d dialect, offsets bool) {
 	t.key = t.key[:0]
 	if !d.places { // the address or the place is one of the process
@@ -151,7 +149,6 @@ func (t *tables) addFrame(s *scriptSample, line []byte, d dialect, offsets bool)
 // isKernelAddress reports whether an address is in the kernel's half of a 64-bit address space.
 func isKernelAddress(addr uint64) bool { return addr>>63 != 0 }
 
-// function returns the function of a symbol.
 func (t *tables) function(symbol, file string, ip uint64) int {
 	key := functionKey{symbol: symbol, object: file}
 	i, ok := t.functions[key]
@@ -168,7 +165,6 @@ func (t *tables) function(symbol, file string, ip uint64) int {
 // vsyscall is code of user space in the kernel's half of the address space.
 const vsyscall = "[vsyscall]"
 
-// kind returns where a symbol comes from.
 func (t *tables) kind(symbol, file string, ip uint64) Kind {
 	switch {
 	case symbol == unknownSymbol:

@@ -123,7 +123,6 @@ func (u *unit) children(asked []*lookup, path []*dwarf.Entry) error {
 	}
 }
 
-// within returns the lookups that the code of an entry has.
 func (u *unit) within(e *dwarf.Entry, asked []*lookup) (in []*lookup, err error) {
 	ranges, err := u.data.RangesOf(e)
 	if err != nil {
@@ -158,7 +157,6 @@ func (u *unit) enter(e *dwarf.Entry, q *lookup) error {
 	return nil
 }
 
-// origin returns the function that was inlined.
 func (u *unit) origin(e *dwarf.Entry) (from origin, err error) {
 	off, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
 	if !ok {

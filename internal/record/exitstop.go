@@ -163,7 +163,6 @@ func (x *exitStops) got(pid int, signal unix.Signal, since time.Time) bool {
 	return d.signal == signal && d.at.After(since)
 }
 
-// report adds what became of the dumps.
 func (x *exitStops) report(c *Collected) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -101,7 +101,6 @@ func (p *Place) makeFiles() error {
 	return nil
 }
 
-// removeOld removes earlier files.
 func (p *Place) removeOld() error {
 	if old := p.Files + oldFiles; isOurs(old) {
 		return os.RemoveAll(old)
@@ -137,7 +136,6 @@ type identity struct {
 	Size, Time int64 // bytes; nanoseconds of the last change
 }
 
-// identify returns the identity of a file or directory.
 func identify(path string) (identity, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
@@ -205,7 +203,6 @@ func (p *Place) listed(dir string) (paths []string) {
 	return paths
 }
 
-// madeIn returns what note has noted in a directory.
 func madeIn(dir string) (made []identity) {
 	f, err := safefile.Open(filepath.Join(dir, listFile)) // another user may have put a FIFO there
 	if err != nil {

@@ -102,5 +102,4 @@ func programOf(pid int) string {
 	return filepath.Base(path)
 }
 
-// ownGroup is the process group of jitinject.
 func ownGroup() int { return groupOf(os.Getpid()) }

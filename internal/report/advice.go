@@ -58,7 +58,6 @@ func ProblemOf(file string, err error, otherwise string) Problem {
 	return p
 }
 
-// withAdvice appends advice to a text.
 func withAdvice(text, advice string) string {
 	if strings.HasSuffix(text, "?") {
 		return text + " " + strings.ToUpper(advice[:1]) + advice[1:]

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -45,3 +47,101 @@ func (p Problem) String() string {
 	}
 	return Once(s)
 }
+
+// maxNamed bounds how many processes a sentence names.
+const maxNamed = 3
+
+// LeftOutText returns the text that the functions of processes are missing in the result.
+func LeftOutText(pids []uint32) string {
+	pids = slices.Compact(slices.Sorted(slices.Values(pids)))
+	if len(pids) == 1 {
+		return fmt.Sprintf("the functions of process %d are left out", pids[0])
+	}
+	var names []string
+	for _, pid := range pids[:min(len(pids), maxNamed)] {
+		names = append(names, fmt.Sprint(pid))
+	}
+	if more := len(pids) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	last := len(names) - 1
+	return fmt.Sprintf("the functions of processes %s and %s are left out", strings.Join(names[:last], ", "), names[last])
+}
+
+// MaxProblems bounds how many problems of one file are listed; the others are only counted.
+const MaxProblems = 50
+
+// SamplesOf returns a number of samples in words.
+func SamplesOf(n int64) string {
+	if n == 1 {
+		return "1 sample"
+	}
+	return fmt.Sprintf("%d samples", n)
+}
+
+// ErrNothing says that there are side files, but none of their functions could be injected.
+var ErrNothing = errors.New("none of the functions could be injected; no output was written")
+
+// ErrStrict says that a result would be incomplete, and was not written because of
+// Options.Strict.
+var ErrStrict error = strictError{}
+
+// ErrStrictWritten is ErrStrict if the result has gone to a pipe already, which cannot take it back.
+var ErrStrictWritten error = strictError{written: true}
+
+type strictError struct{ written bool }
+
+// Is implements [errors.Is].
+func (strictError) Is(target error) bool { return target == ErrStrict }
+
+func (e strictError) Error() string {
+	if e.written {
+		return "the incomplete result is written all the same, in spite of " + Mentioned("Strict", "") + ": a pipe does not give it back"
+	}
+	return "nothing was written, because of " + Mentioned("Strict", "")
+}
+
+// NothingToInject returns the error of a run in which no dump could be used: the problems and
+// ErrNothing.
+func NothingToInject(problems []Problem) error {
+	return fmt.Errorf("%w\n%w", ProblemsError(problems), ErrNothing)
+}
+
+// ProblemsError returns problems as one error.
+func ProblemsError(problems []Problem) error {
+	errs := make([]error, len(problems))
+	for i, p := range problems {
+		errs[i] = errors.New(p.String())
+	}
+	return errors.Join(errs...)
+}
+
+// A Reason says why there was nothing to inject. It is about the recording, or about one process
+// in it that ran jitted code.
+type Reason struct {
+	Kind string `json:"kind"` // one of the constants below
+	PID  uint32 `json:"pid,omitempty"`
+	// Command is the name of the process in the recording.
+	Command string `json:"command,omitempty"`
+	// Samples counts the samples of the process in user space that are in no file: in jitted
+	// code.
+	Samples int64  `json:"samples,omitempty"`
+	Text    string `json:"text"`             // what the recording shows
+	Advice  string `json:"advice,omitempty"` // what to do; a command stands alone in it
+}
+
+// These values are the kinds of reasons.
+const (
+	ReasonInjected     = "already-injected" // an earlier run has made the recording
+	ReasonNoSamples    = "no-samples"       // it has no samples
+	ReasonNoJittedCode = "no-jitted-code"   // all samples are in files: nothing is missing
+	// ReasonNoMarker means that there is a dump, but the recording has no marker of it.
+	ReasonNoMarker = "no-marker"
+	// ReasonPerfMap means that there is a perf-PID.map that was not used: it is of another run, or
+	// the recording is a pipe, and perf reads the map by itself.
+	ReasonPerfMap        = "perf-map"
+	ReasonFlagMissing    = "flag-missing"    // the runtime writes a dump only with a flag
+	ReasonNoDump         = "no-dump"         // it got that flag, but there is no dump
+	ReasonUnknownRuntime = "unknown-runtime" // the runtime is unknown
+	ReasonMore           = "more"            // further processes like these
+)

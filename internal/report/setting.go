@@ -2,7 +2,12 @@ package report
 
 import (
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/quote"
 )
 
 // A Setting is a field of Options that a message names. String returns its name in the words of the
@@ -35,7 +40,6 @@ func NameSettings(words func(Setting) string) {
 // String returns the setting in the words of the program.
 func (s Setting) String() string { return name(s) }
 
-// inGo returns the setting as Go code would have it.
 func (s Setting) inGo() string {
 	value, prefix := s.Value, ""
 	if s.IsPath {
@@ -77,4 +81,28 @@ func MentionedFile(kind, pid, file string) string {
 // MentionedSideFile returns the name of the setting for the side file at a path.
 func MentionedSideFile(kind, pid, path string) string {
 	return Setting{Field: "SideFiles", Kind: kind, PID: pid, Value: path, IsPath: true}.String()
+}
+
+// osName matches what package os puts before an error: the call, and the name of the file.
+var osName = regexp.MustCompile(`\b(open|openat|stat|statat|lstat|read|readdirent|readlink|seek) ([^:]+): `)
+
+// About returns a text about a file, with its name before it and nowhere else: errors of package os begin
+// with the name, too, and those of a codec with the name of the format, which is often that of the file.
+func About(path, text string) string {
+	name := quote.Printable(path)
+	for _, again := range []string{path, name, filepath.Base(name)} {
+		text = strings.TrimPrefix(text, again+": ")
+	}
+	return Once(name + ": " + text)
+}
+
+// Once returns a message in which an error of package os does not repeat the name of a file, and none has
+// the name of a standard stream, which nobody knows: |0.
+func Once(message string) string {
+	for _, m := range osName.FindAllStringSubmatchIndex(message, -1) {
+		if name := message[m[4]:m[5]]; name != "it" && (strings.HasPrefix(name, "|") || strings.Contains(message[:m[0]], name)) {
+			return Once(message[:m[0]] + message[m[1]:])
+		}
+	}
+	return message
 }

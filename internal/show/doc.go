@@ -10,8 +10,8 @@
 // [Viewer.Record]. One walk over the fields of the struct prints it: tags of the codec, or a table
 // there, say what a field is called and how its value is written; see [Fields]. The format adds what
 // is no field (Viewer.Known, Viewer.Add): code, names that the file had so far, entries that are
-// decoded here. The walk calls the methods of a [Form]. There are three: text, JSON, and one that
-// writes nothing and looks for what the filter says. So a field that is shown can be looked for, and
+// decoded here. The walk calls the methods of a [Form], which writes text or JSON, or
+// nothing, but looks for what the filter says. So a field that is shown can be looked for, and
 // in both outputs.
 //
 // With a filter, the line about the file itself is written only before another item: the

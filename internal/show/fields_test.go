@@ -99,14 +99,14 @@ func shownRecord(opts Options, rec any, table *Fields) string {
 	var b bytes.Buffer
 	v := &Viewer{Opts: &opts, Version: 4,
 		Known: func(_ string, v uint64) (string, string) { return "method_name", fmt.Sprintf("m%d", v) },
-		Add: func(o Form, rec any) {
+		Add: func(o *Form, rec any) {
 			if p, ok := rec.(*part); ok {
 				o.Num("end", p.Start+uint64(p.Size))
 			}
 		}}
-	v.Out = NewTextForm(&b, false)
+	v.Out = &Form{w: &b}
 	if opts.JSON {
-		v.Out = &jsonForm{page: page{w: &b}}
+		v.Out = &Form{w: &b, json: true}
 	}
 	v.Record(Item{Offset: 16, Type: "thing", Size: 4}, rec, table)
 	v.Out.Flush()

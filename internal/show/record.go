@@ -69,7 +69,7 @@ func (v *Viewer) mentions(rec any, table *Fields) bool {
 	}
 	m := v.matcher
 	m.reset(v)
-	v.Fields(m, rec, table)
+	v.Fields(&m.Form, rec, table)
 	return m.found()
 }
 
@@ -77,7 +77,8 @@ func (v *Viewer) mentions(rec any, table *Fields) bool {
 func (v *Viewer) Wants(rec any) bool { return v.mentions(rec, nil) }
 
 func (v *Viewer) newMatcher() *matcher {
-	m := &matcher{jsonForm: jsonForm{page: page{w: io.Discard}}}
+	m := &matcher{Form: Form{w: io.Discard, json: true}}
+	m.match = m
 	m.reset(v)
 	return m
 }
@@ -85,13 +86,13 @@ func (v *Viewer) newMatcher() *matcher {
 // reset makes a matcher look for what the filter says in another record.
 func (m *matcher) reset(v *Viewer) {
 	f := &v.Opts.Filter
-	m.filter, m.b, m.jsonForm.rows = f, m.b[:0], m.jsonForm.rows[:0]
+	m.filter, m.b, m.begun = f, m.b[:0], m.begun[:0]
 	m.pid, m.name, m.address = len(f.PIDs) == 0 || v.oneProcess, len(f.Names) == 0, !f.Address.Set
 }
 
 // A matcher is a form that writes nothing, and finds what the filter looks for.
 type matcher struct {
-	jsonForm
+	Form
 	filter             *Filter
 	pid, name, address bool
 }
@@ -99,36 +100,36 @@ type matcher struct {
 func (m *matcher) found() bool { return m.pid && m.name && m.address }
 
 // Match says that the filter looks for the record whose fields are written to o.
-func Match(o Form) {
-	if m, ok := o.(*matcher); ok {
+func Match(o *Form) {
+	if m := o.match; m != nil {
 		m.name, m.address = true, true
 	}
 }
 
 // Mention says that the record whose fields are written to o is about an address, too.
-func Mention(o Form, addr, size uint64) {
-	if m, ok := o.(*matcher); ok && addr != 0 {
+func Mention(o *Form, addr, size uint64) {
+	if m := o.match; m != nil && addr != 0 {
 		m.address = m.address || m.filter.Address.Meets(addr, size)
 	}
 }
 
 // MentionName says that the record whose fields are written to o is about a name, too.
-func MentionName(o Form, name []byte) {
-	if m, ok := o.(*matcher); ok && len(name) > 0 {
+func MentionName(o *Form, name []byte) {
+	if m := o.match; m != nil && len(name) > 0 {
 		m.name = m.name || m.filter.MatchesName(name)
 	}
 }
 
 // Matching reports whether o only looks for what the filter says: nothing needs to be computed for it
 // that has no names and addresses.
-func Matching(o Form) bool { _, ok := o.(*matcher); return ok }
+func Matching(o *Form) bool { return o.match != nil }
 
 // Fields writes the fields of a record, a pointer to a struct.
-func (v *Viewer) Fields(o Form, rec any, table *Fields) {
+func (v *Viewer) Fields(o *Form, rec any, table *Fields) {
 	v.fields(o, reflect.ValueOf(rec).Elem(), table)
 }
 
-func (v *Viewer) fields(o Form, rec reflect.Value, table *Fields) {
+func (v *Viewer) fields(o *Form, rec reflect.Value, table *Fields) {
 	if table == nil {
 		table = fieldsOf(rec.Type())
 	}
@@ -147,7 +148,7 @@ func (v *Viewer) fields(o Form, rec reflect.Value, table *Fields) {
 	}
 }
 
-func (v *Viewer) field(o Form, f *field, x, of reflect.Value) {
+func (v *Viewer) field(o *Form, f *field, x, of reflect.Value) {
 	switch x.Kind() {
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		v.number(o, f, x, of)
@@ -181,7 +182,7 @@ func (v *Viewer) field(o Form, f *field, x, of reflect.Value) {
 	}
 }
 
-func (v *Viewer) number(o Form, f *field, x, of reflect.Value) {
+func (v *Viewer) number(o *Form, f *field, x, of reflect.Value) {
 	n := x.Uint()
 	switch f.verb {
 	case "addr":
@@ -215,7 +216,7 @@ func (v *Viewer) number(o Form, f *field, x, of reflect.Value) {
 		Mention(o, n, 1)
 		o.At(f.key, n)
 	default:
-		if m, ok := o.(*matcher); ok && f.pid {
+		if m := o.match; m != nil && f.pid {
 			m.pid = m.pid || m.filter.MatchesPID(uint32(n))
 		}
 		o.Num(f.key, n)
@@ -228,7 +229,7 @@ func (v *Viewer) number(o Form, f *field, x, of reflect.Value) {
 	}
 }
 
-func (v *Viewer) text(o Form, f *field, text []byte) {
+func (v *Viewer) text(o *Form, f *field, text []byte) {
 	if f.isName {
 		MentionName(o, text)
 	}
@@ -240,7 +241,7 @@ func (v *Viewer) text(o Form, f *field, text []byte) {
 }
 
 // slice writes bytes, a list of rows, or an array of plain values.
-func (v *Viewer) slice(o Form, f *field, x reflect.Value) {
+func (v *Viewer) slice(o *Form, f *field, x reflect.Value) {
 	switch kind := x.Type().Elem().Kind(); {
 	case f.verb == "len":
 		o.Num(f.key, uint64(x.Len()))
@@ -280,8 +281,7 @@ func (v *Viewer) slice(o Form, f *field, x reflect.Value) {
 	o.EndArray()
 }
 
-// rows writes a list of structs.
-func (v *Viewer) rows(o Form, f *field, x reflect.Value) {
+func (v *Viewer) rows(o *Form, f *field, x reflect.Value) {
 	filter := &v.Opts.Filter
 	picks := f.picked && (len(filter.Names) > 0 || filter.Address.Set)
 	o.List(f.key)
@@ -290,7 +290,7 @@ func (v *Viewer) rows(o Form, f *field, x reflect.Value) {
 		row := x.Index(v.Row)
 		if picks {
 			m := v.newMatcher()
-			if v.fields(m, row, nil); !m.found() {
+			if v.fields(&m.Form, row, nil); !m.found() {
 				continue
 			}
 			Match(o)

@@ -64,7 +64,7 @@ func (l *LostOutput) Unwrap() error { return l.Err }
 // A Viewer is one file that is shown: formats read from it and write to its form.
 type Viewer struct {
 	Opts  *Options
-	Out   Form
+	Out   *Form
 	Path  string // as it was named; a format may set it to the file that offsets are in
 	File  *sys.File
 	Size  int64        // of File, in bytes
@@ -76,7 +76,7 @@ type Viewer struct {
 	Row     int                                            // the number of the row, in Add
 	Version int                                            // of the format
 	Known   func(key string, v uint64) (name, text string) // the field that follows one, with the name that its value has
-	Add     func(o Form, rec any)                          // writes what is no field, behind the fields of a struct
+	Add     func(o *Form, rec any)                         // writes what is no field, behind the fields of a struct
 
 	stdin      *sys.File // if it is shown
 	damage     Damaged
@@ -95,12 +95,7 @@ func File(w io.Writer, path string, opts *Options) error {
 	o := *opts
 	o.Filter.prefixes = prefixesOf(opts.Formats)
 	opts = &o
-	v := &Viewer{Opts: opts, Path: path, Texts: &SourceTexts{read: opts.Sources}}
-	if opts.JSON {
-		v.Out = &jsonForm{page: page{w: w}, hexed: opts.Hex}
-	} else {
-		v.Out = NewTextForm(w, opts.Hex)
-	}
+	v := &Viewer{Opts: opts, Path: path, Texts: &SourceTexts{read: opts.Sources}, Out: NewForm(w, opts.JSON, opts.Hex)}
 	f, err := v.open()
 	if err != nil {
 		return err
@@ -117,7 +112,7 @@ func File(w io.Writer, path string, opts *Options) error {
 		return fmt.Errorf("cannot read it: %w", withoutPath(f.Failed()))
 	case v.damage.Problems > 0:
 		return &v.damage
-	case v.Out.holds():
+	case v.Out.held:
 		return ErrNoMatch
 	}
 	return nil
@@ -239,7 +234,7 @@ func (v *Viewer) ShownBy(what, commands string) error {
 func (v *Viewer) Begun(format string) {
 	v.Out.Begin(Item{Offset: -1, Type: "file", Size: -1})
 	if v.Opts.Filter.chooses() {
-		v.Out.hold()
+		v.Out.held = true
 	}
 	v.Out.Str("name", []byte(v.Path))
 	v.Out.Word("format", format)

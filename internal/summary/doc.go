@@ -18,10 +18,10 @@
 //     and the share of them that the result shows in a function. Columns without a number are left
 //     out. If there are more than 20 dumps, the largest have lines, and the others are added up, unless
 //     Options.All is set. The last of several lines adds all dumps up.
-//   - Indented below it, its notes (notes.go): how its times were matched (clock.go), whether perf's
-//     copies of stacks were too small (stacks.go), where unresolved samples are, and who calls its
-//     functions if no sample is in them (samples.go), whether its lines are at the right addresses
-//     (lines.go), and the number of faults of its producer that were repaired.
+//   - Indented below it, its notes (notes.go): how its times were matched, whether perf's
+//     copies of stacks were too small, where unresolved samples are, and who calls its
+//     functions if no sample is in them (samples.go), whether its lines are at the right addresses,
+//     and the number of faults of its producer that were repaired.
 //   - The hottest functions (hottest.go), or those that most callchains pass through.
 //   - Advice that holds for several dumps, once (advice.go): sources of code, V8's flags, PHP's
 //     lack of lines.

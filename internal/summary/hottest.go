@@ -130,7 +130,6 @@ func hotLineText(f *report.HotFunction) string {
 	return fmt.Sprintf("%s %s (%s)", verb, line, wholePercent(f.HotShare))
 }
 
-// wholePercent is a share in whole percents.
 func wholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // defaultResult is the file that the commands below read if none is named.

@@ -11,7 +11,6 @@ import (
 	"github.com/jitinject/jitinject/internal/words"
 )
 
-// dumpNotes says what is special about a dump.
 func dumpNotes(d *report.DumpSummary, opts Options) (notes []string) {
 	notes = append(notes, timesText(d), sourcesText(d, opts.Sources), d.Frames, stackText(d.Stacks))
 	notes = append(notes, codeTexts(d, opts.All)...)
@@ -128,4 +127,93 @@ func ownerText(d *report.DumpSummary) string {
 		return "the dump"
 	}
 	return quote.Printable(d.Command) + "'s dump"
+}
+
+// clockText says how a dump's times were matched, if that was not a matter of course.
+func clockText(c report.Clock) string {
+	offset := fmt.Sprintf("%+.6f s", float64(c.Offset)/1e9)
+	switch c.Kind {
+	case report.ClockEstimated:
+		if c.Error < 0 {
+			return "its times are estimated to be " + offset + " off; functions may be there too early; record with -k mono to have them exact"
+		}
+		return fmt.Sprintf("its times are estimated to be %s off; functions may be there up to %.1f ms too early; record with -k mono to have them exact", offset, float64(c.Error)/1e6)
+	case report.ClockOther:
+		return "its times are estimated to be " + offset + " off the recording's CLOCK_MONOTONIC; functions may be there too early; a runtime should write CLOCK_MONOTONIC"
+	case report.ClockRealtime:
+		text := "its times are of CLOCK_REALTIME (nanoseconds since 1970), estimated to be " + offset + " off; functions may be there "
+		if c.Error < 0 {
+			return text + "too early; the runtime should write CLOCK_MONOTONIC"
+		}
+		return text + fmt.Sprintf("up to %.1f ms too early; the runtime should write CLOCK_MONOTONIC", float64(c.Error)/1e6)
+	case report.ClockGiven:
+		return offset + " were added to its times, as --clock says"
+	case report.ClockStart:
+		return "it has no times: its functions are used from the start of the recording"
+	case report.ClockNone:
+		return "its times cannot be matched; its functions are used from the start of the recording"
+	}
+	return ""
+}
+
+// linesText describes the decision about the addresses of a dump's lines. Without all, it
+// is "" unless the decision is a guess.
+func linesText(a *report.LineAddresses, all bool) string {
+	if a == nil || a.Tables == 0 {
+		return ""
+	}
+	tables := words.Count(int64(a.Tables), "line table") + " with " + words.Plural(a.Rows, "entry", "entries")
+	evidence := ""
+	if all {
+		evidence = fmt.Sprintf("; at starts of instructions: %s as written, %s if moved back by %d bytes; outside the code: %s and %s",
+			startsText(a.AsWritten), startsText(a.MovedBack), a.Skew, words.Number(int64(a.AsWritten.Outside)), words.Number(int64(a.MovedBack.Outside)))
+	}
+	switch {
+	case a.Decision == "undecided":
+		return fmt.Sprintf("unknown whether its source lines are at the right addresses (%s); used as written%s", tables, evidence)
+	case a.Basis == "producer":
+		return fmt.Sprintf("its source lines were moved back by %d bytes, because V8 wrote them; there is no other evidence (%s)%s", a.Skew, tables, evidence)
+	case all && a.Decision == "moved-back":
+		return fmt.Sprintf("source lines moved back by %d bytes: %s%s", a.Skew, tables, evidence)
+	case all && a.Decision == "as-written":
+		return fmt.Sprintf("source lines used as written: %s%s", tables, evidence)
+	case all:
+		return fmt.Sprintf("source lines contradict each other: %s%s", tables, evidence)
+	}
+	return ""
+}
+
+// startsText returns how many entries are at starts of instructions.
+func startsText(f report.AddressFit) string {
+	switch share := 100 * float64(f.AtStarts) / float64(max(f.Known, 1)); f.AtStarts {
+	case 0:
+		return "none"
+	case f.Known:
+		return "all " + words.Number(int64(f.Known))
+	default: // never 100 %: not all are
+		return fmt.Sprintf("%.1f %% of %s", min(99.9, share), words.Number(int64(f.Known)))
+	}
+}
+
+// Sizes for --call-graph dwarf, in bytes: one that is enough for most programs, and perf's
+// maximum (builtin-record.c: round_down(USHRT_MAX, 8)).
+const (
+	largeStack = 32768
+	maxStack   = 65528
+)
+
+// stackText returns a message that copies of stacks are too small, or "" if at most half of
+// them are full, or if larger ones would not help.
+func stackText(s *report.StackSummary) string {
+	if s == nil || s.Own || s.Samples < fewSamples || 2*s.Full <= s.Samples {
+		return ""
+	}
+	text := fmt.Sprintf("%s of its %s have full copies of the stack (%s bytes)", words.Number(s.Full), words.Count(s.Samples, "sample"), words.Number(int64(s.Room)))
+	switch {
+	case s.Room < largeStack:
+		return fmt.Sprintf("%s: if perf report lacks outer callers, record with --call-graph dwarf,%d", text, largeStack)
+	case s.Room < maxStack-4096: // perf copies less if the sample would be too large
+		return fmt.Sprintf("%s: if perf report lacks outer callers, record with --call-graph dwarf,%d", text, maxStack)
+	}
+	return text + ": outer callers may be missing, and copies cannot be larger"
 }

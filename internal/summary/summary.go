@@ -58,7 +58,6 @@ func writeFailure(w io.Writer, failure string, n int64) {
 	fmt.Fprintf(w, "%s, and only %s in jitted code\n", failure, words.Plural(int(n), "sample is", "samples are"))
 }
 
-// writeWhole says what came of the run.
 func writeWhole(w io.Writer, s *report.Summary) {
 	output := streamName(s.Output, "standard output")
 	if calls := callsOf(s); calls > 0 && s.Mappings == 0 {

@@ -87,7 +87,6 @@ type row struct {
 	notes []string
 }
 
-// newTable chooses the columns.
 func newTable(s *report.Summary) *table {
 	t := &table{width: []int{len("process")}}
 	for _, c := range columns {
@@ -131,7 +130,6 @@ func (t *table) write(w io.Writer) {
 	}
 }
 
-// sumOf adds dumps up.
 func sumOf(dumps []*report.DumpSummary) *report.DumpSummary {
 	all := &report.DumpSummary{Samples: new(report.JitSamples)}
 	for _, d := range dumps {

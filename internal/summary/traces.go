@@ -23,7 +23,6 @@ func writeTraces(w io.Writer, s *report.Summary) {
 	}
 }
 
-// callsOf counts the calls that were put in.
 func callsOf(s *report.Summary) (n int64) {
 	for i := range s.Traces {
 		n += s.Traces[i].Calls
@@ -34,7 +33,6 @@ func callsOf(s *report.Summary) (n int64) {
 // badClock is what times may be off without a word, in nanoseconds: a sample or two.
 const badClock = 500_000
 
-// traceNotes says what is special about a trace.
 func traceNotes(t *report.TraceSummary) (notes []string) {
 	note := func(n int64, one, many string) {
 		if n > 0 {

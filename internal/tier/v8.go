@@ -95,7 +95,6 @@ func cutFile(s string) (name, file string, ok bool) {
 	return s, "", true
 }
 
-// cutNumber removes a colon and a number from the end.
 func cutNumber(s string) (before string, n int, ok bool) {
 	at := strings.LastIndexByte(s, ':')
 	if at < 0 {

@@ -2,7 +2,7 @@
 // and the [Verifier], which finds out a file's format and has the file checked. It knows no format.
 //
 // A format has a package below: checkdump, checkmap, checkgdbjit, checkrecording and checkobject.
-// checkproducer reports what valid dumps lack. Each has a table of its rules, in rules.go: the
+// checkproducer reports what valid dumps lack. Each has a table of its rules, in rules.txt: the
 // statement that must hold, the usual cause if it does not, and the advice. `jitinject verify
 // --explain` prints these. Logs of V8 and Mono, traces of XRay and captures of OpenJ9's metadata are
 // not checked: only a runtime writes them, and their readers report damage.
@@ -12,9 +12,7 @@
 // The checks read with the codecs, with debug/elf and debug/dwarf, and by themselves. They share no
 // code with what writes objects or mappings: they are a second opinion on results. They do
 // not repeat an injection's findings: faults between a recording and its side files, which package printed
-// shows first, and quirks of dumps that the engine proves and fixes. Recordings and dumps are
-// walked from front to back: what is kept of them are mappings and functions, and nothing for each record or
-// sample. No input makes a check panic.
+// shows first, and quirks of dumps that the engine proves and fixes. No input makes a check panic.
 //
 // # Severity
 //

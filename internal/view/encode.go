@@ -51,7 +51,6 @@ const (
 	leftOut = -2 // for frames that are not in the page
 )
 
-// columnsOf returns functions of p, by their indices.
 func columnsOf(p *profile.Profile, list []int, texts *textTable) functions {
 	c := functions{Name: []int{}, Object: []int{}, File: []int{}, Line: []int{}, Kind: []category{}}
 	for _, i := range list {

@@ -161,7 +161,6 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// grouped prints n with commas.
 func grouped(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {

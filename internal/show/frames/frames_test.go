@@ -50,7 +50,7 @@ func TestFramesLikeReadelf(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	o := show.NewTextForm(&out, false)
+	o := show.NewForm(&out, false, false)
 	o.Begin(show.Item{Type: "unwind", Size: -1})
 	o.List("frames")
 	table := Table{Out: o, Place: callframe.Place{Order: f.ByteOrder, Machine: f.Machine, AddrSize: 8, Addr: s.Addr}}

@@ -54,7 +54,7 @@ func codeOrder(machine uint32, order binary.ByteOrder) binary.ByteOrder {
 
 // Show shows the instructions as rows, in text with rows in front of them where the
 // line or the inlined calls change.
-func (l *Code) Show(o show.Form) {
+func (l *Code) Show(o *show.Form) {
 	decode := disassemblerFor(l.Machine, l.Order, l.Thumb)
 	data := codeOrder(l.Machine, l.Order)
 	o.List("code")
@@ -99,17 +99,16 @@ func (l *Code) Show(o show.Form) {
 // A placeWriter says where instructions come from: in text where that changes, in JSON
 // with each.
 type placeWriter struct {
-	out   show.Form
+	out   *show.Form
 	text  func(file string, line uint64) ([]byte, bool)
 	last  Line
 	some  bool
 	stack []int
 }
 
-// at stands in front of an instruction.
 func (p *placeWriter) at(line *Line, stack []Call) {
-	t, ok := p.out.(*show.TextForm)
-	if !ok {
+	t := p.out
+	if !t.IsText() {
 		return
 	}
 	if !slices.EqualFunc(stack, p.stack, func(c Call, id int) bool { return c.ID == id }) {
@@ -145,9 +144,8 @@ func (p *placeWriter) at(line *Line, stack []Call) {
 	t.Row()
 }
 
-// done stands behind an instruction.
 func (p *placeWriter) done(line *Line, stack []Call) {
-	if _, is := p.out.(*show.TextForm); is {
+	if p.out.IsText() {
 		return
 	}
 	if line != nil && line.Line != 0 {
@@ -228,4 +226,23 @@ func Unsupported(machine uint32, order binary.ByteOrder, thumb bool) string {
 		return "the T32 instruction set of ARM is not known here"
 	}
 	return fmt.Sprintf("the instructions of machine %d %s are not known here", machine, show.MachineName(machine))
+}
+
+// ShowCalls shows inlined calls as a list, each below the one that it is in. The runs of a call follow
+// each other.
+func ShowCalls(o *show.Form, calls []Call) {
+	o.List("inline_calls")
+	for i := 0; i < len(calls); {
+		c := &calls[i]
+		o.Row()
+		o.Depth(uint64(c.Depth))
+		o.Label("function", []byte(c.Function))
+		o.CalledAt([]byte(c.File), c.Line, c.Column)
+		o.Array("ranges")
+		for id := c.ID; i < len(calls) && calls[i].ID == id; i++ {
+			o.ElemRange(calls[i].First, calls[i].End)
+		}
+		o.EndArray()
+	}
+	o.EndList()
 }

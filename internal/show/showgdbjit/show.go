@@ -122,7 +122,6 @@ func (s *shower) item(kind string, rec any) bool {
 	return !s.Lost() && s.Record(show.Item{Offset: -1, Type: kind, Size: -1}, rec, nil)
 }
 
-// object shows the functions of an object.
 func (s *shower) object(x *registered.Object) {
 	if !s.Opts.Filter.MatchesType("function") {
 		return
@@ -149,7 +148,7 @@ func (s *shower) object(x *registered.Object) {
 const maxCode = 64 << 20
 
 // add writes the lines, inlined calls and code of a function.
-func (s *shower) add(o show.Form, rec any) {
+func (s *shower) add(o *show.Form, rec any) {
 	f, ok := rec.(*function)
 	if !ok || show.Matching(o) {
 		return

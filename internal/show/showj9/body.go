@@ -1,9 +1,13 @@
 package showj9
 
 import (
+	"bytes"
+	"fmt"
 	"math"
+	"path/filepath"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/runtime/openj9"
 	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/jitdump"
@@ -129,7 +133,7 @@ func (b *Body) nameOf(key string, method uint64) (string, string) {
 }
 
 // add writes what is no field of a part of the metadata, and says what entries are about.
-func (b *Body) add(o show.Form, rec any) {
+func (b *Body) add(o *show.Form, rec any) {
 	start := b.Header.StartPC
 	switch r := rec.(type) {
 	case *j9meta.Exception:
@@ -166,7 +170,7 @@ type frame struct {
 const maxFrames = 256
 
 // stack writes which methods are inlined at a part of the code, the innermost one first.
-func (b *Body) stack(o show.Form, r *codeRange) {
+func (b *Body) stack(o *show.Form, r *codeRange) {
 	show.Mention(o, r.Addr, uint64(r.End-r.Start))
 	if r.gap {
 		o.Word("kind", "gap")
@@ -194,4 +198,72 @@ func (b *Body) stack(o show.Form, r *codeRange) {
 	if more := len(b.frames) - maxFrames; more > 0 {
 		o.Num("more", uint64(more))
 	}
+}
+
+// A method is what is known of a method besides its pointer.
+type method struct {
+	name, file string             // java.lang.String.charAt(I)C
+	lines      []jitdump.JavaLine // of growing bytecode indexes
+}
+
+// methodsOf returns methods by their pointers. Of several at one address, the first counts.
+func methodsOf(list []jitdump.JavaMethod) map[uint64]method {
+	known := make(map[uint64]method, len(list))
+	for i := range list {
+		m := &list[i]
+		if _, again := known[m.Method]; !again {
+			known[m.Method] = method{metadata.JavaName(m), metadata.JavaFile(m), metadata.InOrder(m.Lines)}
+		}
+	}
+	return known
+}
+
+// A methodTable has what is known of methods.
+type methodTable struct {
+	Methods []jitdump.JavaMethod `show:"methods"`
+}
+
+// Format is the format of captures.
+var Format = show.Format{Named: j9meta.IsCapturePair, Show: showCapture, Types: append(Types, "methods")}
+
+// showCapture shows metadata of OpenJ9 in a file of its own.
+func showCapture(v *show.Viewer) error {
+	c, err := j9meta.ReadCapture(v.Path)
+	if err != nil {
+		return err
+	}
+	if err := v.NoCode("OpenJ9's metadata"); err != nil {
+		return err
+	}
+	v.Path, v.Raw = c.Path, bytes.NewReader(c.Metadata) // that offsets are in
+	v.Begun(j9meta.FormatName)
+	v.Fields(v.Out, &struct {
+		JSON    string `show:"json"`
+		Base    uint64 `show:"base,hex"`
+		StartPC uint64 `show:"startPC,hex"`
+		Pointer uint64 `show:"pointer_size"`
+		Order   string `show:"order"`
+		Machine uint16 `show:"elf_mach,machine,opt"`
+		PID     uint32 `show:"pid,opt"`
+		Time    uint64 `show:"time,time,opt"`
+	}{filepath.Base(c.JSONPath), c.Base, c.StartPC, uint64(c.Layout.PointerSize), show.OrderName(c.Layout.Order), uint16(c.Layout.Machine), c.PID, c.Time}, nil)
+	v.Out.End()
+	if f := &v.Opts.Filter; !f.MatchesPID(c.PID) || !f.MatchesTime(c.Time, c.HasTime) {
+		return nil
+	}
+	methods := openj9.JavaMethods(c)
+	if len(methods) > 0 {
+		v.Summary(show.Item{Offset: -1, Type: "methods", Size: -1}, &methodTable{methods})
+	}
+	decoded, bad := j9meta.Decode(c.Metadata, c.Base, c.Layout)
+	b := Body{Body: decoded, Methods: methods}
+	b.Show(v, show.Item{})
+	switch {
+	case bad != nil:
+		v.Problem(show.OffsetOf(bad, -1), bad)
+	case decoded.Header.StartPC != c.StartPC:
+		v.Problem(-1, fmt.Errorf("startPC is %#x in the metadata, and %#x in %s: they are of different bodies, or its machine is wrong",
+			decoded.Header.StartPC, c.StartPC, filepath.Base(c.JSONPath)))
+	}
+	return nil
 }

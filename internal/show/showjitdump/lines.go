@@ -7,7 +7,6 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// debugInfo shows a table of lines.
 func (d *dumpViewer) debugInfo(raw *jitdump.Raw, info *jitdump.DebugInfo) error {
 	o, entries := d.Out, info.Entries()
 	if size := overwritten(raw, info); size > 0 {
@@ -84,7 +83,6 @@ func entrySize(area []byte, size int, first bool) int {
 	return size
 }
 
-// entriesOf returns the entries of a table that they fill.
 func entriesOf(raw *jitdump.Raw, info *jitdump.DebugInfo, size int) iter.Seq2[jitdump.DebugEntry, error] {
 	return func(yield func(jitdump.DebugEntry, error) bool) {
 		area := info.Area

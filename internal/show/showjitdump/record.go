@@ -4,18 +4,20 @@ import (
 	"debug/elf"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/ehframe"
 	"github.com/jitinject/jitinject/internal/format/callframe"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/frames"
+	"github.com/jitinject/jitinject/internal/show/showj9"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
 // prefix is the head of every record of a jitdump, in bytes.
 const prefix = 16
 
-// show shows a record if its type is wanted.
 func (d *dumpViewer) show(raw *jitdump.Raw) {
 	if raw.IsOpenJ9Metadata() {
 		defer d.sections(raw)
@@ -44,7 +46,7 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 }
 
 // add writes what is no field of a record.
-func (d *dumpViewer) add(o show.Form, rec any) {
+func (d *dumpViewer) add(o *show.Form, rec any) {
 	switch rec := rec.(type) {
 	case *jitdump.Load:
 		if rec.LacksCode() {
@@ -73,7 +75,6 @@ func (d *dumpViewer) add(o show.Form, rec any) {
 	}
 }
 
-// unwinding writes the tables of an unwinding record.
 func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	o := d.Out
 	table, header, err := ehframe.Split(raw.Order, u.Data, u.HeaderSize)
@@ -169,4 +170,25 @@ func (d *dumpViewer) calls(info *jitdump.DebugInfo2, pick func([][]byte, uint32)
 		o.EndArray()
 	}
 	o.EndList()
+}
+
+// sections shows the sections of the metadata of OpenJ9 that a record has, as items of their own behind
+// it, with their offsets in the file.
+func (d *dumpViewer) sections(raw *jitdump.Raw) {
+	f := &d.Opts.Filter
+	if len(f.Types) > 0 && !slices.ContainsFunc(showj9.Types, f.MatchesType) {
+		return
+	}
+	m, err := raw.OpenJ9Metadata()
+	if err != nil {
+		return // is shown with the record
+	}
+	decoded, err := j9meta.Decode(m.Metadata, m.Base, j9meta.Layout{
+		Order: raw.Order, PointerSize: int(m.PointerSize), Machine: elf.Machine(d.reader.Header().Machine), HeaderSize: int(m.HeaderSize),
+	})
+	b := showj9.Body{Body: decoded, Methods: m.Methods}
+	b.Show(d.Viewer, show.Item{Offset: m.MetadataOffset(), Time: raw.Timestamp, Timed: !d.ticks})
+	if err != nil {
+		d.Problem(m.MetadataOffset(), fmt.Errorf("the metadata, at %#x of the file: %w", m.MetadataOffset(), err))
+	}
 }

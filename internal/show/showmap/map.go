@@ -34,7 +34,6 @@ func isHex(digits []byte) bool {
 	return !bytes.ContainsFunc(digits, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) })
 }
 
-// showMap shows a map.
 func showMap(v *show.Viewer) error {
 	if err := v.NoCode("perf map"); err != nil {
 		return err

@@ -35,7 +35,6 @@ type callee struct {
 	script *script
 }
 
-// calleeOf returns the function at an address.
 func (l *logViewer) calleeOf(sfi uint64) callee {
 	c := callee{sfi: sfi, function: l.known.functions[sfi]}
 	if c.name != "" {
@@ -64,7 +63,6 @@ func (l *logViewer) describe(s *v8log.SourceInfo) {
 	}
 }
 
-// readCalls reads inlined calls and their functions.
 func (l *logViewer) readCalls(s *v8log.SourceInfo) (err error) {
 	d := &l.shown
 	if d.bytes, err = v8log.ReadSpan(l.File, s.Functions, v8log.MaxList, d.bytes); err != nil {
@@ -90,7 +88,7 @@ func (l *logViewer) readCalls(s *v8log.SourceInfo) (err error) {
 
 // source writes the function of code, its inlined calls and lines. Inlined calls count for filters,
 // too.
-func (l *logViewer) source(o show.Form, s *v8log.SourceInfo) {
+func (l *logViewer) source(o *show.Form, s *v8log.SourceInfo) {
 	d := &l.shown
 	show.Mention(o, s.Address, d.size)
 	d.own.showName(o)
@@ -145,8 +143,7 @@ func (d *description) inlined(i int32) *callee {
 	}
 }
 
-// lines writes the positions of code.
-func (l *logViewer) lines(o show.Form, s *v8log.SourceInfo) (err error) {
+func (l *logViewer) lines(o *show.Form, s *v8log.SourceInfo) (err error) {
 	d := &l.shown
 	o.List("line_table")
 	defer o.EndList()

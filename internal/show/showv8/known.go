@@ -48,14 +48,12 @@ func (k *known) keep(size int) bool {
 	return k.bytes <= maxKnown
 }
 
-// addScript keeps a script.
 func (k *known) addScript(s *v8log.ScriptSource) {
 	if delete(k.scripts, s.Script); k.keep(s.Lines.Bytes() + len(s.URL)) {
 		k.scripts[s.Script] = &script{url: string(v8log.AppendText(nil, s.URL)), lines: s.Lines}
 	}
 }
 
-// addFunction keeps the name of a function.
 func (k *known) addFunction(addr uint64, name []byte) {
 	f, again := k.functions[addr]
 	if again && f.name == string(name) {
@@ -66,8 +64,7 @@ func (k *known) addFunction(addr uint64, name []byte) {
 	}
 }
 
-// showName writes the name of a function that is known.
-func (f *function) showName(o show.Form) {
+func (f *function) showName(o *show.Form) {
 	if f.name != "" {
 		show.MentionName(o, v8log.AppendText(nil, []byte(f.name)))
 		o.Str("function", []byte(f.name))
@@ -118,7 +115,6 @@ func (s *script) position(offset int32) (line, column uint64) {
 	return uint64(l + s.line), uint64(c)
 }
 
-// file returns the name of the script's file.
 func (s *script) file() []byte {
 	if s == nil {
 		return nil

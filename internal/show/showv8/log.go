@@ -40,7 +40,6 @@ var otherKinds = []string{
 	"LoadIC", "StoreIC", "KeyedLoadIC", "KeyedStoreIC", "LoadGlobalIC", "StoreGlobalIC", "StoreInArrayLiteralIC",
 }
 
-// showLog shows a log.
 func showLog(v *show.Viewer) error {
 	if err := v.NoCode(v8log.FormatName); err != nil {
 		return err
@@ -99,7 +98,6 @@ func (l *logViewer) damaged(damage *v8log.Error, end int64) {
 	l.at = end
 }
 
-// offsetOf returns the offset of a record's line.
 func offsetOf(rec v8log.Record) int64 {
 	switch rec := rec.(type) {
 	case *v8log.Version:
@@ -159,7 +157,7 @@ func (l *logViewer) record(rec v8log.Record, end int64) {
 var moveKinds = map[v8log.MoveKind]string{v8log.FunctionMoved: "sfi-move", v8log.CodeMoved: "code-move", v8log.CodeDeleted: "code-delete"}
 
 // add writes what is no field of a record.
-func (l *logViewer) add(o show.Form, rec any) {
+func (l *logViewer) add(o *show.Form, rec any) {
 	switch rec := rec.(type) {
 	case *v8log.CodeCreation:
 		show.MentionName(o, v8log.AppendText(nil, rec.Name))

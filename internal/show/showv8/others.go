@@ -46,7 +46,6 @@ func (l *logViewer) other(offset, size int64, head []byte) {
 	}{bytes.Split(rest, []byte{','})})
 }
 
-// lineAt returns the offset of the line that an offset is in.
 func (l *logViewer) lineAt(offset int64) int64 {
 	at := l.at
 	src := bufio.NewReaderSize(io.NewSectionReader(l.File, at, offset-at), maxFields)

@@ -195,7 +195,7 @@ func (x *traceViewer) record(r *xrayfdr.Record) {
 }
 
 // add writes the data of an event, and says which code a function has.
-func (x *traceViewer) add(o show.Form, rec any) {
+func (x *traceViewer) add(o *show.Form, rec any) {
 	r, ok := rec.(*xrayfdr.Record)
 	switch {
 	case !ok:
@@ -208,7 +208,7 @@ func (x *traceViewer) add(o show.Form, rec any) {
 }
 
 // payload shows the data of an event: as text where it is one.
-func payload(o show.Form, r *xrayfdr.Record) {
+func payload(o *show.Form, r *xrayfdr.Record) {
 	switch {
 	case show.IsPlain(bytes.ReplaceAll(r.Payload, []byte(" "), []byte("_"))):
 		o.Str("text", r.Payload)
@@ -236,7 +236,6 @@ type program struct {
 	names     []xraymap.Symbol
 }
 
-// openProgram reads the program that wrote a trace.
 func openProgram(path string) (*program, error) {
 	file, err := sys.Open(path)
 	if err != nil {

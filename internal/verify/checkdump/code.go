@@ -22,9 +22,9 @@ func (c *checker) load(raw *jitdump.Raw, l *jitdump.Load) {
 		c.Violation("dump/name-text", raw.Offset, "the name %s is no text", verify.Quoted(l.Name))
 	}
 	c.extra(raw, len(l.Extra), len(raw.Body)-len(l.Code))
-	f := jitted.Function{Addr: l.CodeAddr, Size: l.CodeSize, Index: l.CodeIndex, Time: raw.Timestamp, Offset: raw.Offset, End: raw.Offset + raw.Size(), PID: l.PID}
+	f := jitted.Function{Addr: l.CodeAddr, Size: l.CodeSize, Offset: raw.Offset, PID: l.PID}
 	f.Gone = !c.address(raw, f.Addr, f.Size)
-	if f.WithoutCode = l.LacksCode(); f.WithoutCode {
+	if l.LacksCode() {
 		c.Violation("dump/code-missing", raw.Offset, "%s has code_size %d, and the record ends with the name", verify.Quoted(l.Name), l.CodeSize)
 	}
 	if f.Size == 0 {
@@ -62,7 +62,6 @@ func (c *checker) owner(raw *jitdump.Raw, pid, tid uint32) {
 	}
 }
 
-// address checks where code is.
 func (c *checker) address(raw *jitdump.Raw, addr, size uint64) bool {
 	switch {
 	case addr == 0:
@@ -102,7 +101,7 @@ func (c *checker) move(raw *jitdump.Raw, m *jitdump.Move) {
 		f.Gone = true
 	}
 	moved := *f
-	moved.Addr, moved.Time, moved.Offset, moved.Gone = m.NewCodeAddr, raw.Timestamp, raw.Offset, false
+	moved.Addr, moved.Offset, moved.Gone = m.NewCodeAddr, raw.Offset, false
 	c.byIndex[indexKey{m.CodeIndex, m.PID}] = int32(len(c.functions))
 	c.functions = append(c.functions, moved)
 	c.place(int32(len(c.functions)-1), raw)

@@ -63,7 +63,6 @@ type indexKey struct {
 	pid   uint32
 }
 
-// checkFile checks a jitdump file.
 func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verify.Options) error {
 	f, size, err := verify.OpenSized(path)
 	if err != nil {
@@ -71,18 +70,13 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verif
 	}
 	defer f.Close()
 	c := newChecker(r, f, size)
-	results, checked, err := c.results(ctx, path, opts)
+	checked, err := c.isOfRecordings(ctx, path, opts)
 	if err != nil || !checked {
 		return err
 	}
 	c.reports = opts.Producer
 	if err := c.check(ctx, filepath.Base(path)); err != nil || c.header == nil {
 		return err
-	}
-	for _, r := range results {
-		if err := c.injectedCode(ctx, &r); err != nil {
-			return err
-		}
 	}
 	if opts.Producer {
 		c.producer.Write(r, c.machine)
@@ -123,7 +117,6 @@ func (c *checker) check(ctx context.Context, base string) (err error) {
 	return nil
 }
 
-// walk goes through the records.
 func (c *checker) walk(ctx context.Context) error {
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -184,7 +177,6 @@ func (c *checker) damaged(at int64, err error) (more bool, failed error) {
 	return found, nil
 }
 
-// record checks one record.
 func (c *checker) record(raw *jitdump.Raw) {
 	if c.closed && !c.afterSaid {
 		c.afterSaid = true
@@ -272,7 +264,6 @@ func (c *checker) extra(raw *jitdump.Raw, n, padTo int) {
 	c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes after its fields", raw.ID, n)
 }
 
-// checkTime checks the time of a record.
 func (c *checker) checkTime(raw *jitdump.Raw) {
 	t := raw.Timestamp
 	if t == 0 {

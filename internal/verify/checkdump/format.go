@@ -1,6 +1,7 @@
 package checkdump
 
 import (
+	_ "embed"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,3 +19,9 @@ var Format = verify.Format{
 		return strings.HasPrefix(base, "jit-") && strings.HasSuffix(base, ".dump")
 	},
 }
+
+//go:embed rules.txt
+var texts string
+
+// rules are the rules for dumps, alone and beside their recordings.
+var rules = verify.ReadRules(texts)

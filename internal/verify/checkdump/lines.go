@@ -58,7 +58,6 @@ func (c *checker) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 	}
 }
 
-// areThere returns "1 is" or "N are".
 func areThere(n int) string {
 	if n == 1 {
 		return "1 is"

@@ -19,7 +19,6 @@ type unwindRecord struct {
 	data       []byte
 }
 
-// unwinding checks the sizes of an unwinding record.
 func (c *checker) unwinding(raw *jitdump.Raw) {
 	if u := c.unwind.record; u != nil {
 		c.Violation("dump/unwind-orphan", u.offset, "another unwinding record follows at offset %#x, and no load", raw.Offset)

@@ -2,9 +2,13 @@ package checkmap
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"io"
 	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/format/perfmap"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -32,21 +36,18 @@ const (
 	lowest, highest = 64 << 10, 1 << 63
 	// largest is the size of the longest function in bytes.
 	largest = 16 << 20
-	// mostKept bounds the functions that are compared with others and with recordings.
+	// mostKept bounds the functions that are compared with others.
 	mostKept = 1 << 20
 )
 
-func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verify.Options) error {
+func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.Options) error {
 	f, size, err := verify.OpenSized(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	c := &checker{Reporter: r, pid: processOf(path)}
-	if err := c.check(ctx, io.NewSectionReader(f, 0, size)); err != nil {
-		return verify.PlainError(err)
-	}
-	return c.besideRecordings(ctx, opts)
+	return verify.PlainError(c.check(ctx, io.NewSectionReader(f, 0, size)))
 }
 
 // check reads the lines. The error is of reading, or ctx's.
@@ -84,9 +85,8 @@ func (c *checker) check(ctx context.Context, src io.Reader) error {
 	return nil
 }
 
-// line checks a line. It reports whether that is a function.
 func (c *checker) line(l *perfmap.Line) bool {
-	f := jitted.Function{Addr: l.Start, Size: l.Size, Offset: l.Offset, WithoutCode: true}
+	f := jitted.Function{Addr: l.Start, Size: l.Size, Offset: l.Offset}
 	if f.Addr < lowest || f.Addr >= highest || f.Size > largest {
 		c.Violation("perfmap/address", l.Offset, "%s has %d bytes from %#x on", verify.Quoted(l.Name), f.Size, f.Addr)
 		return false
@@ -96,7 +96,6 @@ func (c *checker) line(l *perfmap.Line) bool {
 	return true
 }
 
-// name checks a name.
 func (c *checker) name(name []byte, at int64) {
 	if len(name) < 3 {
 		c.Violation("perfmap/short-name", at, "the name %s has %s", verify.Quoted(name), verify.Counted(len(name), "byte"))
@@ -106,7 +105,6 @@ func (c *checker) name(name []byte, at int64) {
 	}
 }
 
-// place compares a function with earlier ones.
 func (c *checker) place(f *jitted.Function, name []byte) {
 	if len(c.functions) >= mostKept || len(c.functions) == math.MaxInt32 {
 		return
@@ -127,3 +125,26 @@ func (c *checker) place(f *jitted.Function, name []byte) {
 	})
 	c.seen[key] = true
 }
+
+// Format is how maps are checked. A file with the name of a map is one, with any content.
+var Format = verify.Format{
+	Kind: "perf map", Name: "a perf map", Rules: rules, Check: checkFile,
+	HasName: func(path string) bool { return processOf(path) != 0 },
+}
+
+// processOf returns the process in the name of a map, perf-PID.map, or 0.
+func processOf(path string) uint32 {
+	name, isMap := strings.CutSuffix(filepath.Base(path), ".map")
+	digits, isPerf := strings.CutPrefix(name, "perf-")
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if !isMap || !isPerf || err != nil {
+		return 0
+	}
+	return uint32(n)
+}
+
+//go:embed rules.txt
+var texts string
+
+// rules are the rules for perf maps.
+var rules = verify.ReadRules(texts)

@@ -87,7 +87,6 @@ func Check(ctx context.Context, r *verify.Reporter, src io.ReaderAt, size int64,
 	return o
 }
 
-// offset returns where a section is.
 func offset(s *elffile.Section) int64 { return int64(s.Offset) }
 
 // symbolTable checks the symbols, and keeps those of functions.
@@ -234,7 +233,6 @@ func (o *Object) note() {
 	o.Violation("object/note-segment", offset(s), "no PT_NOTE has .note.gnu.build-id")
 }
 
-// frames checks the unwind tables.
 func (o *Object) frames() {
 	frames, header := o.ELF.Section(".eh_frame"), o.ELF.Section(".eh_frame_hdr")
 	if frames == nil && header == nil || o.Text == nil {

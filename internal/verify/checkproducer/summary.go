@@ -77,7 +77,6 @@ func (s *Summary) Function(fn *jitcode.Function, plain, unwind bool) {
 	}
 }
 
-// name counts a function's name.
 func (s *Summary) name(name []byte) {
 	if len(name) == 0 {
 		s.unnamed++

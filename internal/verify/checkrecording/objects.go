@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"debug/elf"
 	"errors"
 	"io"
 	"io/fs"
@@ -93,9 +92,6 @@ func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
 	c.File = own
 	if e.ELF == nil {
 		return
-	}
-	if e.Tables.Size > 0 && e.Tables.Flags&elf.SHF_ALLOC == 0 {
-		o.tables = e.Tables.Offset
 	}
 	o.usable = c.compareIDs(o, e.BuildID, listed)
 	c.ranges(o, e)

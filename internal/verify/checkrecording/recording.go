@@ -19,12 +19,10 @@ type checker struct {
 	rec     *recorded.File
 	events  map[uint64]int // by id
 	rounds  rounds
-	memory  []memoryEvent
 	objects map[string]*mappedObject // by path
 	marker  string                   // the first dump that is named
 	records int
-	mapped  int  // of objects
-	stacks  bool // samples have copies of them
+	mapped  int // of objects
 	samples samples
 }
 
@@ -32,8 +30,7 @@ type checker struct {
 type mappedObject struct {
 	path     string
 	mappings []jitMapping
-	tables   uint64 // where its unwind tables are in the file, if they have a place of their own
-	usable   bool   // perf finds it, and takes it
+	usable   bool // perf finds it, and takes it
 }
 
 // A jitMapping is a mapping of an object.
@@ -60,7 +57,6 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 	return checkOpen(ctx, r, rec)
 }
 
-// checkOpen checks a recording that is open.
 func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File) error {
 	c := &checker{Reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
 	c.rounds.off = rec.IsDir // each of its files has an order of its own
@@ -71,11 +67,9 @@ func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File) erro
 	if err := c.walk(ctx); err != nil {
 		return err
 	}
-	c.overlaps()
 	if err := c.checkObjects(ctx); err != nil {
 		return err
 	}
-	c.tablePlaces()
 	if c.mapped > 0 {
 		c.Result.Samples, c.Result.Shown = c.samples.total, c.shown()
 	}
@@ -86,13 +80,11 @@ func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File) erro
 	return nil
 }
 
-// fileError reports whether an error is of the operating system.
 func fileError(err error) bool {
 	var errno interface{ Timeout() bool } // syscall.Errno, *os.PathError
 	return errors.As(err, &errno)
 }
 
-// attrs checks the events.
 func (c *checker) attrs() {
 	c.events = make(map[uint64]int)
 	for i := range c.rec.Attrs {
@@ -104,10 +96,8 @@ func (c *checker) attrs() {
 			c.events[id] = i
 		}
 	}
-	c.stacks = c.copiesStacks()
 }
 
-// walk goes through the records.
 func (c *checker) walk(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -185,14 +175,10 @@ func (c *checker) record(rec perfdata.Record, at int64) error {
 		if err != nil {
 			return err
 		}
-		c.mmap(&m, rec, time, at)
+		c.mmap(&m, rec, at)
 	case perfdata.RecordComm:
-		e, err := c.rec.Comm(rec)
-		if err != nil {
+		if _, err := c.rec.Comm(rec); err != nil {
 			return err
-		}
-		if e.Exec && c.stacks {
-			c.memory = append(c.memory, memoryEvent{pid: e.PID, time: time, exec: true})
 		}
 	case perfdata.RecordFork, perfdata.RecordExit:
 		if _, err := c.rec.Task(rec); err != nil {
@@ -202,13 +188,11 @@ func (c *checker) record(rec perfdata.Record, at int64) error {
 	return nil
 }
 
-// mmap takes in a mapping.
-func (c *checker) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at int64) {
+func (c *checker) mmap(m *perfdata.Mmap, rec perfdata.Record, at int64) {
 	if m.OfKernel() {
 		return
 	}
 	name := string(m.Filename)
-	e := memoryEvent{pid: m.PID, time: time, at: at, addr: m.Addr, len: m.Len}
 	switch {
 	case jitted.IsObject(name):
 		if mode := rec.Misc & recorded.CPUMode; mode != recorded.CPUModeUser {
@@ -225,14 +209,7 @@ func (c *checker) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at in
 		copy(j.id[:], m.BuildID)
 		o.mappings = append(o.mappings, j)
 		c.mapped++
-		e.object, e.pgoff = o, m.PgOff
 	case jitted.IsMarker(name):
 		c.marker = cmp.Or(c.marker, name)
-		return
-	case len(name) > 0 && name[0] == '/' && !recorded.IsAnonymous(name):
-		e.file, e.pgoff = name, m.PgOff
-	}
-	if c.stacks {
-		c.memory = append(c.memory, e)
 	}
 }

@@ -151,48 +151,18 @@ var recordingBreaches = []breach{
 		verifytest.MapObject(w.Recording, 200, a, 0x10, 0x90, w.Path, w.BuildID)
 		return write(t, dir, "perf.data", w.Bytes()), verify.Options{}
 	}},
-	awayBreach("recording/tables-over", 0x100000-0xff0),
-	awayBreach("recording/tables-over", 0x100010),
-	recorded("recording/over-file", func(w *verifytest.World) {
-		w.SampleType |= testrec.StackUser
-		w.Mmap2(dumpPID, 100, a&^0xfff, 0x10000, 0, "/bin/prog")
-		w.MapObject(200)
-	}),
 }
 
-// awayBreach maps unwind tables at a place of their own, and something else beside or
-// over them.
-func awayBreach(rule string, other uint64) breach {
-	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
-		const away = 0x100000
-		o := verifytest.ObjectAt(t, jitobj.Place{Away: away, Room: 1 << 16})
-		w := verifytest.NewWorld(t, dir, o.Bytes)
-		w.SampleType |= testrec.StackUser
-		w.MapObject(200)
-		verifytest.MapObject(w.Recording, 200, a+away, o.Tables.Size, o.Tables.Offset, w.Path, w.BuildID)
-		w.Mmap2(dumpPID, 300, a+other, 0x1000, 0, "//anon")
-		return write(t, dir, "perf.data", w.Bytes()), verify.Options{}
-	}}
-}
-
-// TestTablesAway: tables with a place of their own are as good as others.
-func TestTablesAway(t *testing.T) {
-	path, opts := awayBreach("", 0x101000).Make(t, t.TempDir())
-	if rules, all := verified(t, path, opts); len(rules) > 0 {
-		t.Errorf("%v: %+v", rules, all)
-	}
-}
-
-// TestCopyOfFile: V8's second mapping of its builtins is no place to keep out of.
-func TestCopyOfFile(t *testing.T) {
+// Tables with a place of their own are as good as others.
+func TestRecording_TablesAway(t *testing.T) {
+	const away = 0x100000
 	dir := t.TempDir()
-	w := verifytest.NewWorld(t, dir, nil)
+	o := verifytest.ObjectAt(t, jitobj.Place{Away: away, Room: 1 << 16})
+	w := verifytest.NewWorld(t, dir, o.Bytes)
 	w.SampleType |= testrec.StackUser
-	w.Mmap2(dumpPID, 100, 0x400000, 0x20000, 0, "/bin/prog")
-	w.Mmap2(dumpPID, 110, a&^0xfff, 0x10000, 0x8000, "/bin/prog")
 	w.MapObject(200)
-	path := write(t, dir, "perf.data", w.Bytes())
-	if rules, all := verified(t, path, verify.Options{}); len(rules) > 0 {
-		t.Errorf("%v: %+v", rules, all)
+	verifytest.MapObject(w.Recording, 200, a+away, o.Tables.Size, o.Tables.Offset, w.Path, w.BuildID)
+	if rules, all := verified(t, write(t, dir, "perf.data", w.Bytes()), verify.Options{}); len(rules) > 0 {
+		t.Errorf("got %v; want no diagnostics: %+v", rules, all)
 	}
 }

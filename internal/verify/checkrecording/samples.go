@@ -1,9 +1,9 @@
 package checkrecording
 
 import (
+	"cmp"
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/verify/recorded"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -17,6 +17,23 @@ type samples struct {
 type place struct {
 	pid  uint32
 	addr uint64
+}
+
+// A span is memory from an address up to an end.
+type span struct{ addr, end uint64 }
+
+// joined returns spans sorted, those that touch as one.
+func joined(list []span) []span {
+	slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.addr, b.addr) })
+	out := list[:0]
+	for _, r := range list {
+		if n := len(out); n > 0 && r.addr <= out[n-1].end {
+			out[n-1].end = max(out[n-1].end, r.end)
+		} else {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // maxPlaces bounds how many places are kept. Samples at further ones count as not shown.
@@ -37,24 +54,24 @@ func (s *samples) add(h perfdata.SampleHead, ok bool) {
 
 // shown returns how many samples are where the recording maps objects that perf can use, at any time.
 func (c *checker) shown() (n int64) {
-	mapped := make(map[uint32][]recorded.Range)
+	mapped := make(map[uint32][]span)
 	for _, o := range c.objects {
 		for _, m := range o.mappings {
 			if o.usable {
-				mapped[m.pid] = append(mapped[m.pid], recorded.Range{Addr: m.addr, End: m.addr + m.len})
+				mapped[m.pid] = append(mapped[m.pid], span{m.addr, m.addr + m.len})
 			}
 		}
 	}
 	for pid := range mapped {
-		mapped[pid] = recorded.JoinRanges(mapped[pid])
+		mapped[pid] = joined(mapped[pid])
 	}
 	for at, count := range c.samples.at {
 		list := mapped[at.pid]
-		_, found := slices.BinarySearchFunc(list, at.addr, func(r recorded.Range, addr uint64) int {
+		_, found := slices.BinarySearchFunc(list, at.addr, func(r span, addr uint64) int {
 			switch {
-			case r.End <= addr:
+			case r.end <= addr:
 				return -1
-			case r.Addr > addr:
+			case r.addr > addr:
 				return 1
 			}
 			return 0
@@ -64,4 +81,29 @@ func (c *checker) shown() (n int64) {
 		}
 	}
 	return n
+}
+
+// rounds knows what readers of a recording have been told that they may use.
+//
+// At the end of a round, perf hands out what is no later than the latest record before
+// the round in front of it ended [perf, ordered_events__flush].
+type rounds struct {
+	off      bool
+	latest   uint64 // of all so far
+	previous uint64 // latest at the end of the last round
+	handed   uint64 // up to this time, records have been handed out
+}
+
+func (r *rounds) finished() {
+	r.handed = max(r.handed, r.previous)
+	r.previous = r.latest
+}
+
+// record returns by how much a record comes too late, or 0.
+func (r *rounds) record(time uint64) uint64 {
+	r.latest = max(r.latest, time)
+	if r.off || time >= r.handed {
+		return 0
+	}
+	return r.handed - time
 }

@@ -122,7 +122,6 @@ func userVerdict(r *verify.Result) string {
 	return strings.Join(parts, "; ")
 }
 
-// writerOf returns what wrote the files of a kind.
 func writerOf(kind string) string {
 	if kind == formats.Recording {
 		return "recording"

@@ -130,7 +130,6 @@ func shownText(s *report.Summary) string {
 	return text
 }
 
-// json returns the preview as it is printed with --json.
 func (p *Preview) json() any {
 	if p.Err != nil {
 		return map[string]any{"file": p.Recording, "error": p.Err.Error()}

@@ -1,7 +1,6 @@
 package recorded
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -87,46 +86,16 @@ func (rec *File) open() (err error) {
 	return rec.layouts()
 }
 
-// layouts takes the layouts of records from the events.
 func (rec *File) layouts() (err error) {
 	rec.Attrs, rec.Order = rec.Header.Attrs, rec.Header.Header.Order
 	rec.Layouts, err = perfdata.NewLayouts(rec.Header.Header.Order, rec.Attrs)
 	return err
 }
 
-// Walk calls yield for each record, and reports whether all times are of
-// CLOCK_MONOTONIC.
-func Walk(ctx context.Context, path string, yield func(*File, perfdata.Record)) (monotonic bool, err error) {
-	rec, err := Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer rec.Close()
-	for {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		block, err := rec.Stream.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return false, err
-		}
-		for _, r := range block.Records() {
-			yield(rec, r)
-		}
-	}
-	for i := range rec.Attrs {
-		if id, ok := rec.Attrs[i].ClockID(); !ok || id != perfdata.ClockMonotonic {
-			return false, nil
-		}
-	}
-	return len(rec.Attrs) > 0, nil
-}
-
-// TimedSample returns the head of a sample. ok is false also if its event has no times.
-func (r *File) TimedSample(rec perfdata.Record) (h perfdata.SampleHead, ok bool) {
-	h, ok = r.SampleHead(rec)
-	return h, ok && h.Time != perfdata.NoTime
-}
+// What a mapping of code is like, and in which mode the processor was: of the misc field of a
+// record [linux/perf_event.h], and of mmap(2).
+const (
+	CPUMode     = 7 // PERF_RECORD_MISC_CPUMODE_MASK
+	CPUModeUser = 2 // PERF_RECORD_MISC_USER
+	ProtExec    = 4 // PROT_EXEC
+)
