@@ -187,13 +187,14 @@ func (f *Finder) listDirs() error {
 		// A directory that cannot be listed may still have a file of a known name.
 		entries, err := f.Rec.In.List(dir)
 		f.Unread(dir, err)
-		subdirs := 0
+		var subdirs []string
 		for _, e := range entries {
-			if e.IsDir() && subdirs < MaxSubdirs {
-				f.dirs = append(f.dirs, filepath.Join(dir, e.Name()))
-				subdirs++
+			if e.IsDir() {
+				subdirs = append(subdirs, filepath.Join(dir, e.Name()))
 			}
 		}
+		slices.Sort(subdirs)
+		f.dirs = append(f.dirs, subdirs[:min(len(subdirs), MaxSubdirs)]...)
 	}
 	return nil
 }

@@ -1,11 +1,9 @@
 package locate
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/safefile"
@@ -33,7 +31,7 @@ func (f *Finder) markMapped() {
 			}
 			number, known := numbers[m.Name]
 			if !known {
-				number = f.numberIn(append([]string{m.Name}, f.elsewhere(filepath.Base(m.Name))...))
+				number = f.numberIn(append([]string{m.Name}, f.elsewhere(m.Name)...))
 				numbers[m.Name] = number
 			}
 			if number != 0 {
@@ -45,13 +43,10 @@ func (f *Finder) markMapped() {
 	f.Rec.Markers = append(f.Rec.Markers, markers...)
 }
 
-// elsewhere returns the paths of the files of a name beside the recording and in the directories of DumpDirs.
-func (f *Finder) elsewhere(name string) (paths []string) {
+// elsewhere returns where else a file may be: beside the recording and in the directories of DumpDirs.
+func (f *Finder) elsewhere(path string) (paths []string) {
 	for _, dir := range append([]string{f.Rec.In.Dir}, f.Dirs()...) {
-		entries, _ := f.Rec.In.List(dir) // rooms search the same directories, and report errors
-		if _, has := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return cmp.Compare(e.Name(), name) }); has {
-			paths = append(paths, filepath.Join(dir, name))
-		}
+		paths = append(paths, filepath.Join(dir, filepath.Base(path)))
 	}
 	return paths
 }

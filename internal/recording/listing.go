@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -24,13 +23,13 @@ type inode struct{ device, number uint64 }
 
 // A listing is what reading a directory gave.
 type listing struct {
-	entries []fs.DirEntry // in the order of their names
+	entries []fs.DirEntry // in no order
 	err     error
 }
 
-// List returns the entries of a directory, in the order of their names. It leaves out objects, and it
-// is no news of files that were made since the first call. The slice belongs to in. It must not be
-// called by several goroutines at once.
+// List returns the entries of a directory, in no order. It leaves out objects, and it is no news of
+// files that were made since the first call. The slice belongs to in. It must not be called by several
+// goroutines at once.
 func (in *Input) List(dir string) ([]fs.DirEntry, error) {
 	st, err := sys.Stat(dir)
 	if err != nil {
@@ -67,7 +66,6 @@ func listDir(dir string) (entries []fs.DirEntry, err error) {
 			}
 		}
 		if err != nil {
-			slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 			if err == io.EOF {
 				err = nil
 			}
@@ -77,7 +75,7 @@ func listDir(dir string) (entries []fs.DirEntry, err error) {
 }
 
 // Glob returns the paths of files in a directory with names that match a pattern of filepath.Match,
-// in the order of their names, as List has them. A directory that does not exist has none.
+// in the order of their names. A directory that does not exist has none.
 func (in *Input) Glob(dir, pattern string) (paths []string, err error) {
 	entries, err := in.List(dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
@@ -97,5 +95,6 @@ func (in *Input) Glob(dir, pattern string) (paths []string, err error) {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
+	slices.Sort(paths)
 	return paths, err
 }

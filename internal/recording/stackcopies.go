@@ -30,7 +30,7 @@ func (c StackCopies) Sample(rec perfdata.Record, layouts *perfdata.Layouts) {
 		c[sample.PID] = s
 	}
 	s.Samples++
-	s.Room = max(s.Room, sample.UserStack.Size)
+	s.Room, s.Used = max(s.Room, sample.UserStack.Size), max(s.Used, len(sample.UserStack.Data))
 	if len(sample.UserStack.Data) == sample.UserStack.Size {
 		s.Full++
 	}

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -198,14 +199,21 @@ func startsText(f report.AddressFit) string {
 // Sizes for --call-graph dwarf, in bytes: one that is enough for most programs, and perf's
 // maximum (builtin-record.c: round_down(USHRT_MAX, 8)).
 const (
+	usualStack = 8192 // perf's default
 	largeStack = 32768
 	maxStack   = 65528
 )
 
-// stackText returns a message that copies of stacks are too small, or "" if at most half of
-// them are full, or if larger ones would not help.
+// stackText returns a message that copies of stacks are too small, if more than half of them are full and
+// larger ones would help, or that half of their size would do. Otherwise it returns "".
 func stackText(s *report.StackSummary) string {
-	if s == nil || s.Own || s.Samples < fewSamples || 2*s.Full <= s.Samples {
+	if s == nil || s.Own || s.Samples < fewSamples {
+		return ""
+	}
+	if enough := max(usualStack, 1<<bits.Len(uint(s.Used-1))); enough <= s.Room/2 {
+		return fmt.Sprintf("its copies of stacks have at most %s of %s bytes: --call-graph dwarf,%d makes a smaller recording", words.Number(int64(s.Used)), words.Number(int64(s.Room)), enough)
+	}
+	if 2*s.Full <= s.Samples {
 		return ""
 	}
 	text := fmt.Sprintf("%s of its %s have full copies of the stack (%s bytes)", words.Number(s.Full), words.Count(s.Samples, "sample"), words.Number(int64(s.Room)))

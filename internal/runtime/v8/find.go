@@ -107,9 +107,9 @@ func (a *attacher) list(dir string) map[uint32][]string {
 	if logs, ok := a.listed[dir]; ok {
 		return logs
 	}
-	entries, err := a.rec.In.List(dir)
+	paths, err := a.rec.In.Glob(dir, "*.log")
 	switch {
-	case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
+	case err == nil:
 	case errors.Is(err, unix.EACCES) && !a.isNamed(dir):
 		a.Found.Note(fmt.Sprintf("%s: permission denied, so logs of V8 in it are not found; to use one, name it on the command line", quote.Printable(dir)))
 	default:
@@ -119,9 +119,9 @@ func (a *attacher) list(dir string) map[uint32][]string {
 		a.Found.Problem(report.Problem{Code: report.ProblemUnreadable, File: dir, Offset: -1, Text: fmt.Sprintf("it could not be read, and may have logs of V8: %v", err), Advice: "make it readable, and inject again"})
 	}
 	logs := make(map[uint32][]string)
-	for _, e := range entries {
-		if pid, ok := v8log.ProcessOf(e.Name()); ok {
-			logs[pid] = append(logs[pid], filepath.Join(dir, e.Name()))
+	for _, path := range paths {
+		if pid, ok := v8log.ProcessOf(filepath.Base(path)); ok {
+			logs[pid] = append(logs[pid], path)
 		}
 	}
 	a.listed[dir] = logs
