@@ -56,11 +56,11 @@ type Constraints struct {
 // A usedLocation is memory that has a function from a time of the dump on.
 type usedLocation struct {
 	lo, hi   uint64
-	pid      uint32 // the writer that loaded the function, or 0
 	time     uint64
-	timed    bool // time is known
 	function int
-	again    bool // another function was there, too
+	pid      uint32 // the writer that loaded the function, or 0
+	timed    bool   // time is known
+	again    bool   // another function was there, too
 }
 
 // maxDrift bounds the drift between two clocks. NTP makes CLOCK_MONOTONIC faster or slower by up
@@ -105,6 +105,7 @@ func newConstraints(r Reading) *Constraints {
 	}
 	mayLack := d.Source.Traits().ClockUnsure
 	events := d.Source.Scanned().Events
+	c.located = make([]usedLocation, 0, len(events))
 	known := slices.ContainsFunc(events, func(ev jitcode.Event) bool { return writerOf(&ev) != 0 })
 	for i := range events {
 		ev := &events[i]

@@ -321,16 +321,19 @@ func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) 
 			return nil, nil, err
 		}
 	}
-	var counter *count.Counter
-	if !r.opts.NoCount {
-		counter = count.Of(r.rec, &functions.Functions)
-	}
 	if functions.Shared {
 		collect()
 	}
 	planned, err := functions.Layout(ctx, r.opts.Bundle)
 	if err != nil {
 		return nil, nil, err
+	}
+	if functions.Shared {
+		collect()
+	}
+	var counter *count.Counter
+	if !r.opts.NoCount {
+		counter = count.Of(r.rec, &functions.Functions)
 	}
 	r.sum.Dumps = functions.Lines
 	r.sum.Add(functions.Found)

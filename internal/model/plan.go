@@ -27,9 +27,9 @@ type Functions struct {
 // A Function is a function of a dump that some process has. (There may be a million.)
 type Function struct {
 	Dump   *Dump
-	Number int    // of the dump's source
 	Index  uint64 // the number in the name that perf inject gives its object
-	Sent   uint64 // size of the unwind tables that its producer sent, in bytes
+	Number int32  // of the dump's source
+	Sent   uint32 // size of the unwind tables that its producer sent, in bytes
 	PID    uint32 // in the name of its object
 
 	// IsRepeated says that an earlier function of the process has the same index. It is false where

@@ -246,7 +246,7 @@ func (b *bundler) finish() {
 		}
 		b.dumps[d] = append(b.dumps[d], int(r))
 		b.placedFunctions = append(b.placedFunctions, placed{
-			first: m, noCode: !d.HasCode(b.in.List[m.Object].Number), region: noRegion,
+			first: m, noCode: !d.HasCode(int(b.in.List[m.Object].Number)), region: noRegion,
 			dropped: b.in == b.functions.inRegions && !b.functions.isKept[m.Object],
 		})
 	}
@@ -427,7 +427,7 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	for _, r := range members {
 		m := &b.placedFunctions[r]
 		f := &b.in.List[m.function()]
-		room += tableRoom(m.hi()-m.lo(), f.Sent)
+		room += tableRoom(m.hi()-m.lo(), uint64(f.Sent))
 		own := m.noCode == noCode
 		if own {
 			m.object = number

@@ -46,7 +46,7 @@ func (b *bundler) inspector(d *model.Dump) lineInspector {
 // kindOf returns the kind of a unit. A region has lines if any of its functions does.
 func (b *bundler) kindOf(d *model.Dump, u unit) kind {
 	in := b.inspector(d)
-	function := func(r int) int { return b.in.List[b.placedFunctions[r].function()].Number }
+	function := func(r int) int { return int(b.in.List[b.placedFunctions[r].function()].Number) }
 	referenced := b.blind || slices.ContainsFunc(u.members, func(r int) bool { return b.placedFunctions[r].referenced })
 	may := slices.ContainsFunc(u.members, func(r int) bool { return in.may(function(r)) })
 	switch {

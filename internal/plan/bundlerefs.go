@@ -161,19 +161,19 @@ func (refs *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr ui
 	known = true
 	for i := n - 1; i >= 0 && list[i].reach > addr; i-- { // runs of two dumps may overlap
 		run := list[i].run
-		at := refs.memberBelow(run, addr)
-		if at+1 < len(refs.runs[run].members) {
-			next := &refs.placedFunctions[refs.runs[run].members[at+1]]
-			next.headUsed = next.headUsed || addr-headOf(next.lo()) < maxHead
+		members, starts := refs.runs[run].members, refs.starts[run]
+		at := sort.Search(len(starts), func(i int) bool { return starts[i] > addr }) - 1 // the last one that begins below
+		if at+1 < len(starts) && addr-headOf(starts[at+1]) < maxHead {
+			refs.placedFunctions[members[at+1]].headUsed = true
 		}
 		if at < 0 {
 			continue
 		}
-		r := refs.runs[run].members[at]
+		r := members[at]
 		p := &refs.placedFunctions[r]
 		inside := addr < p.hi()
 		switch {
-		case !inside && (at+1 == len(refs.runs[run].members) || p.gapAfter):
+		case !inside && (at+1 == len(members) || p.gapAfter):
 		case inside && (p.referenced && p.early):
 		case inside && refs.isLoaded(pid, r, time):
 			p.referenced = true
@@ -186,13 +186,6 @@ func (refs *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr ui
 		}
 	}
 	return known
-}
-
-// memberBelow returns the index of the last function of a run that begins at an address or before
-// it, or -1.
-func (refs *runReferences) memberBelow(run int, addr uint64) int {
-	starts := refs.starts[run]
-	return sort.Search(len(starts), func(i int) bool { return starts[i] > addr }) - 1
 }
 
 // isLoaded reports whether a process has a function at a time: its own, or inherited in a fork.

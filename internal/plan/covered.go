@@ -17,10 +17,13 @@ func (p *placer) stay(d *model.Dump, first int) {
 	if !d.HasTimes() {
 		return
 	}
-	places := placesOf(p.Mappings[first:])
+	var places *addrs.Timeline
 	for i, end := first, len(p.Mappings); i < end; i++ {
 		m := p.Mappings[i]
 		p.files.files(m.PID, m.Time).After(m.Addr, m.Addr+m.Len, m.Time, func(f *recording.FileMap) bool {
+			if places == nil {
+				places = placesOf(p.Mappings[first:end])
+			}
 			if !isReplaced(p.Mappings[first:end], places, i-first, f.Time) {
 				p.stayOver(d, m, f)
 			}
@@ -68,14 +71,14 @@ func (p *placer) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap) 
 		case state == recording.FileRecorded && hi-lo == m.Len:
 			m.Home = true
 		default: // perf may have the file
-			if p.covered.Compare(d, p.List[m.Object].Number, &m, f) {
+			if p.covered.Compare(d, int(p.List[m.Object].Number), &m, f) {
 				p.files.unnamed[f.Name]++
 			}
 			return
 		}
 	}
 	p.files.copied++
-	if !p.covered.Compare(d, p.List[m.Object].Number, &m, f) {
+	if !p.covered.Compare(d, int(p.List[m.Object].Number), &m, f) {
 		return
 	}
 	if p.Shared && (m.Addr < f.Lo || m.Addr+m.Len > f.Hi) {

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -114,7 +115,7 @@ func (f *Functions) single() *model.Plan {
 
 // objectOf returns the object of a single function.
 func objectOf(f *model.Function) model.Object {
-	return model.Object{Dump: f.Dump, Function: f.Number, PID: f.PID, Index: f.Index}
+	return model.Object{Dump: f.Dump, Function: int(f.Number), PID: f.PID, Index: f.Index}
 }
 
 // byTimeOfMapping compares mappings by their times.
@@ -166,7 +167,7 @@ func (p *placer) load(d *placedDump, e *jitcode.Event) int32 {
 		d.line.InImages++
 		return -1
 	}
-	f := model.Function{Dump: d.Dump, Number: e.Function, PID: pid, Index: e.Index, Sent: e.Tables}
+	f := model.Function{Dump: d.Dump, Number: int32(e.Function), PID: pid, Index: e.Index, Sent: uint32(min(e.Tables, math.MaxUint32))}
 	if !p.Shared { // otherwise, few need a name of their own
 		f.IsRepeated = p.names.IsRepeated(f.PID, f.Index)
 	}

@@ -46,16 +46,17 @@ func (f *Functions) KeepReferenced(ctx context.Context, called calls.Each, large
 		return err
 	}
 	ref.Finish()
-	f.Functions, _ = f.keep(ref, large)
+	if !sampled || f.rec.CopiesStacks() {
+		f.Functions, _ = f.keep(ref, large)
+	}
 	if sampled {
-		all := f.Functions
-		if f.Shared && !f.rec.CopiesStacks() {
+		if f.rec.CopiesStacks() {
+			all := f.Functions
+			f.inRegions = &all
+		} else if f.Shared {
 			f.absent = make(map[*model.Dump][]addrs.Range)
 		}
 		f.Functions, f.isKept = f.keep(ref, func(*model.Dump) bool { return true })
-		if f.rec.CopiesStacks() {
-			f.inRegions = &all
-		}
 	}
 	return nil
 }

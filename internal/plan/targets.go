@@ -45,7 +45,7 @@ func (f *Functions) referenceTargets(ctx context.Context, ref *samplerefs.Ranges
 				readers[of.Dump] = r
 			}
 			targets = targets[:0]
-			if err := r.Targets(of.Number, func(to int64) { targets = append(targets, to) }); err != nil {
+			if err := r.Targets(int(of.Number), func(to int64) { targets = append(targets, to) }); err != nil {
 				var failed *fs.PathError
 				if errors.As(err, &failed) {
 					f.found(branchesUnread, of.Dump.Path, failed.Err)

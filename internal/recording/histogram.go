@@ -64,7 +64,7 @@ const MaxAttr = 1<<10 - 1
 
 const (
 	minHistogram = 1 << 10
-	maxHistogram = 1 << 16 // slots of 48 bytes; at most half of them are used
+	maxHistogram = 1 << 17 // slots of 48 bytes; at most half of them are used
 
 	// MaxSteps bounds how often the code near an address may change.
 	MaxSteps = 1000

@@ -59,8 +59,14 @@ type worker struct {
 	seen   cache
 }
 
-// A cache has recent references: most recur often.
-type cache [1 << 12]seenReference
+// A cache has recent references: most recur often. It grows with their number.
+type cache struct {
+	slots  []seenReference // a power of two
+	misses int             // since it grew
+}
+
+// The least and the greatest number of slots, of 32 bytes.
+const minSlots, maxSlots = 1 << 12, 1 << 16
 
 // A seenReference is a reference that adds nothing in an interval of time.
 type seenReference struct {
@@ -70,7 +76,11 @@ type seenReference struct {
 
 // at returns the place of a reference of a process.
 func (c *cache) at(pid uint32, addr uint64) *seenReference {
-	return &c[(addr^addr>>12^uint64(pid))%uint64(len(c))]
+	if n := len(c.slots); n == 0 || c.misses > n && n < maxSlots {
+		*c = cache{slots: make([]seenReference, max(2*n, minSlots))}
+	}
+	hash := (addr ^ uint64(pid)<<44) * 0x9e3779b97f4a7c15
+	return &c.slots[hash>>32&uint64(len(c.slots)-1)]
 }
 
 func (w *worker) enter(pid uint32) {
@@ -102,6 +112,7 @@ func (w *worker) block(b *perfdata.Block) error {
 		for _, addr := range w.list {
 			s, time := w.seen.at(w.pid, addr), w.refs.Time
 			if s.addr != addr || s.pid != w.pid || time < s.since || time >= s.until {
+				w.seen.misses++
 				w.mu.Lock()
 				*s = seenReference{addr, time, w.f(w.pid, time, addr), w.pid}
 				w.mu.Unlock()

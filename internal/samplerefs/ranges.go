@@ -110,6 +110,7 @@ func (r *Ranges) Has(pid uint32) bool { return r.spaces.Get(pid) != nil }
 func (r *Ranges) Reference(pid uint32, addr uint64) {
 	if s := r.seen.at(pid, addr); s.addr != addr || s.pid != pid {
 		*s = seenReference{addr: addr, pid: pid}
+		r.seen.misses++
 		if in := r.spaces.Get(pid); in != nil {
 			for _, of := range in.of {
 				of.reference(addr &^ r.ignore)
