@@ -17,6 +17,12 @@ type probe struct {
 	err error  // of reading
 }
 
+// probe returns a probe of what begins like a record at an offset.
+func (r *Reader) probe(at int64) *probe {
+	id, size, _, err := r.prefix(at)
+	return &probe{r, id, at + prefixSize, uint64(max(size, prefixSize)) - prefixSize, err}
+}
+
 // probeHead is the size of the longest head of a body, in bytes.
 const probeHead = 64
 
@@ -89,6 +95,20 @@ func (p *probe) wellFormed() bool {
 		return p.isOpenJ9()
 	}
 	return false
+}
+
+// isSound reports whether the body of a record that the end of the file cuts is consistent up to there. If all entries
+// of a JIT_CODE_DEBUG_INFO are there, the announced size is wrong, unless it is theirs with padding.
+func (p *probe) isSound() bool {
+	end, ok := uint64(debugHead-1), p.wellFormed()
+	if !ok || p.id != IDDebugInfo {
+		return ok
+	}
+	for count := p.u64(8); ok && count > 0; count-- {
+		p.r.at(p.at+int64(end), DebugEntryHead+2) // moves the window
+		end, ok = p.nul(end+1+DebugEntryHead, p.n)
+	}
+	return !ok || p.n-end <= 8
 }
 
 // isLoad reports whether the name, with a NUL, and the code fill the rest of the record.

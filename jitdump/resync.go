@@ -84,10 +84,14 @@ func (r *Reader) skipPadding() error {
 
 // Resync searches after the next offset for a consistent record that is followed by another or by
 // the end of the file. If it finds one, it moves there and returns the number of skipped bytes. If
-// not, it stays and returns false.
+// not, it stays and returns false. It does not search a record that is sound up to the end of the file, which
+// cuts it: parts of that may look like records.
 //
 // It reads each byte once, and of each place that may be a record a few bytes more.
 func (r *Reader) Resync() (skipped int64, ok bool) {
+	if _, err := r.recordAt(r.next); errors.Is(err, ErrCut) && r.probe(r.next).isSound() {
+		return 0, false
+	}
 	order, end := r.header.Order, r.next+maxResync
 	for at := r.next + 1; at < end; {
 		if b, err := r.at(at, prefixSize); err != nil || len(b) < prefixSize {
@@ -132,7 +136,7 @@ func (r *Reader) recordAt(at int64) (bool, error) {
 	case !mayBegin(r.header.Order, b):
 		return false, nil
 	}
-	p := probe{r: r, id: RecordID(r.header.Order.Uint32(b)), at: at + prefixSize, n: uint64(r.header.Order.Uint32(b[4:])) - prefixSize}
+	p := r.probe(at)
 	// The last byte, and the next record's prefix.
 	end, err := r.peek(p.at+int64(p.n)-1, 1+prefixSize)
 	if err != nil {

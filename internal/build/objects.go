@@ -416,7 +416,13 @@ func (w *Writer) Report() Result {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))
 	})
 	more := make(map[string]int)
-	for _, p := range w.problems {
+	for i, n := 0, 1; i < len(w.problems); i, n = i+n, 1 {
+		p := w.problems[i]
+		for ; p.Offset < 0 && i+n < len(w.problems) && w.problems[i+n] == p; n++ {
+		}
+		if n > 1 {
+			p.Text += fmt.Sprintf(" (%d functions)", n)
+		}
 		if more[p.File]++; more[p.File] <= report.MaxProblems {
 			w.result.Found.Problem(p)
 		}

@@ -147,6 +147,28 @@ func TestGDBJIT_DamagedObjectWithDump(t *testing.T) {
 	}
 }
 
+// Inlined calls that leave their callers are one problem of the object, however many functions have some.
+func TestGDBJIT_OverlappingCalls(t *testing.T) {
+	for _, jobs := range []int{1, 4} {
+		_, opts := lliRecording(t, func(core []byte) []byte {
+			// Lexical blocks become inlined calls, shorter than the calls inside.
+			for _, change := range [][2]string{
+				{"\x0a\x0b\x01\x11\x1b\x12\x06\x00\x00", "\x0a\x1d\x01\x11\x1b\x12\x06\x00\x00"},
+				{"\x0a\x02\xb7\x01\x00\x00", "\x0a\x02\x80\x00\x00\x00"},
+				{"\x0a\x04\x3b\x00\x00\x00", "\x0a\x04\x08\x00\x00\x00"},
+			} {
+				core = bytes.Replace(core, []byte(change[0]), []byte(change[1]), 1)
+			}
+			return core
+		})
+		opts.Jobs = jobs
+		sum, err := engine.Run(context.Background(), opts)
+		if err != nil || len(sum.Problems) != 2 || !strings.Contains(sum.Problems[1].Text+sum.Problems[0].Text, "or have less code (2 functions)") {
+			t.Errorf("%d jobs: got %s, %v; want a problem with 2 functions, beside that of the dump that is gone", jobs, asJSON(sum), err)
+		}
+	}
+}
+
 // A dump that contradicts the objects takes precedence.
 func TestGDBJIT_OtherCodeInDump(t *testing.T) {
 	dir, opts := lliRecording(t, nil)

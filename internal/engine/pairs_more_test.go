@@ -168,6 +168,30 @@ func TestPairs_MapOfALaterProgram(t *testing.T) {
 	w.resolve(w.opts.Output)
 }
 
+// A line of a map that is longer than the dump's function at its start names the rest: HotSpot's map has the stubs
+// of its "VM_Version stub" in one, and the dump the first of them.
+func TestPairs_LineBeyondAFunction(t *testing.T) {
+	w := newMapWorld(t)
+	w.mark(mapPID, 950, "jit-1.dump")
+	w.Mmap2(mapPID, 960, 0x7f1200000000, 0x10000, 0, "//anon")
+	w.dump("jit-1.dump", x86(mapPID),
+		load(970, mapPID, 1, 0x7f1200000000, "get_cpu_info_stub", code(64, 1)),
+		load(970, mapPID, 2, 0x7f1200000100, "flush_icache_stub", code(64, 2)),
+		load(970, mapPID, 3, 0x7f1200000160, "further", code(64, 3)))
+	w.mapFile(fmt.Sprintf("perf-%d.map", mapPID), "7f1200000000 80 VM_Version stub", "7f1200000100 80 flush_icache_stub")
+	for at, name := range map[uint64]string{0: "get_cpu_info_stub", 0x40: "VM_Version stub", 0x100: "flush_icache_stub", 0x140: "flush_icache_stub", 0x170: "further"} {
+		sym := name + "+0x8"
+		if at == 0x170 {
+			sym = name + "+0x18"
+		}
+		w.expect(mapPID, 2000+at, 0x7f1200000008+at, sym)
+	}
+	if _, err := w.run(); err != nil {
+		t.Fatal(err)
+	}
+	w.resolve(w.opts.Output)
+}
+
 // A log describes what the end of a cut dump lacks: another tier of a function, at the place where an earlier one was.
 // Their names differ in the mark of the tier only.
 func TestPairs_OtherTierAtThePlace(t *testing.T) {

@@ -105,6 +105,24 @@ func TestV8Log_CompletesCutDump(t *testing.T) {
 	}
 }
 
+// A log has code again that a cut dump has for a time. It has not moved.
+func TestV8Log_CutDumpMovesNothing(t *testing.T) {
+	dir := testrec.Place(t, "v8log-reused")
+	path := onlyFile(t, dir, "jit-*.dump")
+	if err := os.Truncate(path, int64(len(read(t, path)))*60/100); err != nil {
+		t.Fatal(err)
+	}
+	sum, _ := withV8Log(t, dir)
+	if inLogs(sum) == 0 {
+		t.Fatalf("got %s; want samples in functions of the log", asJSON(sum))
+	}
+	for i := range sum.Dumps {
+		if d := &sum.Dumps[i]; d.Moved > 0 {
+			t.Errorf("%s: got %d moved functions; want none", d.Path, d.Moved)
+		}
+	}
+}
+
 // hide renames files by their ends.
 func hide(t *testing.T, paths []string, from, to string) {
 	t.Helper()
@@ -157,10 +175,14 @@ func TestV8Log_AloneWithCopy(t *testing.T) {
 	remove(t, filepath.Join(dir, filepath.Base(whole.Dumps[0].Path)))
 	alone, _ := withV8Log(t, dir)
 	path := alone.Dumps[0].Path
-	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("isolate-0x9-%d-v8.log", alone.Dumps[0].PID)), read(t, path), 0o600); err != nil {
-		t.Fatal(err)
+	for i := range 3 {
+		put(t, filepath.Join(dir, fmt.Sprintf("isolate-0x%d-%d-v8.log", i, alone.Dumps[0].PID)), read(t, path))
 	}
-	if again, _ := withV8Log(t, dir); len(again.Dumps) != len(alone.Dumps) || named(again) != named(alone) || named(alone) == 0 {
+	again, _ := withV8Log(t, dir)
+	if got := strings.Count(strings.Join(again.Notes, "\n"), "another log has the same code; copies are left out"); got != 1 {
+		t.Errorf("got %d notes about copies, %q; want 1", got, again.Notes)
+	}
+	if len(again.Dumps) != len(alone.Dumps) || named(again) != named(alone) || named(alone) == 0 {
 		t.Errorf("got %d dumps, %d samples in functions; want %d and %d, as without the copy", len(again.Dumps), named(again), len(alone.Dumps), named(alone))
 	}
 }

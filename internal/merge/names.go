@@ -47,6 +47,9 @@ func isAlike(a, b []byte) bool {
 		return true
 	}
 	x, y := string(a), string(b)
+	if o, p := operatorOf(x), operatorOf(y); o != p && len(o) > len("operator") && len(p) > len("operator") {
+		return false
+	}
 	if strings.HasPrefix(x, "_Z") && strings.HasPrefix(y, "_Z") {
 		return hasWords(wordsOf(x), wordsOf(y))
 	}
@@ -99,11 +102,23 @@ const (
 	maxDemangled = 12
 )
 
+// readable returns a name, demangled with options if it is mangled.
+func readable(name string, options ...demangle.Option) string {
+	if strings.HasPrefix(name, "_") && len(name) <= maxMangled {
+		return demangle.Filter(name, append(options, demangle.MaxLength(maxDemangled))...)
+	}
+	return name
+}
+
+// operators matches the name of an operator of C++ that is no conversion.
+var operators = regexp.MustCompile(`operator( new| delete)?(\[\]|\(\)|[-+*/%^&|~!=<>,]*)`)
+
+// operatorOf returns the operator in a name, or "".
+func operatorOf(name string) string { return operators.FindString(readable(name, demangle.NoParams)) }
+
 // wordsOf returns the words of a name, demangled with options. Of a Java class in a descriptor, the L is left out.
 func wordsOf(name string, options ...demangle.Option) []string {
-	if strings.HasPrefix(name, "_") && len(name) <= maxMangled {
-		name = demangle.Filter(name, append(options, demangle.MaxLength(maxDemangled))...)
-	}
+	name = readable(name, options...)
 	isMark := func(c rune) bool {
 		return !(c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z')
 	}

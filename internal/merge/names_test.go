@@ -33,6 +33,13 @@ func TestIsAlike_Spellings(t *testing.T) {
 		{"App.bar([Ljava/lang/String;J)V", "LApp;bar([Ljava/lang/String;I)V", false},        //
 		{"App:IsPrime (int)", "App:IsPrime(int)", true},                                     // Mono
 		{"TRACE-1$add$5", "TRACE-2$add$5", false},                                           // PHP
+		{"_ZN1alsEi", "_ZN1altEi", false},                                                   // operator<< and operator<
+		{"_ZN1altEi", "a::operator<(int)", true},                                            //
+		{"_ZN1altEi", "a::operator<<(int)", false},                                          //
+		{"_ZN1aclEi", "a::operator()(int)", true},                                           //
+		{"_ZN1aclEi", "a::operator<(int)", false},                                           //
+		{"_ZN1anaEm", "a::operator new(unsigned long)", false},                              // operator new[]
+		{"App.operator()V", "App::operator", true},                                          // a method of Java
 		{"alpha", "", false},
 		{"(anonymous)", "(other)", false},
 	} {

@@ -51,7 +51,7 @@ func (p *pair) merge() {
 			slices.Sort(same) // by time
 			p.join(same, i)
 			p.joined++
-			drop(p.less, l.function)
+			p.drop(l)
 		case overlaps:
 			others = append(others, i)
 		}
@@ -186,12 +186,12 @@ func (p *pair) decide(i int) {
 	if p.less.Unmapped[l.function] {
 		return // it is known by another place
 	}
-	if split, ok := p.less.Source.(source.Splitter); ok {
+	if _, ok := p.less.Source.(source.Splitter); ok {
 		first, _ := slices.BinarySearch(p.starts, l.Lo)
 		next, _ := slices.BinarySearch(p.starts, l.Hi)
 		isRegion := next-first > 1 || first == len(p.starts) || p.starts[first] != l.Lo
-		if parts := without(l.Range, p.covered); isRegion && len(parts) > 0 {
-			split.Split(l.function, parts)
+		if isRegion && len(without(l.Range, p.covered)) > 0 {
+			p.drop(l)
 			return
 		}
 	}
@@ -210,11 +210,23 @@ func (p *pair) decide(i int) {
 	if !contradicts {
 		return
 	}
-	drop(p.less, l.function)
+	p.drop(l)
 	if p.contradictions++; p.contradictions == 1 {
 		name, _, _ := p.less.codes(l.function)
 		p.example = quote.Printable(string(jitcode.Beginning(name, maxExample)))
 	}
+}
+
+// drop leaves out a function of less where better has functions. Of a map, the rest stays: runtimes list the stubs
+// after a function with it, and a cut dump lacks later code at its place.
+func (p *pair) drop(l *place) {
+	if split, ok := p.less.Source.(source.Splitter); ok {
+		if parts := without(l.Range, p.covered); len(parts) > 0 {
+			split.Split(l.function, parts)
+			return
+		}
+	}
+	drop(p.less, l.function)
 }
 
 // maxExample bounds the name of an example, in bytes.

@@ -184,7 +184,7 @@ func (p *placer) mapEvents(d *placedDump, events []jitcode.Event) {
 			continue
 		}
 		moved := 0
-		if e.Kind == jitcode.Move {
+		if e.Kind == jitcode.Move && e.OldAddr != e.Addr {
 			moved = 1
 		}
 		d.attribution.Share(e, func(pid, tid uint32, time uint64) {

@@ -43,16 +43,19 @@ func unresolvedText(d *report.DumpSummary, all bool) string {
 	case d.Kind == formats.GDBJIT:
 		return fmt.Sprintf("%s of its samples are in code that the process had removed, or did not register, when its memory was read", words.Number(unresolved))
 	}
-	file := "dump"
-	if d.Kind == formats.PerfMap {
+	file, later := "dump", " describes only later"
+	switch d.Kind {
+	case formats.PerfMap:
 		file = "map"
+	case formats.V8Log:
+		file, later = "log", " is certain to have only later"
 	}
 	var parts []string
 	for _, p := range []struct {
 		n    int64
 		text string
 	}{
-		{s.Early, "in code that the " + file + " describes only later"},
+		{s.Early, "in code that the " + file + later},
 		{s.Left, "where a function was that is gone"},
 		{unresolved - s.Early - s.Left, "in code that the " + file + " does not describe"},
 	} {

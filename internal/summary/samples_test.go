@@ -14,16 +14,18 @@ func TestSummary_Unresolved(t *testing.T) {
 	for want, c := range map[string]struct {
 		early, left, resolved int64
 		all                   bool
+		kind                  string
 	}{
-		"": {0, 0, 990, false},
-		"unresolved: 1 sample in code that the dump does not describe":                                                      {0, 0, 999, true},
-		"unresolved: 40 samples in code that the dump does not describe":                                                    {0, 0, 960, false},
-		"unresolved: 40 samples in code that the dump describes only later":                                                 {40, 0, 960, false},
-		"unresolved: 40 samples where a function was that is gone":                                                          {0, 40, 960, false},
-		"unresolved: 40 samples, 30 in code that the dump describes only later, 10 in code that the dump does not describe": {30, 0, 960, false},
-		"unresolved: 40 samples, 8 where a function was that is gone, 32 in code that the dump does not describe":           {0, 8, 960, false},
+		"": {0, 0, 990, false, ""},
+		"unresolved: 40 samples in code that the log is certain to have only later":                                         {40, 0, 960, false, formats.V8Log},
+		"unresolved: 1 sample in code that the dump does not describe":                                                      {0, 0, 999, true, ""},
+		"unresolved: 40 samples in code that the dump does not describe":                                                    {0, 0, 960, false, ""},
+		"unresolved: 40 samples in code that the dump describes only later":                                                 {40, 0, 960, false, ""},
+		"unresolved: 40 samples where a function was that is gone":                                                          {0, 40, 960, false, ""},
+		"unresolved: 40 samples, 30 in code that the dump describes only later, 10 in code that the dump does not describe": {30, 0, 960, false, ""},
+		"unresolved: 40 samples, 8 where a function was that is gone, 32 in code that the dump does not describe":           {0, 8, 960, false, ""},
 	} {
-		d := &report.DumpSummary{Samples: &report.JitSamples{InJIT: 1000, Resolved: c.resolved, Early: c.early, Left: c.left}}
+		d := &report.DumpSummary{Kind: c.kind, Samples: &report.JitSamples{InJIT: 1000, Resolved: c.resolved, Early: c.early, Left: c.left}}
 		if got := unresolvedText(d, c.all); got != want {
 			t.Errorf("for %+v: got %q; want %q", c, got, want)
 		}

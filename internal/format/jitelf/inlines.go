@@ -3,12 +3,16 @@ package jitelf
 import (
 	"cmp"
 	"debug/dwarf"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
+
+// ErrOverlap is a problem of one function.
+var ErrOverlap = errors.New("DWARF: inlined calls overlap others or leave their callers; they are left out, or have less code")
 
 // A span is a range of code of an inlined call, in offsets from the start of the function.
 type span struct {
@@ -66,7 +70,7 @@ func (r *Reader) inlines(s int32, fn *jitcode.Function) (problem error) {
 		fn.Origins, fn.Inlines, fn.Ranges = r.origins, r.calls, r.ranges
 	}
 	if n.cut > 0 || n.lost > 0 {
-		return fmt.Errorf("DWARF: entry at offset %#x of %s: %d inlined calls overlap others or leave their callers; %d of them are left out, and others have less code", sub.offset, dwarfdata.Info, n.cut, n.lost)
+		return fmt.Errorf("%w: %d calls of the entry at offset %#x of %s, %d of them are left out", ErrOverlap, n.cut, sub.offset, dwarfdata.Info, n.lost)
 	}
 	return nil
 }

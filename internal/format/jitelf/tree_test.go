@@ -54,7 +54,7 @@ func TestDescribe_CallsThatOverlap(t *testing.T) {
 			u.end()
 			u.call(a, 1, low+10, low+40)
 			u.end()
-		}, []string{"b:2 40-50", "a:1 10-40"}, "1 inlined calls overlap others or leave their callers; 0 of them are left out"},
+		}, []string{"b:2 40-50", "a:1 10-40"}, "or have less code: 1 calls of the entry at offset 0x22 of .debug_info, 0 of them are left out"},
 		"a child leaves its caller": {func(u *dwarfUnit, a, b uint32) {
 			u.call(a, 1, low+10, low+20)
 			u.call(b, 2, low+15, low+30)
@@ -62,7 +62,7 @@ func TestDescribe_CallsThatOverlap(t *testing.T) {
 			u.call(b, 3, low+40, low+50)
 			u.end()
 			u.end()
-		}, []string{"a:1 10-20", " b:2 15-20"}, "2 inlined calls overlap others or leave their callers; 1 of them are left out"},
+		}, []string{"a:1 10-20", " b:2 15-20"}, "or have less code: 2 calls of the entry at offset 0x22 of .debug_info, 1 of them are left out"},
 		"a grandchild of a call that is left out": {func(u *dwarfUnit, a, b uint32) {
 			u.call(a, 1, low+10, low+20)
 			u.end()
@@ -70,7 +70,7 @@ func TestDescribe_CallsThatOverlap(t *testing.T) {
 			u.call(a, 3, low+10, low+20)
 			u.end()
 			u.end()
-		}, []string{"a:1 10-20"}, "2 inlined calls overlap others or leave their callers; 2 of them are left out"},
+		}, []string{"a:1 10-20"}, "or have less code: 2 calls of the entry at offset 0x22 of .debug_info, 2 of them are left out"},
 		"outside the function": {func(u *dwarfUnit, a, b uint32) {
 			u.call(a, 1, low-10, low+10, low+90, low+110)
 			u.end()

@@ -1,6 +1,7 @@
 package gdbjit
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,16 +21,15 @@ type functionReader struct {
 	code     []byte
 	frames   cfi.Synthesizer
 	problems []source.Problem
-	reported map[string]bool // texts of problems
 }
 
 // Functions returns a new reader of the functions.
 func (d *Objects) Functions() source.FunctionReader {
-	return &functionReader{d: d, object: -1, reported: make(map[string]bool)}
+	return &functionReader{d: d, object: -1}
 }
 
 // describe sets the lines, inlined calls and unwind tables of fn to those of the i-th function. It
-// returns the damage that cost a part of them, once for each text.
+// returns the damage that cost a part of them, with the same text for all functions of an object.
 func (r *functionReader) describe(i int, fn *jitcode.Function) error {
 	f := &r.d.functions[i]
 	if r.object != f.object {
@@ -41,15 +41,13 @@ func (r *functionReader) describe(i int, fn *jitcode.Function) error {
 	}
 	err := r.reader.Describe(f.symbol, fn)
 	dropPlaceholders(fn)
-	if err == nil {
-		return nil
+	if errors.Is(err, jitelf.ErrOverlap) {
+		err = jitelf.ErrOverlap
 	}
-	err = fmt.Errorf("%s: %w", r.d.place(f), err)
-	if text := err.Error(); !r.reported[text] && len(r.reported) < source.MaxProblems {
-		r.reported[text] = true
-		return err
+	if err != nil {
+		err = fmt.Errorf("%s: %w", r.d.place(f), err)
 	}
-	return nil
+	return err
 }
 
 // placeholder is the file that PHP names for all of its code: zend_jit_gdb.h registers each function

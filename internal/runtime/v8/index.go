@@ -115,6 +115,9 @@ func (l *reading) index() (*index, error) {
 		}
 		s.record(rec)
 	}
+	if log := l.log; log != nil && log.longest > 0 && s.time > log.longest && s.before <= log.longest && !s.jumped {
+		s.dropLast(l.done) // the last line
+	}
 	s.cut = r.Cut
 	return s.index, nil
 }

@@ -21,6 +21,7 @@ type Log struct {
 
 	src     io.ReaderAt
 	limit   int       // of the index's memory, in bytes
+	longest uint64    // the latest time that it may have, in nanoseconds of an isolate; 0 if unknown
 	index   *index    // nil before Scan
 	codes   []code    // by function
 	code    stays.Log // where and when codes are

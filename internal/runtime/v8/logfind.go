@@ -42,6 +42,7 @@ type logSearch struct {
 	found   map[uint32][]foundLog
 	memory  int // of the indexes of logs that are used or may be
 	others  int // number of logs without a process that were read
+	copies  int // number of logs that are copies of others
 	named   map[string]error
 }
 
@@ -242,7 +243,9 @@ func (s *logSearch) check(one *foundLog, pid uint32, named bool) error {
 	} else if err := s.checkTimes(one, pid); err != nil {
 		return err
 	}
-	one.log.limit = maxIndex - s.memory
+	if one.log.limit = maxIndex - s.memory; pid != 0 {
+		one.log.longest = s.life(pid).Longest(one.written)
+	}
 	if err := s.Scan(s.ctx, one.SideFile); err != nil {
 		return err
 	}
@@ -262,7 +265,9 @@ func (s *logSearch) check(one *foundLog, pid uint32, named bool) error {
 		return fmt.Errorf("process %d lacks nothing", pid)
 	}
 	if slices.ContainsFunc(s.found[pid], func(o foundLog) bool { return o.log.isCopy(one.log) }) {
-		s.Unreadable.Note(fmt.Sprintf("%s: another log has the same code; this one is left out", quote.Printable(one.Path)))
+		if s.copies++; s.copies == 1 {
+			s.Unreadable.Note(fmt.Sprintf("%s: another log has the same code; copies are left out", quote.Printable(one.Path)))
+		}
 		return errCopy
 	}
 	s.memory += one.log.index.memory

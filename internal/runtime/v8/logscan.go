@@ -92,8 +92,9 @@ func (s *scanner) addCode(c *v8log.CodeCreation) int32 {
 // dropLast leaves out the code with the latest time. One line with a time that no other reaches is damaged; of
 // isolates that share a file, many are.
 func (s *scanner) dropLast(offset int64) {
-	s.addDamage(fmt.Errorf("%s: before offset %#x: code-creation: time: %d ns, which is after that of the next line", v8log.FormatName, offset, s.time))
+	s.addDamage(fmt.Errorf("%s: before offset %#x: code-creation: time: %d ns, which is after that of the next line, or after the process", v8log.FormatName, offset, s.time))
 	s.jumped, s.time = true, s.before
+	s.log.code.Ends[s.isolates-1] = s.time
 	if s.latest == unknown {
 		return
 	}

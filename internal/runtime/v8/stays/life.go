@@ -178,6 +178,12 @@ func (f *Life) WrittenAt(modified time.Time) (written int64, later bool) {
 	return written, modified.Sub(latest) > allowed
 }
 
+// Longest returns the longest time that an isolate of the process has a log, which was not written after a time.
+func (f *Life) Longest(written int64) uint64 {
+	longest := min(f.end, written) - int64(f.start)
+	return uint64(max(longest+f.drift(uint64(longest)), 1))
+}
+
 // Began returns when the last program of the process began, or 0 if that was before the recording.
 func (f *Life) Began() uint64 { return f.start }
 
