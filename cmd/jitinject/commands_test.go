@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/jitinject/jitinject/internal/manual"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -139,10 +140,29 @@ func TestOption_InHelpManualAndCompletions(t *testing.T) {
 func TestOption_ValuesListedOnce(t *testing.T) {
 	for _, c := range commands() {
 		for _, f := range visible(c.options()) {
-			o := optionOf(f)
-			if strings.ContainsAny(o.Value, "|=") && strings.Contains(o.Text, o.Value) || o.Text == "" {
-				t.Errorf(`%s: got %q; want not strings.ContainsAny(o.Value, "|=") or o.Text without %q, o.Text other than ""`, f.Name, o.Text, o.Value)
+			value, _ := pflag.UnquoteUsage(f)
+			if text := plain(f); strings.ContainsAny(value, "|=") && strings.Contains(text, value) || text == "" {
+				t.Errorf("%s: got %q; want a text without %q", f.Name, text, value)
 			}
+		}
+	}
+}
+
+func TestOption_Markup(t *testing.T) {
+	fs := newFlagSet("inject")
+	fs.BoolP("quiet", "q", false, "say nothing")
+	fs.StringP("input", "i", "perf.data", "read `FILE`")
+	fs.IntP("level", "z", 0, "compress at `N`")
+	fs.Lookup("level").NoOptDefVal = "1"
+	fs.String("clock", "", "`auto|NS`: x")
+	for name, want := range map[string][2]string{
+		"quiet": {"`-q`, `--quiet`", "say nothing"},
+		"input": {"`-i`, `--input` *FILE*", "read FILE (default: perf.data)"},
+		"level": {"`-z`, `--level`[=*N*]", "compress at N"},
+		"clock": {"`--clock` `auto`|*NS*", "x"},
+	} {
+		if b := optionBlock(fs.Lookup(name)); b.Term != want[0] || b.Text != want[1] || b.Kind != manual.Definition {
+			t.Errorf("got %+v; want %q", b, want)
 		}
 	}
 }

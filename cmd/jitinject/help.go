@@ -119,21 +119,32 @@ func section(p *manual.Page, title string) *manual.Section {
 	return nil
 }
 
-func optionOf(f *pflag.Flag) manual.Option {
-	value, _ := pflag.UnquoteUsage(f)
-	text := plain(f)
-	o := manual.Option{Short: f.Shorthand, Long: f.Name, Value: value, Text: text, Default: f.DefValue}
-	switch f.Value.Type() {
-	case "bool", "count":
-		o.Value = ""
-	default:
-		o.Optional = f.NoOptDefVal != ""
+// optionBlock returns an option as a definition of a page.
+func optionBlock(f *pflag.Flag) manual.Block {
+	term, text := "`--"+f.Name+"`", plain(f)
+	if t := f.Value.Type(); t != "bool" && t != "count" {
+		name, _ := pflag.UnquoteUsage(f)
+		words := strings.Split(name, "|")
+		for i, word := range words {
+			if word == strings.ToUpper(word) && strings.Trim(word, "0123456789") != "" {
+				words[i] = "*" + word + "*"
+			} else {
+				words[i] = "`" + word + "`"
+			}
+		}
+		if value := strings.Join(words, "|"); f.NoOptDefVal != "" {
+			term += "[=" + value + "]"
+		} else {
+			term += " " + value
+		}
 	}
-	switch o.Default {
-	case "0", "false", "[]":
-		o.Default = ""
+	if f.Shorthand != "" {
+		term = "`-" + f.Shorthand + "`, " + term
 	}
-	return o
+	if !slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue) {
+		text += " (default: " + f.DefValue + ")"
+	}
+	return manual.Block{Kind: manual.Definition, Term: term, Text: text}
 }
 
 func commandBlocks() (blocks []manual.Block) {

@@ -205,7 +205,7 @@ func optionBlocks(c *subcommand) (blocks []manual.Block) {
 	flags := visible(c.options())
 	if c.name != "inject" {
 		for _, f := range flags {
-			blocks = append(blocks, optionOf(f).Block())
+			blocks = append(blocks, optionBlock(f))
 		}
 		return blocks
 	}
@@ -216,7 +216,7 @@ func optionBlocks(c *subcommand) (blocks []manual.Block) {
 	for _, g := range optionGroups {
 		blocks = append(blocks, manual.Block{Kind: manual.Subheading, Text: g.title})
 		for _, name := range strings.Fields(g.options) {
-			blocks = append(blocks, optionOf(byName[name]).Block())
+			blocks = append(blocks, optionBlock(byName[name]))
 		}
 	}
 	return blocks

@@ -119,7 +119,7 @@ var allowed = map[string][]string{
 	"internal/formats/display": {"internal/formats", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/show", "internal/show/showgdbjit", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmap", "internal/show/showmono", "internal/show/showv8", "internal/show/showxray", "perfdata"},
 
 	// Views: the model of samples, and the page made from it.
-	"internal/view": {"internal/profile", "internal/quote", "internal/safefile", "internal/tier"},
+	"internal/view": {"internal/profile", "internal/quote", "internal/safefile", "internal/tier", "internal/words"},
 
 	// The command on top of it.
 	"internal/addr2line":  {"golang.org/x/sys/unix"}, // started hundreds of times
@@ -139,12 +139,12 @@ var allowed = map[string][]string{
 	"internal/verify/printed":        {"internal/formats", "internal/quote", "internal/report", "internal/safefile/sys", "internal/terminal", "internal/verify", "internal/words"},
 	"internal/verify/ehframe":        {"internal/format/callframe"},
 	"internal/verify/recorded":       {"internal/safefile/sys", "internal/verify", "internal/verify/jitted", "perfdata"},
-	"internal/verify/checkobject":    {"internal/format/callframe", "internal/format/dwarfdata", "internal/format/elffile", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted"},
-	"internal/verify/checkrecording": {"internal/safefile/sys", "internal/verify", "internal/verify/checkobject", "internal/verify/jitted", "internal/verify/recorded", "perfdata"},
-	"internal/verify/checkdump":      {"internal/format/callframe", "internal/jitcode", "internal/runtime/jitdump", "internal/safefile/sys", "internal/source", "internal/verify", "internal/verify/checkproducer", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
-	"internal/verify/checkproducer":  {"internal/jitcode", "internal/safefile/sys", "internal/verify"},
-	"internal/verify/checkmap":       {"internal/format/perfmap", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
-	"internal/verify/checkgdbjit":    {"internal/elfcore", "internal/format/gdbjit", "internal/runtime/gdbjit/registered", "internal/verify", "internal/wire"},
+	"internal/verify/checkobject":    {"internal/format/callframe", "internal/format/dwarfdata", "internal/format/elffile", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted", "internal/words"},
+	"internal/verify/checkrecording": {"internal/safefile/sys", "internal/verify", "internal/verify/checkobject", "internal/verify/jitted", "internal/verify/recorded", "internal/words", "perfdata"},
+	"internal/verify/checkdump":      {"internal/format/callframe", "internal/jitcode", "internal/runtime/jitdump", "internal/safefile/sys", "internal/source", "internal/verify", "internal/verify/checkproducer", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "internal/words", "jitdump", "perfdata"},
+	"internal/verify/checkproducer":  {"internal/jitcode", "internal/safefile/sys", "internal/verify", "internal/words"},
+	"internal/verify/checkmap":       {"internal/format/perfmap", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire", "internal/words"},
+	"internal/verify/checkgdbjit":    {"internal/elfcore", "internal/format/gdbjit", "internal/runtime/gdbjit/registered", "internal/verify", "internal/wire", "internal/words"},
 
 	"internal/formats/checks": {"internal/formats", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/verify", "internal/verify/checkdump", "internal/verify/checkgdbjit", "internal/verify/checkmap", "internal/verify/checkobject", "internal/verify/checkrecording"},
 

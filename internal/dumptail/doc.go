@@ -6,15 +6,7 @@
 // missing if a signal ends the process, because only exit(3) writes the buffer.
 //
 // [Dumps] finds the dumps that a process writes. [Dump.Tail] finds the FILE of a dump's descriptor in
-// the memory of the process, and returns what its buffer holds:
-//
-//	dumps.go    the dumps of a process, from /proc/PID/fd
-//	layout.go   the FILE of glibc and of musl
-//	search.go   the search for it in the writable memory
-//	tail.go     the tries, until a state of the file and the buffer is consistent
-//	state.go    a state, and which of its bytes are not on the disk
-//	records.go  whether the two fit together, record by record
-//	append.go   what to do with the bytes: append them, or copy the dump
+// the memory of the process, and returns what its buffer holds.
 //
 // Nothing stops the process, and nothing is written to its memory. So the state is read twice, and
 // counts if both reads agree and if the file has not grown in between.

@@ -5,5 +5,4 @@
 // section of the manual, may be missing. Then come "## SECTION" and "### Subsection",
 // paragraphs, lists of lines that begin with "* ", and lines that begin with four
 // spaces, which stay as they are. In text, `code`, **bold** and *italics* are marked.
-// [Option.Block] describes an option of a program as such a page shows it.
 package manual

@@ -62,25 +62,6 @@ FIRST PART
 	}
 }
 
-func TestOption_Markup(t *testing.T) {
-	for _, c := range []struct {
-		o    Option
-		want string
-	}{
-		{Option{Long: "quiet", Short: "q", Text: "say nothing"}, "  -q, --quiet             say nothing\n"},
-		{Option{Long: "input", Short: "i", Value: "FILE", Text: "read FILE", Default: "perf.data"}, "  -i, --input FILE        read FILE (default: perf.data)\n"},
-		{Option{Long: "level", Short: "z", Value: "N", Optional: true, Text: "x"}, "  -z, --level[=N]         x\n"},
-		{Option{Long: "a-very-long-name-of-it", Value: "a|b|N", Text: "x"}, "  --a-very-long-name-of-it a|b|N\n                          x\n"},
-	} {
-		if got := Text([]Section{{Blocks: []Block{c.o.Block()}}}, 80); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-	if got, want := (Option{Long: "clock", Value: "auto|NS"}).Block().Term, "`--clock` `auto`|*NS*"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 func TestRoff_OfPage(t *testing.T) {
 	const want = `.TH PROG 1 2026-01-02 "prog 1\-x" "Manual of jitinject"
 .nh

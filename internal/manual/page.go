@@ -38,49 +38,6 @@ type Block struct {
 	Text string // with marks, and without line breaks but in Code
 }
 
-// An Option is an option of a program.
-type Option struct {
-	Short, Long string // without dashes; Short may be empty
-	Value       string // what it takes, as FILE or text|json; empty for a switch
-	Optional    bool   // it may stand without the value
-	Text        string
-	Default     string // empty where there is nothing to say about it
-}
-
-// Block returns the option as a definition.
-func (o Option) Block() Block {
-	term := "`--" + o.Long + "`"
-	if o.Value != "" {
-		value := " "
-		if o.Optional {
-			value = "[="
-		}
-		for i, word := range strings.Split(o.Value, "|") {
-			if i > 0 {
-				value += "|"
-			}
-			if word == strings.ToUpper(word) && strings.Trim(word, "0123456789") != "" {
-				word = "*" + word + "*"
-			} else {
-				word = "`" + word + "`"
-			}
-			value += word
-		}
-		if o.Optional {
-			value += "]"
-		}
-		term += value
-	}
-	if o.Short != "" {
-		term = "`-" + o.Short + "`, " + term
-	}
-	text := o.Text
-	if o.Default != "" {
-		text += " (default: " + o.Default + ")"
-	}
-	return Block{Kind: Definition, Term: term, Text: text}
-}
-
 var heading = regexp.MustCompile(`^# ([^\s():]+)(?:\((\d)\))?: +(.+)$`)
 
 // Parse reads a page. A page without its first line gets no name.

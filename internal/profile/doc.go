@@ -7,15 +7,9 @@
 // A [Profile] refers by index: a sample to a stack, a stack to its caller and a frame, a frame to a
 // function. Stacks form a tree, so a million samples need little more memory than their times.
 //
-// # How it is made
-//
-//	recorded.go    one walk over the recording: header, names of threads, mappings, lost samples
-//	script.go      runs perf script without inlining, which takes seconds; with it, minutes
-//	scripttext.go  divides its text into samples, scriptframe.go a line into address, symbol and file
-//	tables.go      keeps each thread, function, place and stack once
-//	expand.go      asks each object about its places, object.go and unit.go read its DWARF
-//	native.go      asks addr2line about native code, once for each file
-//	names.go       names functions for people, and says which are one; the marks of runtimes are in internal/tier
+// One walk over the recording finds the header, names of threads, mappings and lost samples. perf script runs without
+// inlining, which takes seconds; with it, minutes. Then each object is asked about its places, by its DWARF, and
+// addr2line about native code, once for each file.
 //
 // A place is an instruction in a function. The addresses of callers are taken as perf prints them:
 // in copies of stacks perf subtracts one from return addresses, in chains of frame pointers it does not.

@@ -2,14 +2,9 @@ package report
 
 // A Clock describes the conversion of a dump's times into the recording's.
 type Clock struct {
-	Kind string `json:"kind"` // one of the constants below
-
-	// Offset is what was added to the dump's times, in nanoseconds. Error bounds the error of
-	// an estimated offset, in nanoseconds; it is -1 if there is no bound. An estimated offset
-	// is never too large, so functions come a little early and never late. Both are for the
-	// time when the dump was mapped. From then on the two clocks may have drifted apart.
-	Offset int64 `json:"offset"`
-	Error  int64 `json:"error"`
+	Kind   string `json:"kind"` // one of the constants below
+	Offset int64  `json:"offset"`
+	Error  int64  `json:"error"`
 }
 
 // These values are the kinds of clocks.
@@ -36,36 +31,23 @@ const MaxHottest = 5
 // A Hottest names the functions with the most samples. perf report --no-children shows the same: the
 // shares are those of the periods of all samples of an event, in all processes and in the kernel.
 type Hottest struct {
-	// Event is the event that counts: the one with the most samples in jitted functions, and the first
-	// of several such. It is "" if only one event has samples, or if its name is unknown.
-	Event string `json:"event,omitempty"`
-
-	// Functions are sorted by their shares, then by name and address. They are at most MaxHottest.
+	Event     string        `json:"event,omitempty"`
 	Functions []HotFunction `json:"functions"`
-
-	// Callers are functions that are in no sample themselves, as they only call others. They are of
-	// dumps without a sample in a function, sorted like Functions, and have the numbers of the
-	// callchains that they are in.
-	Callers []HotFunction `json:"callers,omitempty"`
+	Callers   []HotFunction `json:"callers,omitempty"`
 }
 
 // A HotFunction is a function of a process, with all pieces of code that have its name, its tier and
 // its place in the source.
 type HotFunction struct {
-	Name    string  `json:"name"`   // without marks of the runtime
-	Symbol  string  `json:"symbol"` // name of the piece of code with the most samples, as in its object
-	Tier    string  `json:"tier,omitempty"`
-	PID     uint32  `json:"pid"` // of the dump
-	Command string  `json:"command,omitempty"`
-	Samples int64   `json:"samples"`
-	Share   float64 `json:"share"` // of the event's samples, from 0 to 1
-
-	// File and Line are where it begins. Line is 0 if that is unknown.
-	File string `json:"file,omitempty"`
-	Line int    `json:"line,omitempty"`
-
-	// HotFile and HotLine are the line with the most of its samples, maybe of an inlined function.
-	// HotLine is 0 if no sample has a line. HotShare is its share of the function's samples, from 0 to 1.
+	Name       string  `json:"name"`   // without marks of the runtime
+	Symbol     string  `json:"symbol"` // name of the piece of code with the most samples, as in its object
+	Tier       string  `json:"tier,omitempty"`
+	PID        uint32  `json:"pid"` // of the dump
+	Command    string  `json:"command,omitempty"`
+	Samples    int64   `json:"samples"`
+	Share      float64 `json:"share"` // of the event's samples, from 0 to 1
+	File       string  `json:"file,omitempty"`
+	Line       int     `json:"line,omitempty"`
 	HotFile    string  `json:"hot_file,omitempty"`
 	HotLine    int     `json:"hot_line,omitempty"`
 	HotSamples int64   `json:"hot_samples,omitempty"`
@@ -77,33 +59,20 @@ type HotFunction struct {
 // A LineAddresses says whether the addresses of a dump's lines are right, and how that was
 // decided. Tables of V8's baseline compiler do not count: they describe bytecode.
 type LineAddresses struct {
-	// Decision is as-written, moved-back, undecided (lines are used as written) or
-	// contradictory (no lines are used).
-	Decision string `json:"decision"`
-
-	// Basis is the reason of the decision: instructions, extent, producer or none. With
-	// instructions, entries are at starts of instructions only this way. With extent, entries
-	// are inside the code, or begin with it, only this way. With producer, V8 is known to
-	// write them so.
-	Basis string `json:"basis"`
-
-	// Skew is subtracted from each address, or was considered for that, in bytes.
-	Skew    uint64 `json:"skew"`
-	Tables  int    `json:"tables"`             // line tables with entries
-	Rows    int    `json:"rows"`               // entries in them
-	Either  int    `json:"tables_either_way"`  // tables that fit both as written and moved back
-	Neither int    `json:"tables_neither_way"` // tables that fit neither way
-
-	// AsWritten says how well the addresses fit unchanged.
+	Decision  string     `json:"decision"`
+	Basis     string     `json:"basis"`
+	Skew      uint64     `json:"skew"`
+	Tables    int        `json:"tables"`             // line tables with entries
+	Rows      int        `json:"rows"`               // entries in them
+	Either    int        `json:"tables_either_way"`  // tables that fit both as written and moved back
+	Neither   int        `json:"tables_neither_way"` // tables that fit neither way
 	AsWritten AddressFit `json:"as_written"`
-	// MovedBack says how well they fit with Skew subtracted.
 	MovedBack AddressFit `json:"moved_back"`
 }
 
 // An AddressFit says how well the addresses of lines fit the code.
 type AddressFit struct {
-	Tables int `json:"tables"` // tables that fit only this way
-	// Known counts rows in code for which the starts of instructions are known.
+	Tables   int `json:"tables"` // tables that fit only this way
 	Known    int `json:"rows_known"`
 	AtStarts int `json:"rows_at_starts"` // of these, rows at the start of an instruction
 	Outside  int `json:"rows_outside"`   // rows before or after the code of their function
@@ -117,8 +86,7 @@ type StackSummary struct {
 	Full    int64 `json:"full"`    // those with a full copy
 	Room    int   `json:"room"`    // size of the largest copy, in bytes
 	Used    int   `json:"used"`    // bytes of stack in the fullest copy
-	// Own says that code of the process runs on a stack of its own: larger copies have no more callers.
-	Own bool `json:"own,omitempty"`
+	Own     bool  `json:"own,omitempty"`
 }
 
 // Callers counts the stacks of a dump's processes. It is there for dumps without a sample in a function.
@@ -126,7 +94,49 @@ type Callers struct {
 	Stacks int64 `json:"stacks"` // callchains of user space
 	With   int64 `json:"with"`   // those with a function of the dump
 	Copies int64 `json:"copies"` // copies of stacks
-	// Words counts those with an address in a function of the dump. perf may find it as a caller, or it
-	// is left over from an earlier call.
-	Words int64 `json:"words"`
+	Words  int64 `json:"words"`
+}
+
+// A TraceSummary has the results for one log of calls.
+type TraceSummary struct {
+	PID       uint32       `json:"pid"`
+	Command   string       `json:"command,omitempty"`
+	Path      string       `json:"path"`
+	Event     string       `json:"event"`   // name of the event of its samples
+	Threads   int64        `json:"threads"` // number of threads that logged anything
+	Unknown   int          `json:"unknown_threads"`
+	Calls     int64        `json:"calls"` // samples of the event
+	Notes     int64        `json:"notes"`
+	Inferred  int64        `json:"inferred"`
+	Unmatched int64        `json:"unmatched"`
+	Gaps      int64        `json:"gaps"`     // places where a thread's log is missing
+	Backward  int64        `json:"backward"` // entries that were older than the one before
+	TooDeep   int64        `json:"too_deep"`
+	Cut       int64        `json:"cut"`       // callchains without the calls in the middle
+	CutNotes  int64        `json:"cut_notes"` // notes that lost their ends
+	Traced    uint64       `json:"traced_ns"` // sum of exclusive times
+	Early     int64        `json:"early"`     // samples before all times of the recording
+	Late      int64        `json:"late"`      // samples after the end of the recording
+	Clock     Clock        `json:"clock"`
+	XRay      *XRaySummary `json:"xray,omitempty"` // data that only traces of XRay have
+}
+
+// Programs that clang built with -fxray-instrument write traces of XRay. They log every call of a
+// function by its number and a count of the processor's clock. The program has the meaning of the
+// numbers. The recording has its location in memory.
+
+// An XRaySummary has the results for a trace that only XRay has.
+type XRaySummary struct {
+	Format    int     `json:"format"`  // the version of the format
+	Buffers   int     `json:"buffers"` // number of buffers of the process
+	More      int     `json:"more"`
+	Program   string  `json:"program"` // where functions were looked up
+	Unchecked bool    `json:"unchecked"`
+	Functions int     `json:"functions"` // number of functions in it, called or not
+	Claimed   uint64  `json:"claimed_hz"`
+	Frequency float64 `json:"frequency_hz"` // frequency that was used
+	Measured  bool    `json:"measured"`
+	Emulated  bool    `json:"emulated"` // the counts are nanoseconds of CLOCK_REALTIME
+	Anchors   int     `json:"anchors"`
+	Fixes     []Fix   `json:"repairs"`
 }

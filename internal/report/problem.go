@@ -119,12 +119,9 @@ func ProblemsError(problems []Problem) error {
 // A Reason says why there was nothing to inject. It is about the recording, or about one process
 // in it that ran jitted code.
 type Reason struct {
-	Kind string `json:"kind"` // one of the constants below
-	PID  uint32 `json:"pid,omitempty"`
-	// Command is the name of the process in the recording.
+	Kind    string `json:"kind"` // one of the constants below
+	PID     uint32 `json:"pid,omitempty"`
 	Command string `json:"command,omitempty"`
-	// Samples counts the samples of the process in user space that are in no file: in jitted
-	// code.
 	Samples int64  `json:"samples,omitempty"`
 	Text    string `json:"text"`             // what the recording shows
 	Advice  string `json:"advice,omitempty"` // what to do; a command stands alone in it

@@ -60,7 +60,6 @@ func (p Phase) IsCounted() bool { return p < 0 || int(p) >= len(phases) || phase
 
 // A ProgressState says how far a phase is.
 type ProgressState struct {
-	// Phase is the current phase.
 	Phase Phase
 	Done  int64 // in the unit of the phase
 	Total int64 // in the same unit; 0 if it is unknown, as with a pipe

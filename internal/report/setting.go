@@ -13,9 +13,8 @@ import (
 // A Setting is a field of Options that a message names. String returns its name in the words of the
 // program: see [NameSettings].
 type Setting struct {
-	Field string // name of the field
-	Value string // what it can be set to, or was; "" if any value will do
-	// Kind and PID are the kind and process of a file in SideFiles, or "". Value is its path.
+	Field     string // name of the field
+	Value     string // what it can be set to, or was; "" if any value will do
 	Kind, PID string
 	IsPath    bool // Value is a path, and not a placeholder such as DIR
 	Again     bool // it is a proposal: a run with the same options, and this one

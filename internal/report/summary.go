@@ -14,48 +14,33 @@ const SummaryVersion = 1
 
 // A Summary has the results of a run.
 type Summary struct {
-	Version  int            `json:"version"` // SummaryVersion
-	Input    string         `json:"input"`
-	Output   string         `json:"output"`
-	Dumps    []DumpSummary  `json:"dumps"`
-	Traces   []TraceSummary `json:"traces,omitempty"`
-	Samples  *SampleSummary `json:"samples"` // nil if they were not counted
-	Hottest  *Hottest       `json:"hottest"` // nil if samples were not counted
-	Problems []Problem      `json:"problems"`
-	// Reasons say why there was nothing to inject, or nothing of a process.
-	Reasons []Reason `json:"reasons,omitempty"`
-	// Notes say what was done in another way than requested, without anything missing.
-	Notes []string `json:"notes,omitempty"`
-
-	// Cmdline is the command line of perf record; empty if Input does not have it.
-	Cmdline []string `json:"-"`
-
-	// Markers counts the marker records in Input, and the processes with named dumps and
-	// without markers.
-	Markers int `json:"markers"`
-	// AlreadyInjected counts the mappings in Input that an earlier run made.
-	AlreadyInjected int `json:"already_injected"`
-
-	Mappings int `json:"mappings"` // records added
-	// MostMappings is the number of these in the process that has most.
-	MostMappings int `json:"most_mappings"`
-	// Tables counts the records added for unwind tables with addresses of their own.
-	Tables  int `json:"tables"`
-	Dropped int `json:"dropped"` // markers, and records of anonymous memory, left out
-
-	Objects     int   `json:"objects"`      // files made, and files found as they should be
-	Unchanged   int   `json:"unchanged"`    // of these, files that existed
-	Replaced    int   `json:"replaced"`     // of these, files that existed with other contents
-	Cached      int   `json:"cached"`       // of these, files that are in Options.BuildIDCache
-	ObjectBytes int64 `json:"object_bytes"` // size of all Objects
-
-	Elapsed time.Duration `json:"elapsed_ns"`
-	// BytesRead is the size of Input and of the dumps, each counted once.
-	BytesRead    int64 `json:"bytes_read"`
-	BytesWritten int64 `json:"bytes_written"` // size of Output
-
-	problems index[Problem]
-	notes    index[string]
+	Version         int            `json:"version"` // SummaryVersion
+	Input           string         `json:"input"`
+	Output          string         `json:"output"`
+	Dumps           []DumpSummary  `json:"dumps"`
+	Traces          []TraceSummary `json:"traces,omitempty"`
+	Samples         *SampleSummary `json:"samples"` // nil if they were not counted
+	Hottest         *Hottest       `json:"hottest"` // nil if samples were not counted
+	Problems        []Problem      `json:"problems"`
+	Reasons         []Reason       `json:"reasons,omitempty"`
+	Notes           []string       `json:"notes,omitempty"`
+	Cmdline         []string       `json:"-"`
+	Markers         int            `json:"markers"`
+	AlreadyInjected int            `json:"already_injected"`
+	Mappings        int            `json:"mappings"` // records added
+	MostMappings    int            `json:"most_mappings"`
+	Tables          int            `json:"tables"`
+	Dropped         int            `json:"dropped"`      // markers, and records of anonymous memory, left out
+	Objects         int            `json:"objects"`      // files made, and files found as they should be
+	Unchanged       int            `json:"unchanged"`    // of these, files that existed
+	Replaced        int            `json:"replaced"`     // of these, files that existed with other contents
+	Cached          int            `json:"cached"`       // of these, files that are in Options.BuildIDCache
+	ObjectBytes     int64          `json:"object_bytes"` // size of all Objects
+	Elapsed         time.Duration  `json:"elapsed_ns"`
+	BytesRead       int64          `json:"bytes_read"`
+	BytesWritten    int64          `json:"bytes_written"` // size of Output
+	problems        index[Problem]
+	notes           index[string]
 }
 
 // Note adds a note, once.
@@ -85,9 +70,6 @@ func (s *Summary) Functions() (n int) {
 type SampleSummary struct {
 	Total int64 `json:"total"` // in all processes and in the kernel
 	JitSamples
-
-	// WithoutDump counts the samples in user space that are in no file, in programs without a
-	// usable dump.
 	WithoutDump int64 `json:"without_dump"`
 }
 
@@ -102,81 +84,48 @@ type SampleSummary struct {
 type JitSamples struct {
 	InJIT    int64 `json:"in_jitted_code"`
 	Resolved int64 `json:"resolved"` // of them, those in functions
-
-	// Early counts those in memory that gets a function later: perf shows no function there.
-	// With Options.Sampled, only functions with objects count.
-	Early int64 `json:"early"`
-
-	// Left counts those where a function was that has moved away, or whose memory was replaced, and no other came.
-	Left int64 `json:"left,omitempty"`
+	Early    int64 `json:"early"`
+	Left     int64 `json:"left,omitempty"`
 }
 
 // A DumpSummary has the results for one side file.
 type DumpSummary struct {
-	PID     uint32 `json:"pid"`               // the process in the recording
-	Command string `json:"command,omitempty"` // its name in the recording
-	Kind    string `json:"kind"`              // a Kind constant of package inject
-	Path    string `json:"path"`
-	// Note says why this file was chosen among several.
-	Note    string `json:"note,omitempty"`
-	Objects string `json:"objects"` // directory of its objects
-	// Captures is the number of captures that are one dump. Path is that of the first one.
-	Captures  int `json:"captures,omitempty"`
-	Functions int `json:"functions"` // loaded
-	// Empty counts functions without code, which need no object.
-	Empty int `json:"empty"`
-	// Repeated counts functions loaded again with the same code at the same place.
-	Repeated     int `json:"repeated"`
-	Unreferenced int `json:"untouched"` // left out by Options.Sampled
-	// Nowhere counts methods of a Mono log without an address. They are not in Functions.
-	Nowhere int `json:"without_address"`
-	// Merged counts further names in a Mono log, of functions that have one already.
-	Merged int `json:"merged"`
-	// WithoutCode counts functions with unknown code. Their objects have no code bytes.
-	WithoutCode int `json:"codeless"`
-	// CodeFiles counts files of Options.CodeFrom that belong to its process.
-	CodeFiles int `json:"code_files"`
-	// Late counts functions known to be loaded after the core dumps were taken.
-	Late int `json:"late"`
-	// InImages counts functions of a Mono log, or of a perf map, that are left to the symbols of
-	// files.
-	InImages int `json:"in_images"`
-	// Elsewhere counts functions of a perf map outside executable memory: bytecode of V8.
-	Elsewhere int `json:"elsewhere,omitempty"`
-	// Overwritten counts functions of a perf map with addresses that later lines have as well.
-	// They count only at the other addresses.
-	Overwritten int    `json:"overwritten,omitempty"`
-	WithLines   int    `json:"with_lines"`
-	Inlining    int    `json:"with_inlines"` // functions into which calls were inlined
-	Unwind      Unwind `json:"unwind"`
-	// Frames is the obstacle to unwinding stacks through its functions, or "".
-	Frames string `json:"frames,omitempty"`
-	// Stacks is nil if no sample has a copy of the stack, or if samples were not counted.
-	Stacks *StackSummary `json:"stacks,omitempty"`
-	// Callers is nil if a sample is in one of its functions, or if callers were not counted.
-	Callers *Callers    `json:"callers,omitempty"`
-	Sources int         `json:"sources"` // source files in the dump
-	Moved   int         `json:"moved"`
-	Samples *JitSamples `json:"samples"` // nil if they were not counted
-	Clock   Clock       `json:"clock"`
-	Bytes   int64       `json:"bytes"` // the dump's size
-	// Cut is the offset of a record that the end of the file cuts, or -1.
-	Cut int64 `json:"cut"`
-	// CutName is the function in that record, if its name is whole and all of its code is
-	// missing.
-	CutName string `json:"cut_name,omitempty"`
-	Fixes   []Fix  `json:"repairs"`
-	// Writer says whether the process still writes the file, if that is cut.
-	Writer Writer `json:"-"`
-
-	// Logs are logs of V8 that describe its functions.
-	Logs []LogSummary `json:"logs,omitempty"`
-
-	// Unlogged counts optimized functions of V8 that have no inlined calls because they are in no
-	// log.
-	Unlogged int `json:"unlogged,omitempty"`
-
-	// LineAddresses is nil if it has no lines, or if its kind records no addresses of lines.
+	PID           uint32         `json:"pid"`               // the process in the recording
+	Command       string         `json:"command,omitempty"` // its name in the recording
+	Kind          string         `json:"kind"`              // a Kind constant of package inject
+	Path          string         `json:"path"`
+	Note          string         `json:"note,omitempty"`
+	Objects       string         `json:"objects"` // directory of its objects
+	Captures      int            `json:"captures,omitempty"`
+	Functions     int            `json:"functions"` // loaded
+	Empty         int            `json:"empty"`
+	Repeated      int            `json:"repeated"`
+	Unreferenced  int            `json:"untouched"` // left out by Options.Sampled
+	Nowhere       int            `json:"without_address"`
+	Merged        int            `json:"merged"`
+	WithoutCode   int            `json:"codeless"`
+	CodeFiles     int            `json:"code_files"`
+	Late          int            `json:"late"`
+	InImages      int            `json:"in_images"`
+	Elsewhere     int            `json:"elsewhere,omitempty"`
+	Overwritten   int            `json:"overwritten,omitempty"`
+	WithLines     int            `json:"with_lines"`
+	Inlining      int            `json:"with_inlines"` // functions into which calls were inlined
+	Unwind        Unwind         `json:"unwind"`
+	Frames        string         `json:"frames,omitempty"`
+	Stacks        *StackSummary  `json:"stacks,omitempty"`
+	Callers       *Callers       `json:"callers,omitempty"`
+	Sources       int            `json:"sources"` // source files in the dump
+	Moved         int            `json:"moved"`
+	Samples       *JitSamples    `json:"samples"` // nil if they were not counted
+	Clock         Clock          `json:"clock"`
+	Bytes         int64          `json:"bytes"` // the dump's size
+	Cut           int64          `json:"cut"`
+	CutName       string         `json:"cut_name,omitempty"`
+	Fixes         []Fix          `json:"repairs"`
+	Writer        Writer         `json:"-"`
+	Logs          []LogSummary   `json:"logs,omitempty"`
+	Unlogged      int            `json:"unlogged,omitempty"`
 	LineAddresses *LineAddresses `json:"line_addresses,omitempty"`
 }
 
@@ -191,9 +140,7 @@ type LogSummary struct {
 
 // Unwind counts functions by where their unwind tables come from.
 type Unwind struct {
-	Sent int `json:"sent"` // from the runtime
-	// Fixed counts those of them that were in an order, or for a place, that perf cannot
-	// follow.
+	Sent     int `json:"sent"` // from the runtime
 	Fixed    int `json:"repaired"`
 	Derived  int `json:"derived"`  // from the code
 	Unplaced int `json:"unplaced"` // no address was free for them

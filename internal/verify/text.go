@@ -22,22 +22,6 @@ func Quoted[T string | []byte](name T) string {
 	return fmt.Sprintf("%q", string(name))
 }
 
-// Counted returns a number with what it counts.
-func Counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// Are returns a number of things, and that they are.
-func Are(n int, noun string) string {
-	if n == 1 {
-		return Counted(n, noun) + " is"
-	}
-	return Counted(n, noun) + " are"
-}
-
 // Span returns a length of time, given in nanoseconds, with three digits.
 func Span(ns uint64) string {
 	v, unit := float64(ns), "ns"
@@ -53,16 +37,6 @@ func Span(ns uint64) string {
 // IsText reports whether a name is UTF-8 without control characters.
 func IsText(name []byte) bool {
 	return utf8.Valid(name) && !bytes.ContainsFunc(name, unicode.IsControl)
-}
-
-// IsZero reports whether all bytes are 0.
-func IsZero(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // FaultAt returns where in the file an error of a codec is, or what is next to it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // A fact is a line about what was recorded.
@@ -39,12 +40,16 @@ func facts(p *profile.Profile) []fact {
 	add("Recorder", prefixed("perf ", r.Perf))
 	frequency := ""
 	if r.Frequency > 0 {
-		frequency = "at most " + grouped(r.Frequency) + " samples a second on each CPU"
+		frequency = "at most " + words.Number(int64(r.Frequency)) + " samples a second on each CPU"
 	}
-	add(plural(len(p.Events), "Event", "Events"), append(append([]string{}, p.Events...), frequency)...)
+	label := "Events"
+	if len(p.Events) == 1 {
+		label = "Event"
+	}
+	add(label, append(append([]string{}, p.Events...), frequency)...)
 	add("Samples", samplesOf(p))
 	if r.Lost > 0 {
-		add("Lost", grouped(r.Lost)+" samples, because the kernel's buffer was full")
+		add("Lost", words.Number(int64(r.Lost))+" samples, because the kernel's buffer was full")
 	}
 	if len(p.Samples) > 0 {
 		add("Resolved", resolved(p))
@@ -84,9 +89,7 @@ func samplesOf(p *profile.Profile) string {
 	if len(p.Samples) == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%s in %s %s and %s %s", grouped(uint64(len(p.Samples))),
-		grouped(uint64(len(threads))), plural(len(threads), "thread", "threads"),
-		grouped(uint64(len(processes))), plural(len(processes), "process", "processes"))
+	return fmt.Sprintf("%s in %s and %s", words.Number(int64(len(p.Samples))), words.Count(int64(len(threads)), "thread"), words.Plural(len(processes), "process", "processes"))
 }
 
 // resolved says how many samples have a symbol where they were taken, and how many stacks have one
@@ -145,26 +148,11 @@ func percent(part, whole int) string {
 }
 
 func comparedWith(base *profile.Profile) fact {
-	text := grouped(uint64(len(base.Samples))) + " samples"
+	text := words.Number(int64(len(base.Samples))) + " samples"
 	for _, part := range []string{base.Recording.Path, base.Recording.Date, base.Recording.Command} {
 		if part != "" {
 			text += ", " + shown(part)
 		}
 	}
 	return fact{"Compared with", text}
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
-func grouped(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

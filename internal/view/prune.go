@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // defaultNodeLimit is the most nodes of a page. A page of as many has some 10 MB.
@@ -93,5 +94,5 @@ func (t *stackTree) describeLeftOut(p *profile.Profile) string {
 		}
 	}
 	return fmt.Sprintf("The inner ends of %s of %s different stacks are left out, those with fewest samples: %s of samples. Their frames are %s, and count for their callers only.",
-		grouped(uint64(len(cut))), grouped(uint64(len(all))), percent(samples, len(p.Samples)), leftOutName)
+		words.Number(int64(len(cut))), words.Number(int64(len(all))), percent(samples, len(p.Samples)), leftOutName)
 }

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // A sourceFile has the lines of a file around those with samples.
@@ -91,10 +92,10 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 		list = append(list, file)
 	}
 	if tooMuch > 0 {
-		notes = append(notes, fmt.Sprintf("The page has at most %s bytes of source text: %s %s left out.", grouped(uint64(limit)), grouped(uint64(tooMuch)), plural(tooMuch, "file is", "files are")))
+		notes = append(notes, fmt.Sprintf("The page has at most %s bytes of source text: %s left out.", words.Number(int64(limit)), words.Plural(tooMuch, "file is", "files are")))
 	}
 	if missing > 0 {
-		notes = append(notes, fmt.Sprintf("The source of %s %s was not available.", grouped(uint64(missing)), plural(missing, "file", "files")))
+		notes = append(notes, fmt.Sprintf("The source of %s was not available.", words.Count(int64(missing), "file")))
 	}
 	return list, notes
 }

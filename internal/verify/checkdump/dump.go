@@ -1,6 +1,7 @@
 package checkdump
 
 import (
+	"bytes"
 	"context"
 	"debug/elf"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkproducer"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
+	"github.com/jitinject/jitinject/internal/words"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -258,7 +260,7 @@ func (c *checker) extra(raw *jitdump.Raw, n, padTo int) {
 		return
 	}
 	rest := raw.Body[padTo-n : padTo]
-	if n < 8 && verify.IsZero(rest) {
+	if n < 8 && len(bytes.Trim(rest, "\x00")) == 0 {
 		return
 	}
 	c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes after its fields", raw.ID, n)
@@ -316,5 +318,5 @@ func (c *checker) end() {
 	if h := c.header.Timestamp; c.first != 0 && (h > c.first || c.first-h > headerTimeGap) && !c.ticks {
 		c.Violation("dump/header-time", 24, "the header has the time %d, the first record %d", h, c.first)
 	}
-	c.Result.Holds = verify.Counted(c.records, "record") + ", " + verify.Counted(c.loads, "function")
+	c.Result.Holds = words.Count(int64(c.records), "record") + ", " + words.Count(int64(c.loads), "function")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/source"
-	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/words"
 	jitdumps "github.com/jitinject/jitinject/jitdump"
 )
 
@@ -103,7 +103,7 @@ func (c *checker) fixes(raw *jitdumps.Raw, l *jitdumps.Load) map[string]bool {
 		case fix.Name == "skewed-lines":
 			c.Violation("dump/lines-skewed", lines, "the lines of %s are %#x too high%s", nameOf(l), c.skew, places)
 		case fix.Name == "salted-code":
-			c.Violation("dump/code-salted", raw.Offset, "the last 8 bytes of the code of all %s are a number", verify.Counted(int(fix.Count), "function"))
+			c.Violation("dump/code-salted", raw.Offset, "the last 8 bytes of the code of all %s are a number", words.Count(int64(int(fix.Count)), "function"))
 		case fix.Name == "contradicted-unwind-tables":
 			c.Violation("dump/unwind-false", tables, "the unwind tables of %s contradict its code", nameOf(l))
 		case known.rule != "":

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/words"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -56,13 +57,6 @@ func (c *checker) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 		c.extra(raw, t.left, len(raw.Body))
 		c.entries(raw, d.CodeAddr, &t)
 	}
-}
-
-func areThere(n int) string {
-	if n == 1 {
-		return "1 is"
-	}
-	return fmt.Sprintf("%d are", n)
 }
 
 // A lineTable is what the entries of a debug record say.
@@ -153,7 +147,7 @@ func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load, fixes map[string]bo
 	switch {
 	case r.whole || fixes["freed-file-names"]:
 	case uint64(r.entries) < r.count:
-		c.Violation("dump/lines-count", r.offset, "%d entries are announced for the function at %#x, and %s there", r.count, r.addr, areThere(r.entries))
+		c.Violation("dump/lines-count", r.offset, "%d entries are announced for the function at %#x, and %s there", r.count, r.addr, words.Plural(r.entries, "is", "are"))
 	default:
 		c.Violation("dump/lines-count", r.offset, "%d entries are announced for the function at %#x, and do not fill their record", r.count, r.addr)
 	}

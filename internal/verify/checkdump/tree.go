@@ -34,7 +34,7 @@ func (c *checker) debugInfo2(raw *jitdump.Raw) {
 		c.Violation("dump/tree-size", raw.Offset, "%v", err)
 		return
 	}
-	if n := len(p.info.Extra); n > 7 || !verify.IsZero(p.info.Extra) {
+	if n := len(p.info.Extra); n > 7 || len(bytes.Trim(p.info.Extra, "\x00")) > 0 {
 		c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes after its fields", raw.ID, n)
 	}
 	p.name, p.named = p.name[:0], false
@@ -128,7 +128,7 @@ func (c *checker) openJ9(raw *jitdump.Raw) {
 	for i := range m.Methods {
 		c.producer.User = c.producer.User || m.Methods[i].Flags&jitdump.UserFunction != 0
 	}
-	if n := len(m.Extra); n > 7 || !verify.IsZero(m.Extra) {
+	if n := len(m.Extra); n > 7 || len(bytes.Trim(m.Extra, "\x00")) > 0 {
 		c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes after its fields", raw.ID, n)
 	}
 	if old := c.takeJ9(m.CodeAddr); old != nil {

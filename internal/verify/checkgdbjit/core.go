@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/runtime/gdbjit/registered"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // Format is how core dumps are checked.
@@ -58,7 +59,7 @@ func (c *checker) check(src io.ReaderAt) error {
 		c.listProblem(err)
 	}
 	if list.Repeated > 0 {
-		c.Violation("core/overlap", -1, "of the list, %s with an object that another entry has", verify.Counted(list.Repeated, "entry"))
+		c.Violation("core/overlap", -1, "of the list, %s with an object that another entry has", words.Count(int64(list.Repeated), "entry"))
 	}
 	for i := range list.Objects {
 		if err := c.ctx.Err(); err != nil {
@@ -67,9 +68,9 @@ func (c *checker) check(src io.ReaderAt) error {
 		c.object(&list.Objects[i])
 	}
 	c.overlaps()
-	c.Result.Holds = verify.Counted(len(core.Threads()), "thread") + ", " + verify.Counted(len(core.Files()), "mapped file")
+	c.Result.Holds = words.Count(int64(len(core.Threads())), "thread") + ", " + words.Count(int64(len(core.Files())), "mapped file")
 	if len(places) > 0 {
-		c.Result.Holds += ", " + verify.Counted(len(list.Objects), "object") + " registered for debuggers with " + verify.Counted(len(c.functions), "function")
+		c.Result.Holds += ", " + words.Count(int64(len(list.Objects)), "object") + " registered for debuggers with " + words.Count(int64(len(c.functions)), "function")
 	}
 	return nil
 }

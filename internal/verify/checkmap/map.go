@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
 	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // A checker checks one map.
@@ -81,7 +82,7 @@ func (c *checker) check(ctx context.Context, src io.Reader) error {
 	if all == 0 {
 		c.Violation("perfmap/no-functions", -1, "there is no function in it")
 	}
-	c.Result.Holds = verify.Counted(all, "function")
+	c.Result.Holds = words.Count(int64(all), "function")
 	return nil
 }
 
@@ -98,7 +99,7 @@ func (c *checker) line(l *perfmap.Line) bool {
 
 func (c *checker) name(name []byte, at int64) {
 	if len(name) < 3 {
-		c.Violation("perfmap/short-name", at, "the name %s has %s", verify.Quoted(name), verify.Counted(len(name), "byte"))
+		c.Violation("perfmap/short-name", at, "the name %s has %s", verify.Quoted(name), words.Count(int64(len(name)), "byte"))
 	}
 	if !verify.IsText(name) {
 		c.Violation("perfmap/name-text", at, "the name %s is not text", verify.Quoted(name))
@@ -120,7 +121,7 @@ func (c *checker) place(f *jitted.Function, name []byte) {
 	c.functions = append(c.functions, *f)
 	c.places.Put(c.functions, i, func(under int32) {
 		if o := &c.functions[under]; !c.seen[key] || o.Addr != f.Addr || o.Size != f.Size {
-			c.Violation("perfmap/overlap", f.Offset, "%s at %#x, %s, is over the code in the line at %#x", verify.Quoted(name), f.Addr, verify.Counted(int(f.Size), "byte"), o.Offset)
+			c.Violation("perfmap/overlap", f.Offset, "%s at %#x, %s, is over the code in the line at %#x", verify.Quoted(name), f.Addr, words.Count(int64(int(f.Size)), "byte"), o.Offset)
 		}
 	})
 	c.seen[key] = true

@@ -1,6 +1,7 @@
 package checkobject
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"debug/elf"
@@ -15,6 +16,7 @@ import (
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/ehframe"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // An Object is an ELF file that is being checked.
@@ -51,7 +53,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 		abs = filepath.Base(abs) // in /tmp, it is mapped by another spelling of its path
 	}
 	o := Check(ctx, r, f, size, abs, jitted.IsObject(path))
-	r.Result.Holds = verify.Counted(len(o.symbols), "function")
+	r.Result.Holds = words.Count(int64(len(o.symbols)), "function")
 	return nil
 }
 
@@ -221,7 +223,7 @@ func (o *Object) note() {
 		return
 	}
 	o.BuildID = b[16 : 16+idSize]
-	if verify.IsZero(o.BuildID) {
+	if len(bytes.Trim(o.BuildID, "\x00")) == 0 {
 		o.Violation("object/build-id", offset(s), "the build id is nothing but zeros")
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // Write reports what the dump lacks, as notes. It sets Complete of r's result if nothing is missing. A dump
@@ -55,10 +56,10 @@ func (s *Summary) reportLines(r *verify.Reporter) {
 		r.Violation("producer/lines", -1, "lines: %d of %s, %d%% of the code bytes", s.withLines, s.counted(), share)
 	}
 	if s.withPlain < s.withLines {
-		r.Violation("producer/plain-lines", -1, "lines for perf inject: %d of %s with lines", s.withPlain, verify.Counted(s.withLines, "function"))
+		r.Violation("producer/plain-lines", -1, "lines for perf inject: %d of %s with lines", s.withPlain, words.Count(int64(s.withLines), "function"))
 	}
 	if s.positions > 0 && s.columns == 0 {
-		r.Violation("producer/columns", -1, "columns: 0 of %s", verify.Counted(s.positions, "source position"))
+		r.Violation("producer/columns", -1, "columns: 0 of %s", words.Count(int64(s.positions), "source position"))
 	}
 }
 
@@ -87,7 +88,7 @@ func (s *Summary) reportUnwinding(r *verify.Reporter, machine elf.Machine) {
 	r.Violation("producer/unwind", -1, "unwind tables: %d of %s, %d%% of the code bytes; %s", s.withUnwind, s.counted(), share, derived)
 }
 
-func (s *Summary) counted() string { return verify.Counted(s.functions, "function") }
+func (s *Summary) counted() string { return words.Count(int64(s.functions), "function") }
 
 //go:embed rules.txt
 var texts string
@@ -150,7 +151,7 @@ func (s *Summary) reportFiles(r *verify.Reporter) {
 			absent = append(absent, name)
 		}
 	}
-	n, all := len(s.files.names), verify.Counted(len(s.files.names), "file")
+	n, all := len(s.files.names), words.Count(int64(len(s.files.names)), "file")
 	if len(relative) > 0 {
 		r.Violation("producer/file-names", -1, "absolute names: %d of %s, not %s", n-len(relative), all, verify.Quoted(relative[0]))
 	}

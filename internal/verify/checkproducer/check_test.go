@@ -47,11 +47,11 @@ func TestCheck_RealDumps(t *testing.T) {
 		},
 		"node-hot": {
 			// V8's other lines are false, and left out.
-			"lines: lines: 4 of 2204 functions, 0% of the code bytes",
+			"lines: lines: 4 of 2,204 functions, 0% of the code bytes",
 			`sources: sources on this disk or in the dump: 0 of 1 file, not "/tmp/rec/node-hot/hot.js"`,
-			"calls: inlined calls: 0 of 2204 functions",
-			"user: flag of the user's program: 0 of 2204 functions",
-			"tiers: tiers: 0 of 2204 functions",
+			"calls: inlined calls: 0 of 2,204 functions",
+			"user: flag of the user's program: 0 of 2,204 functions",
+			"tiers: tiers: 0 of 2,204 functions",
 			"close: JIT_CODE_CLOSE: missing",
 		},
 		"php": {

@@ -10,6 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
 	"github.com/jitinject/jitinject/internal/verify/recorded"
+	"github.com/jitinject/jitinject/internal/words"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -76,7 +77,7 @@ func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File) erro
 	if len(c.objects) > 0 && c.marker != "" {
 		c.Violation("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", verify.Quoted(c.marker), len(c.objects))
 	}
-	c.Result.Holds = verify.Counted(c.records, "record") + ", " + verify.Counted(c.mapped, "mapping") + " of " + verify.Counted(len(c.objects), "object")
+	c.Result.Holds = words.Count(int64(c.records), "record") + ", " + words.Count(int64(c.mapped), "mapping") + " of " + words.Count(int64(len(c.objects)), "object")
 	return nil
 }
 
