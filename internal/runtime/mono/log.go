@@ -9,6 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/source/memcode"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -21,7 +22,7 @@ var ErrNotLog = monolog.ErrNotMonoLog
 // Only events about code and calls are kept, so memory grows with the functions. Offsets are those
 // of the uncompressed log.
 type Log struct {
-	source.Listing
+	memcode.Dump
 
 	// Addressless counts methods without an address in the log. Merged counts methods with two
 	// names; see monoMerge.
@@ -38,7 +39,6 @@ type Log struct {
 	header  *monolog.Header
 	src     *countingReader
 	reader  *monolog.Reader
-	target  jitcode.Target
 	scanned bool
 	latest  uint64 // latest time in the log
 	at      int64  // offset of the current buffer
@@ -49,8 +49,6 @@ type Log struct {
 	methods      methods
 	reportedFull bool
 	calls        logCalls
-	memory       source.CodeMemory
-	derive       bool
 }
 
 var (
@@ -66,8 +64,8 @@ func ReadLog(src io.ReaderAt) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Log{Listing: source.Listing{Cut: -1}, header: r.Header(), src: counted, reader: r, places: make(map[uint64]int)}
-	m.target = jitcode.Target{Machine: uint32(source.MachineOf(m.header.Arch, m.header.PtrSize)), Order: binary.LittleEndian}
+	m := &Log{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, header: r.Header(), src: counted, reader: r, places: make(map[uint64]int)}
+	m.Code = jitcode.Target{Machine: uint32(source.MachineOf(m.header.Arch, m.header.PtrSize)), Order: binary.LittleEndian}
 	return m, nil
 }
 

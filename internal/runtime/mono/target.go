@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -45,15 +44,12 @@ func (m *Log) Clock() (source.Clock, error) {
 // instead.
 const minMonoTime = 1e9
 
-// Target returns the target of the log's code.
-func (m *Log) Target() jitcode.Target { return m.target }
-
 // SetMachine sets the byte order, and the machine if the header has none, to the recording's.
 func (m *Log) SetMachine(machine source.Machine) {
-	if m.target.Machine == uint32(elf.EM_NONE) {
-		m.target.Machine = uint32(source.MachineOf(machine.Name, m.header.PtrSize))
+	if m.Code.Machine == uint32(elf.EM_NONE) {
+		m.Code.Machine = uint32(source.MachineOf(machine.Name, m.header.PtrSize))
 	}
-	m.target.Order = machine.Order
+	m.Code.Order = machine.Order
 }
 
 // Traits returns the traits of logs.

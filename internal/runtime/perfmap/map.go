@@ -8,12 +8,13 @@ import (
 	"github.com/jitinject/jitinject/internal/format/perfmap"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/source/memcode"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // A Map is a perf map, scanned once. Names stay in the file.
 type Map struct {
-	source.Listing
+	memcode.Dump
 
 	// Lines counts the functions that the map lists, with those that have no address any more.
 	Lines int
@@ -30,10 +31,6 @@ type Map struct {
 	lines   []line
 	wazero  wazero
 	parts   []part // by function
-	target  jitcode.Target
-	machine source.Machine
-	memory  source.CodeMemory
-	derive  bool
 }
 
 // A line is a function of the file.
@@ -62,7 +59,14 @@ var (
 const maxLines = 4 << 20
 
 func newMap(src io.ReaderAt) *Map {
-	return &Map{Listing: source.Listing{Cut: -1}, src: src}
+	m := &Map{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, src: src}
+	m.Load = func(i int) *jitcode.Event {
+		if !m.parts[i].whole { // the rest of it was replaced, so the memory there may be anything
+			return nil
+		}
+		return &m.Events[i]
+	}
+	return m
 }
 
 // Scan reads the map. A damaged line becomes a Problem. A second call does nothing, even if the map
@@ -174,30 +178,5 @@ func (m *Map) Traits() source.Traits {
 	return source.Traits{Kind: Kind, Trust: source.TrustMap, Images: true, Tidied: true}
 }
 
-// SetMachine sets the machine of the code. It may have 64 bits more than the process: see SetPID.
-func (m *Map) SetMachine(machine source.Machine) {
-	m.machine = machine
-	m.target.Machine, m.target.Order = uint32(source.MachineOf(machine.Name, 8)), machine.Order
-}
-
-// SetPID sets the process, which may have 32 bits on a machine with 64. It must follow SetMachine.
-func (m *Map) SetPID(pid uint32) {
-	if m.machine.Narrow != nil && m.machine.Narrow(pid) {
-		m.target.Machine = uint32(source.MachineOf(m.machine.Name, 4))
-	}
-}
-
-// PID returns 0: only the name of a map has its process.
-func (m *Map) PID() uint32 { return 0 }
-
-// Clock returns the clock of recordings: a map has no times.
-func (m *Map) Clock() (source.Clock, error) { return source.MonotonicClock, nil }
-
-// Target returns the target of the code.
-func (m *Map) Target() jitcode.Target { return m.target }
-
 // NumFunctions returns the number of functions.
 func (m *Map) NumFunctions() int { return len(m.parts) }
-
-// Fixes returns nil.
-func (m *Map) Fixes() []source.Fix { return nil }
