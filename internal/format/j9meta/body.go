@@ -13,7 +13,7 @@ const FormatName = "OpenJ9 metadata"
 
 // A Body is the metadata of one compiled method.
 type Body struct {
-	Layout Layout // with HeaderSize and HighWords as they were found
+	Layout Layout // with HeaderSize as it was found
 	Base   uint64 // address of the blob in its process; pointers into it count from there
 	Header Header
 

@@ -16,7 +16,6 @@ type StackMap struct {
 	// has them. It is Info.DoNotProfile.
 	Shared bool `show:"shared"`
 
-	HighWord     uint32 `show:"high_word_register_map,hex,opt"` // where Layout.HighWords
 	RegisterSave uint32 `show:"register_save_description,hex,opt"`
 	RegisterMap  uint32 `show:"register_map,hex,opt"`        // registers that hold objects; GapMap
 	Pointers     []byte `show:"internal_pointer_map,id,opt"` // which registers point into arrays, after its size; nil: none
@@ -78,9 +77,6 @@ func (d *decoder) stackMap(c *wire.Cursor, a *StackAtlas, m *StackMap) {
 	m.Info = d.byteCodeInfo(c)
 	if m.Shared = m.Info.DoNotProfile; m.Shared {
 		return
-	}
-	if d.layout.HighWords {
-		m.HighWord = c.U32("high word register map")
 	}
 	m.RegisterSave = c.U32("register save description")
 	m.RegisterMap = c.U32("register map")
