@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -37,7 +38,7 @@ type Log struct {
 	Short bool
 
 	header  *monolog.Header
-	src     *countingReader
+	src     *io.SectionReader // the whole file
 	reader  *monolog.Reader
 	scanned bool
 	latest  uint64 // latest time in the log
@@ -59,27 +60,14 @@ var (
 // ReadLog reads the header of a log, plain or packed by gzip. It fails if the file is not readable
 // as a log.
 func ReadLog(src io.ReaderAt) (*Log, error) {
-	counted := &countingReader{src: src}
-	r, err := monolog.NewReader(counted)
+	all := io.NewSectionReader(src, 0, math.MaxInt64)
+	r, err := monolog.NewReader(all)
 	if err != nil {
 		return nil, err
 	}
-	m := &Log{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, header: r.Header(), src: counted, reader: r, places: make(map[uint64]int)}
+	m := &Log{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, header: r.Header(), src: all, reader: r, places: make(map[uint64]int)}
 	m.Code = jitcode.Target{Machine: uint32(source.MachineOf(m.header.Arch, m.header.PtrSize)), Order: binary.LittleEndian}
 	return m, nil
-}
-
-// A countingReader reads a file from its start.
-type countingReader struct {
-	src io.ReaderAt
-	off int64
-}
-
-// Read implements io.Reader.
-func (r *countingReader) Read(p []byte) (int, error) {
-	n, err := r.src.ReadAt(p, r.off)
-	r.off += int64(n)
-	return n, err
 }
 
 // Header returns the header of the log.
@@ -128,7 +116,8 @@ func (m *Log) Scan(ctx context.Context) error {
 // pause reports the offset of the scan, and returns ctx's error.
 func (m *Log) pause(ctx context.Context) error {
 	if m.Watch != nil {
-		m.Watch(m.src.off)
+		off, _ := m.src.Seek(0, io.SeekCurrent)
+		m.Watch(off)
 	}
 	return ctx.Err()
 }

@@ -3,7 +3,9 @@ package perfmap
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"io"
+	"math"
 
 	"github.com/jitinject/jitinject/internal/format/perfmap"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -75,7 +77,7 @@ func (m *Map) Scan(ctx context.Context) error {
 	if m.scanned {
 		return nil
 	}
-	r := perfmap.NewReader(&streamOf{src: m.src})
+	r := perfmap.NewReader(io.NewSectionReader(m.src, 0, math.MaxInt64))
 	for n := 0; ; n++ {
 		if n%(16<<10) == 0 {
 			if err := ctx.Err(); err != nil {
@@ -138,30 +140,9 @@ func (m *Map) continues(l *perfmap.Line) bool {
 // hashOf returns a hash of a line's fields.
 func hashOf(l *perfmap.Line) uint64 { return hash(l.Name) ^ l.Start*3 ^ l.Size*5 }
 
-// hash returns the FNV-1a hash of a name.
-func hash(name []byte) uint64 {
-	h := uint64(14695981039346656037)
-	for _, c := range name {
-		h = (h ^ uint64(c)) * 1099511628211
-	}
-	return h
-}
+var seed = maphash.MakeSeed()
 
-// A streamOf reads a file from its start.
-type streamOf struct {
-	src io.ReaderAt
-	off int64
-}
-
-// Read implements io.Reader.
-func (s *streamOf) Read(p []byte) (int, error) {
-	n, err := s.src.ReadAt(p, s.off)
-	s.off += int64(n)
-	if n > 0 && err == io.EOF {
-		err = nil
-	}
-	return n, err
-}
+func hash(name []byte) uint64 { return maphash.Bytes(seed, name) }
 
 // HasTimes returns false.
 func (m *Map) HasTimes() bool { return false }
