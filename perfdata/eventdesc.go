@@ -3,6 +3,8 @@ package perfdata
 import (
 	"bytes"
 	"encoding/binary"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -73,4 +75,60 @@ func AppendEventDesc(dst []byte, order binary.ByteOrder, events []NamedEvent) []
 		}
 	}
 	return b.Data
+}
+
+// Cmdline decodes the content of FeatureCmdline: the command line of perf record, with that of the
+// program that it started [perf.data-file-format.txt, HEADER_CMDLINE]:
+//
+//	u32 nr; struct { u32 len; char string[len]; } of each, with a NUL and padding
+//
+// Of damaged content it returns the part before the damage.
+func Cmdline(order binary.ByteOrder, content []byte) (args []string) {
+	c := wire.NewCursor(FormatName, "CMDLINE", content, order, 0)
+	for n := c.U32("nr"); n > 0; n-- {
+		arg := c.Bytes("string", uint64(c.U32("len")))
+		if c.Err() != nil {
+			break
+		}
+		if end := bytes.IndexByte(arg, 0); end >= 0 {
+			arg = arg[:end]
+		}
+		args = append(args, string(arg))
+	}
+	return args
+}
+
+// Text decodes the content of a feature that is one string, such as FeatureArch. It returns "" for
+// a truncated string.
+func Text(order binary.ByteOrder, content []byte) string {
+	c := wire.NewCursor(FormatName, "feature", content, order, 0)
+	text := c.Bytes("string", uint64(c.U32("len")))
+	if c.Err() != nil {
+		return ""
+	}
+	if end := bytes.IndexByte(text, 0); end >= 0 {
+		text = text[:end]
+	}
+	return string(text)
+}
+
+// TextAfter returns the text that follows the last record of a stream whose end is known by Cut. It is ""
+// if the stream has another end, such as a part of a record. A pipe has such a text if another program, or
+// perf record's standard error, writes into it, too. The head of a record, 8 bytes, has some that no text
+// has; a part of a head may have none.
+func TextAfter(s Stream) string {
+	r, ok := s.(*BlockReader)
+	if !ok || r.cut < 0 || r.opaque > 0 || r.unpack != nil && r.unpack.partial() > 0 {
+		return ""
+	}
+	rest := r.buf[r.lo:r.hi]
+	if len(rest) < 8 || !utf8.Valid(rest) {
+		return ""
+	}
+	for _, c := range string(rest) {
+		if !unicode.IsPrint(c) && c != '\n' && c != '\r' && c != '\t' && c != '\x1b' {
+			return ""
+		}
+	}
+	return string(rest)
 }

@@ -17,7 +17,7 @@ import (
 // note if only the name says that it is the recorded file. It fails if the process did not map
 // it.
 func imagesOf(rec *recording.Recording, f *File, pid uint32, maps []recording.FileMap) (jitcode.Memory, string, error) {
-	mem := imageMemory{file: f.file}
+	mem := mappedFiles{only: f.file}
 	path, err := filepath.Abs(f.Path)
 	if err != nil {
 		path = f.Path
@@ -59,13 +59,6 @@ func buildIDFor(rec *recording.Recording, m *recording.FileMap) string {
 	return rec.BuildID(m.Name)
 }
 
-// An imageMemory is a file with its mappings.
-type imageMemory struct {
-	file *sys.File
-	maps []recording.FileMap // in the order of their times
-	line *addrs.Timeline     // of maps
-}
-
 // lineOf returns the addresses of mappings.
 func lineOf(maps []recording.FileMap) *addrs.Timeline {
 	ranges := make([]addrs.Range, len(maps))
@@ -78,24 +71,13 @@ func lineOf(maps []recording.FileMap) *addrs.Timeline {
 // errNotMapped is the error of ReadCode for addresses without a mapped file.
 var errNotMapped = errors.New("no file is mapped there")
 
-// ReadCode is as in jitcode.Memory.
-func (m *imageMemory) ReadCode(addr uint64, p []byte) error {
-	at := addrs.Range{Lo: addr, Hi: addr + 1}
-	for i := m.line.Last(at, 0, len(m.maps)); i >= 0; i = m.line.Last(at, 0, i) {
-		if f := &m.maps[i]; uint64(len(p)) <= f.Hi-addr {
-			_, err := m.file.ReadAt(p, int64(addr-f.Lo+f.Off))
-			return err
-		}
-	}
-	return errNotMapped
-}
-
 // mappedFiles are the files that a process had mapped, unless they have changed since. They are
 // opened when they are needed.
 type mappedFiles struct {
 	rec  *recording.Recording
 	maps []recording.FileMap // in the order of their times
 	line *addrs.Timeline     // of maps
+	only *sys.File           // the file of all maps; nil if it is the one of each name
 
 	mu     sync.Mutex
 	files  map[string]*sys.File // by name; nil for those that have changed
@@ -126,6 +108,9 @@ func (m *mappedFiles) ReadCode(addr uint64, p []byte) error {
 // open returns the file of a mapping, or nil if it is not the one that was recorded. After an error,
 // the next call tries again.
 func (m *mappedFiles) open(f *recording.FileMap) (*sys.File, error) {
+	if m.only != nil {
+		return m.only, nil
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	file, ok := m.files[f.Name]

@@ -29,7 +29,6 @@ type Core struct {
 	threads  []Thread
 	files    []File
 	process  *Process
-	selector uint32 // i386: GS of the thread of the current notes
 }
 
 // A Segment is a run of memory [PT_LOAD].
@@ -43,8 +42,8 @@ type Segment struct {
 // A Thread is a thread of the process [NT_PRSTATUS]. The first one is that which received the signal that made
 // the core, if one did.
 type Thread struct {
-	TID           int    // in the pid namespace of the process, or of the debugger that made the core
-	ThreadPointer uint64 // the thread's register for thread-local storage; 0 where it is not known
+	TID int    // in the pid namespace of the process, or of the debugger that made the core
+	ID  uint64 // what pthread_self() returns in it; 0 if that is unknown
 }
 
 // A File is a run of a file that was mapped [NT_FILE].

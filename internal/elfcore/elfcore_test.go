@@ -11,29 +11,27 @@ import (
 	"testing"
 )
 
-// machines are the ones whose registers are known, with where these are in the notes:
-// each of them has its own number for a value.
+// machines have notes of several sizes. Each register has its own number for a value.
 var machines = []struct {
 	machine  elf.Machine
 	class    elf.Class
 	order    binary.ByteOrder
 	width, n int // of registers
-	tp       int // of thread-local storage; -1: in a note of its own, or nowhere
 }{
-	{elf.EM_X86_64, elf.ELFCLASS64, binary.LittleEndian, 8, 27, 21},
-	{elf.EM_X86_64, elf.ELFCLASS32, binary.LittleEndian, 8, 27, 21}, // x32
-	{elf.EM_386, elf.ELFCLASS32, binary.LittleEndian, 4, 17, -1},
-	{elf.EM_AARCH64, elf.ELFCLASS64, binary.LittleEndian, 8, 34, -1},
-	{elf.EM_AARCH64, elf.ELFCLASS64, binary.BigEndian, 8, 34, -1},
-	{elf.EM_ARM, elf.ELFCLASS32, binary.LittleEndian, 4, 18, -1},
-	{elf.EM_ARM, elf.ELFCLASS32, binary.BigEndian, 4, 18, -1},
-	{elf.EM_PPC64, elf.ELFCLASS64, binary.BigEndian, 8, 48, 13},
-	{elf.EM_PPC64, elf.ELFCLASS64, binary.LittleEndian, 8, 48, 13},
-	{elf.EM_PPC, elf.ELFCLASS32, binary.BigEndian, 4, 48, 2},
-	{elf.EM_RISCV, elf.ELFCLASS64, binary.LittleEndian, 8, 32, 4},
-	{elf.EM_LOONGARCH, elf.ELFCLASS64, binary.LittleEndian, 8, 45, 2},
-	{elf.EM_MIPS, elf.ELFCLASS64, binary.BigEndian, 8, 45, -1},
-	{elf.EM_MIPS, elf.ELFCLASS32, binary.LittleEndian, 4, 45, -1},
+	{elf.EM_X86_64, elf.ELFCLASS64, binary.LittleEndian, 8, 27},
+	{elf.EM_X86_64, elf.ELFCLASS32, binary.LittleEndian, 8, 27}, // x32
+	{elf.EM_386, elf.ELFCLASS32, binary.LittleEndian, 4, 17},
+	{elf.EM_AARCH64, elf.ELFCLASS64, binary.LittleEndian, 8, 34},
+	{elf.EM_AARCH64, elf.ELFCLASS64, binary.BigEndian, 8, 34},
+	{elf.EM_ARM, elf.ELFCLASS32, binary.LittleEndian, 4, 18},
+	{elf.EM_ARM, elf.ELFCLASS32, binary.BigEndian, 4, 18},
+	{elf.EM_PPC64, elf.ELFCLASS64, binary.BigEndian, 8, 48},
+	{elf.EM_PPC64, elf.ELFCLASS64, binary.LittleEndian, 8, 48},
+	{elf.EM_PPC, elf.ELFCLASS32, binary.BigEndian, 4, 48},
+	{elf.EM_RISCV, elf.ELFCLASS64, binary.LittleEndian, 8, 32},
+	{elf.EM_LOONGARCH, elf.ELFCLASS64, binary.LittleEndian, 8, 45},
+	{elf.EM_MIPS, elf.ELFCLASS64, binary.BigEndian, 8, 45},
+	{elf.EM_MIPS, elf.ELFCLASS32, binary.LittleEndian, 4, 45},
 }
 
 func sample(i int) *madeCore {
@@ -43,9 +41,6 @@ func sample(i int) *madeCore {
 		var b []byte
 		for r := range x.n {
 			v := thread<<16 + uint64(r) + 1
-			if x.machine == elf.EM_386 && r == segment386 {
-				v = 6<<3 | 3
-			}
 			if x.width == 4 {
 				b = append(b, make([]byte, 4)...)
 				x.order.PutUint32(b[len(b)-4:], uint32(v))
@@ -56,24 +51,7 @@ func sample(i int) *madeCore {
 		}
 		return b
 	}
-	var tls func(v uint64) madeNote
-	switch x.machine {
-	case elf.EM_386:
-		tls = func(v uint64) madeNote {
-			b := make([]byte, 48)
-			for i, entry := range []uint32{5, 6, 7} {
-				x.order.PutUint32(b[16*i:], entry)
-				x.order.PutUint32(b[16*i+4:], uint32(v)+uint32(i)-1)
-			}
-			return madeNote{"LINUX", note386TLS, b}
-		}
-	case elf.EM_AARCH64, elf.EM_ARM:
-		tls = func(v uint64) madeNote { return madeNote{"LINUX", noteArmTLS, append(m.words(v), m.words(77)...)} }
-	}
 	m.notes = append(m.notes, madeNote{"CORE", noteStatus, m.status(6, 100, regs(1))})
-	if tls != nil {
-		m.notes = append(m.notes, tls(0x7100))
-	}
 	m.notes = append(m.notes,
 		madeNote{"CORE", noteProcess, m.psinfo(100, 50, "mono", "mono App.exe", x.machine == elf.EM_386 || x.machine == elf.EM_ARM)},
 		madeNote{"CORE", 0x53494749, make([]byte, 128)}, // NT_SIGINFO
@@ -81,9 +59,6 @@ func sample(i int) *madeCore {
 		madeNote{"CORE", 6, m.words(6, 4096, 9, 0x400000, 0, 0)}, // NT_AUXV
 		madeNote{"CORE", noteFile, m.files(4096, File{0x400000, 0x402000, 0x1000, "/usr/bin/mono"}, File{0x7000, 0x8000, 0, "/lib/a b.so"})},
 		madeNote{"CORE", noteStatus, m.status(0, 101, regs(2))})
-	if tls != nil {
-		m.notes = append(m.notes, tls(0x7200))
-	}
 	m.segments = []madeSegment{
 		{0x40000000, 0x3000, bytes.Repeat([]byte("code"), 0x400)},
 		{0x400000, 0x1000, nil},
@@ -108,11 +83,8 @@ func TestOpen_EveryMachine(t *testing.T) {
 				var want []Thread
 				for n := uint64(1); n <= 2; n++ {
 					w := Thread{TID: 99 + int(n)}
-					switch {
-					case x.tp >= 0:
-						w.ThreadPointer = n<<16 + uint64(x.tp) + 1
-					case x.machine != elf.EM_MIPS:
-						w.ThreadPointer = 0x7000 + n<<8
+					if x.machine == elf.EM_X86_64 {
+						w.ID = n<<16 + fsBase/8 + 1
 					}
 					want = append(want, w)
 				}
@@ -123,31 +95,6 @@ func TestOpen_EveryMachine(t *testing.T) {
 					t.Errorf("files %+v", c.Files())
 				}
 			})
-		}
-	}
-}
-
-// s390 has its thread pointer in two access registers.
-func TestOpen_S390ThreadPointer(t *testing.T) {
-	for _, class := range []elf.Class{elf.ELFCLASS64, elf.ELFCLASS32} {
-		m := &madeCore{class: class, order: binary.BigEndian, machine: elf.EM_S390}
-		regs := m.words(0, 0x1234) // PSW
-		for r := range uint64(16) {
-			regs = append(regs, m.words(0x100+r)...)
-		}
-		regs = append(regs, 0, 0, 0x3, 0xff, 0x12, 0x34, 0x56, 0x78)
-		regs = append(regs, make([]byte, 14*4)...)
-		m.notes = []madeNote{{"CORE", noteStatus, m.status(0, 7, regs)}}
-		c, err := Open(reader(m.bytes()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := Thread{TID: 7, ThreadPointer: 0x3ff12345678}
-		if class == elf.ELFCLASS32 {
-			want.ThreadPointer = 0x3ff
-		}
-		if len(c.Threads()) != 1 || c.Threads()[0] != want {
-			t.Errorf("for %v: got %+v, want %+v", class, c.Threads(), want)
 		}
 	}
 }

@@ -14,8 +14,6 @@ const (
 	noteStatus  = 1          // NT_PRSTATUS
 	noteProcess = 3          // NT_PRPSINFO
 	noteFile    = 0x46494c45 // NT_FILE
-	note386TLS  = 0x200      // NT_386_TLS
-	noteArmTLS  = 0x401      // NT_ARM_TLS
 )
 
 const (
@@ -91,10 +89,6 @@ func (c *Core) decoder(kind uint32) (func(*wire.Cursor), string) {
 		return c.processInfo, "NT_PRPSINFO"
 	case noteFile:
 		return c.mappedFiles, "NT_FILE"
-	case note386TLS:
-		return c.tls386, "NT_386_TLS"
-	case noteArmTLS:
-		return c.tlsARM, "NT_ARM_TLS"
 	}
 	return nil, ""
 }

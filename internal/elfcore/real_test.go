@@ -26,9 +26,9 @@ func TestOpen_CoresOfKernelGDBAndQEMU(t *testing.T) {
 		"qemu-arm":        {Process{20630, 20629, "arm", "./arm"}, []Thread{{20630, 0}}, 0, 7},
 		"qemu-mips64":     {Process{20664, 20663, "mips64", "./mips64"}, []Thread{{20664, 0}}, 0, 8},
 		"qemu-mips":       {Process{20652, 20651, "mips", "./mips"}, []Thread{{20652, 0}}, 0, 8},
-		"qemu-ppc64":      {Process{20700, 20699, "ppc64", "./ppc64"}, []Thread{{20700, 0x700}}, 0, 6},
-		"qemu-ppc64le":    {Process{20688, 20687, "ppc64le", "./ppc64le"}, []Thread{{20688, 0x700}}, 0, 6},
-		"qemu-ppc":        {Process{20676, 20675, "ppc", "./ppc"}, []Thread{{20676, 0x700}}, 0, 6},
+		"qemu-ppc64":      {Process{20700, 20699, "ppc64", "./ppc64"}, []Thread{{20700, 0}}, 0, 6},
+		"qemu-ppc64le":    {Process{20688, 20687, "ppc64le", "./ppc64le"}, []Thread{{20688, 0}}, 0, 6},
+		"qemu-ppc":        {Process{20676, 20675, "ppc", "./ppc"}, []Thread{{20676, 0}}, 0, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := os.ReadFile(filepath.Join("testdata", name+".core"))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/jitdump"
+	"github.com/jitinject/jitinject/perfdata"
 )
 
 // This file interprets the names of mappings.
@@ -78,4 +79,22 @@ func NameOf(pid uint32, comm string) string {
 		return fmt.Sprintf("process %d", pid)
 	}
 	return fmt.Sprintf("process %d (%s)", pid, quote.Printable(comm))
+}
+
+// EventName returns perf's name for the event of an attr, by the attr's number. It is "" if the recording
+// does not have it.
+func (r *Recording) EventName(attr int) string {
+	f := r.In.File.Feature(perfdata.FeatureEventDesc)
+	if f == nil {
+		return ""
+	}
+	described, err := f.Bytes()
+	if err != nil {
+		return ""
+	}
+	events, err := perfdata.EventDesc(r.In.Order, described)
+	if err != nil || len(events) != len(r.Attrs) {
+		return ""
+	}
+	return events[attr].Name
 }

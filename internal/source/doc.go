@@ -18,6 +18,6 @@
 //	Relocator    it knows code from before relocation
 //
 // The package also has the shared parts of the formats: the search for code in memories (memory.go,
-// memorytime.go), the list of source files (texts.go, listings.go), and the names of machines
+// memorytime.go), the list of source files (texts.go), and the names of machines
 // (machine.go).
 package source

@@ -2,10 +2,7 @@ package source
 
 import (
 	"cmp"
-	"container/heap"
-	"math/bits"
 	"slices"
-	"sort"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -97,123 +94,50 @@ func isUnwritten(code []byte) bool {
 	return !slices.ContainsFunc(code[:min(len(code), unwritten)], func(b byte) bool { return b != 0 })
 }
 
-// replaced returns, by function, whether another function later overlapped it.
+// replaced returns, by function, whether another function later overlapped it. If a function was loaded
+// repeatedly at one address, the last time counts.
 func replaced(events []jitcode.Event, functions int) []bool {
-	gone := make([]bool, functions)
-	list := make([]loaded, 0, len(events))
+	var list []*jitcode.Event
+	var bounds []uint64 // each range between two of them belongs to a function as a whole
 	for i := range events {
 		if e := &events[i]; e.Size > 0 && e.Addr+e.Size > e.Addr && e.Function < functions {
-			list = append(list, loaded{e.Addr, e.Addr + e.Size, e.Time, i, e.Function})
+			list = append(list, e)
+			bounds = append(bounds, e.Addr, e.Addr+e.Size)
 		}
 	}
-	// If a function was loaded repeatedly at one address, the last time counts.
-	slices.SortFunc(list, func(a, b loaded) int {
-		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.function, b.function), cmp.Compare(b.time, a.time), cmp.Compare(b.order, a.order))
-	})
-	list = slices.CompactFunc(list, func(a, b loaded) bool { return a.lo == b.lo && a.function == b.function })
-	// An overlapping function begins before the other one, or inside it.
-	var open latestFirst
-	inside := latest{list: list}
-	for i := range list {
-		l := &list[i]
-		for len(open) > 0 && open[0].hi <= l.lo {
-			heap.Pop(&open)
+	slices.SortStableFunc(list, func(a, b *jitcode.Event) int { return cmp.Compare(a.Time, b.Time) })
+	slices.Sort(bounds)
+	bounds = slices.Compact(bounds)
+	free := make([]int, len(bounds)) // by range: itself if no later function has it, or else a higher one
+	for i := range free {
+		free[i] = i
+	}
+	firstFree := func(i int) int {
+		for free[i] != i {
+			free[i] = free[free[i]]
+			i = free[i]
 		}
-		if len(open) > 0 && open[0].after(l) {
-			gone[l.function] = true
+		return i
+	}
+	type load struct {
+		function int
+		addr     uint64
+	}
+	seen := make(map[load]bool, len(list))
+	gone := make([]bool, functions)
+	for _, e := range slices.Backward(list) {
+		if seen[load{e.Function, e.Addr}] {
+			continue
 		}
-		n := sort.Search(len(list)-i-1, func(k int) bool { return list[i+1+k].lo >= l.hi })
-		if n > 0 && inside.of(i+1, i+1+n).after(l) {
-			gone[l.function] = true
+		seen[load{e.Function, e.Addr}] = true
+		first, _ := slices.BinarySearch(bounds, e.Addr)
+		last, _ := slices.BinarySearch(bounds, e.Addr+e.Size)
+		left := last - first
+		for i := firstFree(first); i < last; i = firstFree(i) {
+			free[i] = i + 1
+			left--
 		}
-		heap.Push(&open, l)
+		gone[e.Function] = gone[e.Function] || left > 0
 	}
 	return gone
-}
-
-// A loaded is a function's address range and load time.
-type loaded struct {
-	lo, hi   uint64
-	time     uint64
-	order    int // decides if times are equal
-	function int
-}
-
-// after reports whether l came after o. It is false for the same function at the same address.
-func (l *loaded) after(o *loaded) bool {
-	return (l.function != o.function || l.lo != o.lo) && later(l, o) == l
-}
-
-// latestFirst is a heap with the latest function first.
-type latestFirst []*loaded
-
-// Len implements heap.Interface.
-func (h latestFirst) Len() int { return len(h) }
-
-// Less implements heap.Interface.
-func (h latestFirst) Less(i, j int) bool { return later(h[i], h[j]) == h[i] }
-
-// Swap implements heap.Interface.
-func (h latestFirst) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-// Push implements heap.Interface.
-func (h *latestFirst) Push(x any) { *h = append(*h, x.(*loaded)) }
-
-// Pop implements heap.Interface.
-func (h *latestFirst) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
-
-// A latest finds the latest of a run of functions. For long runs it has levels: level k has the
-// latest of each run of 2^k.
-type latest struct {
-	list   []loaded
-	levels [][]*loaded
-}
-
-// shortRun is the longest run that is searched linearly. Rarely do more functions begin inside one
-// function.
-const shortRun = 16
-
-// of returns the latest of [i, j), which is not empty.
-func (t *latest) of(i, j int) *loaded {
-	if j-i <= shortRun {
-		l := &t.list[i]
-		for k := i + 1; k < j; k++ {
-			l = later(l, &t.list[k])
-		}
-		return l
-	}
-	if t.levels == nil {
-		t.build()
-	}
-	k := bits.Len(uint(j-i)) - 1
-	return later(t.levels[k][i], t.levels[k][j-1<<k])
-}
-
-// build fills the levels.
-func (t *latest) build() {
-	below := make([]*loaded, len(t.list))
-	for i := range t.list {
-		below[i] = &t.list[i]
-	}
-	t.levels = append(t.levels, below)
-	for n := 2; n <= len(t.list); n *= 2 {
-		level := make([]*loaded, len(t.list)-n+1)
-		for i := range level {
-			level[i] = later(below[i], below[i+n/2])
-		}
-		t.levels = append(t.levels, level)
-		below = level
-	}
-}
-
-// later returns the function that was loaded later.
-func later(a, b *loaded) *loaded {
-	if b.time > a.time || b.time == a.time && b.order > a.order {
-		return b
-	}
-	return a
 }

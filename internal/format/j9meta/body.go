@@ -1,11 +1,19 @@
 package j9meta
 
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
 // FormatName is the format's name in errors.
 const FormatName = "OpenJ9 metadata"
 
 // A Body is the metadata of one compiled method.
 type Body struct {
-	Layout Layout // with HeaderSize and HighWords as they were found
+	Layout Layout // with HeaderSize as it was found
 	Base   uint64 // address of the blob in its process; pointers into it count from there
 	Header Header
 
@@ -61,4 +69,135 @@ func (k SectionKind) String() string {
 		return sectionNames[k]
 	}
 	return "unknown"
+}
+
+// An InlinedSite is a call that the compiler replaced by the code of what it
+// calls: struct TR_InlinedCallSite with its monitors.
+type InlinedSite struct {
+	Offset int    `show:"offset,offset,row:index"` // of the site in the blob
+	Method uint64 `show:"methodInfo,hex,known"`    // the J9Method that was inlined; see Layout.Unloaded
+	// Info is the call: its CallerIndex the site that it is in, its ByteCodeIndex
+	// the bytecode that calls.
+	Info ByteCodeInfo `show:""`
+	Pad  [4]byte      // with 8-byte pointers; what was in memory
+	// Monitors has a bit for each slot of the stack maps that holds an object which
+	// the inlined method synchronizes on; numberOfMapBytes, lowest bit first.
+	Monitors []byte `show:"monitor_autos_map,id"`
+}
+
+// sites reads as many sites as c has room for.
+func (d *decoder) sites(c *wire.Cursor, mapBytes int) []InlinedSite {
+	list := make([]InlinedSite, c.Len()/(d.layout.siteSize()+mapBytes))
+	for i := range list {
+		s := &list[i]
+		s.Offset = int(c.Offset())
+		s.Method = d.pointer(c, "methodInfo")
+		s.Info = d.byteCodeInfo(c)
+		if d.layout.PointerSize == 8 {
+			copy(s.Pad[:], c.Bytes("padding", 4))
+		}
+		s.Monitors = c.Bytes("monitor autos map", uint64(mapBytes))
+	}
+	return list
+}
+
+// A Frame is a method that was running: the compiled one, or one that was inlined.
+type Frame struct {
+	Site          int    // index of the inlined site, -1: the compiled method itself
+	Method        uint64 // J9Method; of the compiled method Header.RAMMethod
+	ByteCodeIndex int    // in Method
+	Unloaded      bool   // Method means nothing, see Layout.Unloaded
+}
+
+// Stack appends to dst the frames of a bytecode, the innermost first, and returns
+// it. The last frame is of Site -1, unless callers lead to a site that is not
+// there or in a circle: then what is known so far is all.
+func (b *Body) Stack(dst []Frame, info ByteCodeInfo) []Frame {
+	first := len(dst)
+	for n := 0; ; n++ {
+		site := info.CallerIndex
+		if site < 0 {
+			return append(dst, Frame{Site: -1, Method: b.Header.RAMMethod, ByteCodeIndex: info.ByteCodeIndex})
+		}
+		if site >= len(b.Sites) {
+			return dst
+		}
+		if n == len(b.Sites) {
+			return beforeCircle(dst, first)
+		}
+		s := &b.Sites[site]
+		dst = append(dst, Frame{Site: site, Method: s.Method, ByteCodeIndex: info.ByteCodeIndex, Unloaded: b.Layout.Unloaded(s.Method)})
+		info = s.Info
+	}
+}
+
+// beforeCircle cuts frames at the first site that comes again.
+func beforeCircle(frames []Frame, first int) []Frame {
+	seen := make(map[int]bool)
+	for i := first; i < len(frames); i++ {
+		if seen[frames[i].Site] {
+			return frames[:i]
+		}
+		seen[frames[i].Site] = true
+	}
+	return frames
+}
+
+// A Range is a part of the code that one stack map is for.
+type Range struct {
+	Start, End uint32 // offsets from startPC, half open
+	Map        int    // index of the map
+	Info       ByteCodeInfo
+	Shared     bool // the map says nothing about objects, see StackMap.Shared
+}
+
+// Ranges returns the ranges of all maps, by growing Start and without overlap;
+// code before the first map has none. A range lasts up to the next map's, the
+// last one to the end of the code. Ranges of no code are left out.
+func (b *Body) Ranges() []Range {
+	if b.Atlas == nil {
+		return nil
+	}
+	ranges := make([]Range, len(b.Atlas.Maps))
+	for i := range ranges {
+		m := &b.Atlas.Maps[i]
+		ranges[i] = Range{Start: m.Low, Map: i, Info: m.Info, Shared: m.Shared}
+	}
+	byStart := func(a, b Range) int { return cmp.Compare(a.Start, b.Start) }
+	if !slices.IsSortedFunc(ranges, byStart) { // no compiler writes such maps
+		slices.SortStableFunc(ranges, byStart)
+	}
+	for i := range ranges {
+		if ranges[i].End = b.codeSize(); i+1 < len(ranges) {
+			ranges[i].End = ranges[i+1].Start
+		}
+	}
+	return slices.DeleteFunc(ranges, func(r Range) bool { return r.Start >= r.End })
+}
+
+// codeSize is the distance from startPC to endPC, as far as offsets reach.
+func (b *Body) codeSize() uint32 {
+	h := &b.Header
+	if h.EndPC <= h.StartPC {
+		return 0
+	}
+	return uint32(min(h.EndPC-h.StartPC, math.MaxUint32))
+}
+
+// RangeAt returns the range that offset is in.
+func (b *Body) RangeAt(offset uint32) (r Range, ok bool) {
+	if b.Atlas == nil {
+		return Range{}, false
+	}
+	r.End = b.codeSize()
+	next := uint32(math.MaxUint32)
+	for i := range b.Atlas.Maps {
+		if m := &b.Atlas.Maps[i]; m.Low > offset {
+			next = min(next, m.Low)
+			r.End = next
+		} else if !ok || m.Low >= r.Start {
+			r, ok = Range{Start: m.Low, End: r.End, Map: i, Info: m.Info, Shared: m.Shared}, true
+		}
+	}
+	return r, ok && offset < r.End
 }

@@ -227,7 +227,8 @@ func (d *decoder) read(p place, end int) error {
 	case InlineInfo:
 		b.Sites = d.sites(&c, int(b.Atlas.NumberOfMapBytes))
 	case StackAtlasSection:
-		d.stackAtlas(&c)
+		d.atlas(&c)
+		b.Atlas.Maps = d.maps(&c, b.Atlas)
 	default:
 		d.section(p.kind, p.offset, end-p.offset, d.blob[p.offset:end:end])
 		return nil

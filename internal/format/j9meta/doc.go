@@ -62,7 +62,7 @@
 //	       then numberOfMaps stack maps, by growing offsets:
 //	       u16    lowest code offset; u32 if flag 2; [ARM, 32 bits: padded to 4 bytes]
 //	       u32    TR_ByteCodeInfo; if doNotProfile is set, this is all
-//	       u32    [s390 up to 2019: map of the high halves of registers]
+//	              [s390 up to 2019: u32, map of the high halves of registers; not read]
 //	       u32    register save description
 //	       u32    register map
 //	       -      Internal Pointer Map, if the register map has bit 0x80000000 [POWER:

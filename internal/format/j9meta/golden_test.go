@@ -117,14 +117,14 @@ func TestDecode_POWER(t *testing.T) {
 func TestDecode_S390(t *testing.T) {
 	l := Layout{Order: binary.BigEndian, PointerSize: 8, Machine: elf.EM_S390}
 	b := decodeHex(t, "s390-216", 0x7e0000000000, l)
-	l.HeaderSize, l.HighWords = 216, true
+	l.HeaderSize = 216
 	equal(t, "layout", b.Layout, l)
 	equal(t, "maps", b.Atlas.Maps, []StackMap{
 		{Offset: 0xfa, Info: ByteCodeInfo{CallerIndex: -1}, RegisterSave: 0x77, RegisterMap: 0x10, Bits: []byte{1, 0}},
-		{Offset: 0x10e, Low: 0x40, Info: ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 16}, HighWord: 0xc0, RegisterSave: 0x77, RegisterMap: GapMap, Bits: []byte{0, 0}},
-		{Offset: 0x122, Low: 0x3f0, Info: ByteCodeInfo{DoNotProfile: true, CallerIndex: -1, ByteCodeIndex: 90}, Shared: true},
+		{Offset: 0x10a, Low: 0x40, Info: ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 16}, RegisterSave: 0x77, RegisterMap: GapMap, Bits: []byte{0, 0}},
+		{Offset: 0x11a, Low: 0x3f0, Info: ByteCodeInfo{DoNotProfile: true, CallerIndex: -1, ByteCodeIndex: 90}, Shared: true},
 	})
-	equal(t, "last section", b.Sections[len(b.Sections)-1], Section{Kind: StackAllocSection, Offset: 0x128, Size: 16,
+	equal(t, "last section", b.Sections[len(b.Sections)-1], Section{Kind: StackAllocSection, Offset: 0x120, Size: 16,
 		Bytes: []byte{0, 0, 0x7e, 0, 0, 0, 0, 0xfa, 2, 0, 0, 0, 0, 0, 0, 0}})
 }
 

@@ -18,10 +18,6 @@ type Layout struct {
 	// its end: 216 up to OpenJ9 0.50, 224 from 0.51 to 0.53, 232 later; with 4-byte
 	// pointers 116, 120, 124. 0: Decode infers it.
 	HeaderSize int
-	// HighWords says that a full map of the stack atlas has a fourth word, the map
-	// of the high halves of registers, as it had on s390 up to 2019. Decode finds
-	// out by itself.
-	HighWords bool
 }
 
 // HeaderSizes are the sizes of struct J9JITExceptionTable that VMs are known to

@@ -1,6 +1,10 @@
 package j9meta
 
-import "github.com/jitinject/jitinject/internal/wire"
+import (
+	"encoding/binary"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
 
 // A StackMap is in force from its offset into the code up to that of the next.
 type StackMap struct {
@@ -12,7 +16,6 @@ type StackMap struct {
 	// has them. It is Info.DoNotProfile.
 	Shared bool `show:"shared"`
 
-	HighWord     uint32 `show:"high_word_register_map,hex,opt"` // where Layout.HighWords
 	RegisterSave uint32 `show:"register_save_description,hex,opt"`
 	RegisterMap  uint32 `show:"register_map,hex,opt"`        // registers that hold objects; GapMap
 	Pointers     []byte `show:"internal_pointer_map,id,opt"` // which registers point into arrays, after its size; nil: none
@@ -75,9 +78,6 @@ func (d *decoder) stackMap(c *wire.Cursor, a *StackAtlas, m *StackMap) {
 	if m.Shared = m.Info.DoNotProfile; m.Shared {
 		return
 	}
-	if d.layout.HighWords {
-		m.HighWord = c.U32("high word register map")
-	}
 	m.RegisterSave = c.U32("register save description")
 	m.RegisterMap = c.U32("register map")
 	if m.RegisterMap&d.layout.internalPointerBit() != 0 && a.InternalPointerMap != 0 {
@@ -86,5 +86,95 @@ func (d *decoder) stackMap(c *wire.Cursor, a *StackAtlas, m *StackMap) {
 	m.Bits = c.Bytes("map bits", uint64(a.NumberOfMapBytes))
 	if n := len(m.Bits); n > 0 && m.Bits[n-1]&liveMonitors != 0 {
 		m.LiveMonitors = c.Bytes("live monitor bits", uint64(n))
+	}
+}
+
+// A StackAtlas is struct J9JITStackAtlas with the maps behind it: where the
+// objects are, for the garbage collector, and which bytecode it is, by ranges of
+// code.
+type StackAtlas struct {
+	Offset             int    // of the structure in the blob
+	StackAllocMap      uint64 `show:"stackAllocMap,hex"`      // address of the section Stack Alloc Map, 0: none
+	InternalPointerMap uint64 `show:"internalPointerMap,hex"` // address of the section Internal Pointer Map, 0: none
+	NumberOfMaps       uint16 `show:"numberOfMaps"`
+	NumberOfMapBytes   uint16 `show:"numberOfMapBytes"` // of each bit map, at least one
+	ParmBaseOffset     int16  `show:"parmBaseOffset"`
+	NumberOfParmSlots  uint16 `show:"numberOfParmSlots"`
+	LocalBaseOffset    int16  `show:"localBaseOffset"`
+	// SyncObjectTempOffset is where the frame of a synchronized method holds what
+	// it synchronizes on; 0xffff: nowhere. The VM calls the field paddingTo32.
+	SyncObjectTempOffset uint16  `show:"paddingTo32"`
+	Pad                  [4]byte // with 8-byte pointers; what was in memory
+	// Monitors are those of the compiled method itself, see InlinedSite.
+	Monitors []byte     `show:"monitor_autos_map,id"`
+	Maps     []StackMap `show:"stack_maps,picked"` // by growing offsets into the code
+}
+
+// atlas reads the structure and what follows up to the maps.
+func (d *decoder) atlas(c *wire.Cursor) *StackAtlas {
+	a := &StackAtlas{Offset: int(c.Offset())}
+	a.StackAllocMap = d.pointer(c, "stackAllocMap")
+	a.InternalPointerMap = d.pointer(c, "internalPointerMap")
+	a.NumberOfMaps = c.U16("numberOfMaps")
+	a.NumberOfMapBytes = c.U16("numberOfMapBytes")
+	if c.Err() == nil && a.NumberOfMapBytes == 0 {
+		c.Bad("numberOfMapBytes", "0, expected at least 1: the last byte of a map says whether live monitors follow")
+	}
+	a.ParmBaseOffset = int16(c.U16("parmBaseOffset"))
+	a.NumberOfParmSlots = c.U16("numberOfParmSlots")
+	a.LocalBaseOffset = int16(c.U16("localBaseOffset"))
+	a.SyncObjectTempOffset = c.U16("paddingTo32")
+	if d.layout.PointerSize == 8 {
+		copy(a.Pad[:], c.Bytes("padding", 4))
+	}
+	a.Monitors = c.Bytes("monitor autos map", uint64(a.NumberOfMapBytes))
+	return a
+}
+
+// A ByteCodeInfo names a bytecode of the compiled method or of one that was
+// inlined into it. In the blob it is the 32 bits of struct TR_ByteCodeInfo. Its
+// bit fields begin at the lowest bit on little-endian machines, and at the highest
+// on big-endian ones:
+//
+//	bits  little endian  big endian
+//	 1     0             31          doNotProfile
+//	 1     1             30          isSameReceiver
+//	13     2 to 14       29 to 17    callerIndex, signed
+//	17    15 to 31       16 to 0     byteCodeIndex, signed
+type ByteCodeInfo struct {
+	// DoNotProfile says of a stack map that it has nothing but its offset and
+	// this, see StackMap.Shared.
+	DoNotProfile bool
+	// SameReceiver says of an inlined site that its monitor mask is not all zeros.
+	SameReceiver bool
+	// CallerIndex is the inlined site that the bytecode belongs to; -1: to the
+	// compiled method itself.
+	CallerIndex int `show:"callerIndex"`
+	// ByteCodeIndex is the offset of the bytecode in its method; -1 in JNI
+	// natives, which have none.
+	ByteCodeIndex int `show:"byteCodeIndex"`
+}
+
+// Bounds of the fields of a ByteCodeInfo.
+const (
+	MaxCallerIndex   = 1<<12 - 1
+	MaxByteCodeIndex = 1<<16 - 1
+)
+
+// byteCodeInfo takes v apart.
+func byteCodeInfo(order binary.ByteOrder, v uint32) ByteCodeInfo {
+	if order == binary.ByteOrder(binary.BigEndian) {
+		return ByteCodeInfo{
+			DoNotProfile:  v>>31 != 0,
+			SameReceiver:  v>>30&1 != 0,
+			CallerIndex:   int(int32(v<<2) >> 19),
+			ByteCodeIndex: int(int32(v<<15) >> 15),
+		}
+	}
+	return ByteCodeInfo{
+		DoNotProfile:  v&1 != 0,
+		SameReceiver:  v&2 != 0,
+		CallerIndex:   int(int32(v<<17) >> 19),
+		ByteCodeIndex: int(int32(v) >> 15),
 	}
 }

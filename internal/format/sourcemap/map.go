@@ -40,9 +40,10 @@ type part struct {
 	line, column uint32 // where it begins, from 0
 	mappings     string
 	marks        []mark
-	sources      span   // in those of the map
-	names        span   // in those of the map
-	lines        uint32 // number of lines of the mappings
+	sorted       []segment // all of them, if a line is not in the order of its columns
+	sources      span      // in those of the map
+	names        span      // in those of the map
+	lines        uint32    // number of lines of the mappings
 }
 
 // A span is a part of a list.
@@ -112,7 +113,7 @@ func (m *Map) Memory() int {
 		n += 16 + len(name)
 	}
 	for i := range m.parts {
-		n += len(m.parts[i].mappings) + 56*cap(m.parts[i].marks) + 80
+		n += len(m.parts[i].mappings) + 56*cap(m.parts[i].marks) + 40*cap(m.parts[i].sorted) + 104
 	}
 	return n
 }

@@ -238,3 +238,21 @@ func TestRead_LongRoot(t *testing.T) {
 		t.Errorf("got error %v; want one about the sourceRoot", err)
 	}
 }
+
+// encode appends a number.
+func encode(b *strings.Builder, n int64) {
+	v := uint64(n) << 1
+	if n < 0 {
+		v = uint64(-n)<<1 | 1
+	}
+	for {
+		digit := v & 31
+		if v >>= 5; v > 0 {
+			digit |= 32
+		}
+		b.WriteByte(alphabet[digit])
+		if v == 0 {
+			return
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strings"
 )
 
 // A segment is a decoded segment, or the state of a decoder before the next one.
@@ -123,8 +122,7 @@ var digits = func() (values [256]byte) {
 
 // index makes the marks of a part. damaged is the number of segments without a possible place.
 func (p *part) index() (damaged int, err error) {
-	d := decoder{text: p.mappings}
-	p.marks = p.marks[:0]
+	d, unsorted := decoder{text: p.mappings}, false
 	for n := 0; ; n++ {
 		d.skip()
 		before := d
@@ -133,15 +131,12 @@ func (p *part) index() (damaged int, err error) {
 			return 0, err
 		}
 		if !ok {
-			p.lines = d.generatedLine + 1
+			if p.lines = d.generatedLine + 1; unsorted {
+				p.sort()
+			}
 			return damaged, nil
 		}
-		if d.generated < before.generated {
-			if err := p.sort(); err != nil {
-				return 0, err
-			}
-			return p.index()
-		}
+		unsorted = unsorted || d.generated < before.generated
 		if n%markEvery == 0 {
 			p.marks = append(p.marks, mark{before.segment, d.generated, uint32(before.at)})
 		}
@@ -167,69 +162,31 @@ func (p *part) has(s *segment) bool {
 		(s.fields < 5 || s.name >= 0 && s.name < p.names.count)
 }
 
-// sort encodes the mappings again, with the segments of each line in the order of their columns.
-func (p *part) sort() error {
-	var all []segment
+// sort decodes mappings with a line that is not in the order of its columns.
+func (p *part) sort() {
 	d := decoder{text: p.mappings}
-	for {
-		ok, err := d.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		all = append(all, d.segment)
+	for ok, _ := d.next(); ok; ok, _ = d.next() {
+		p.sorted = append(p.sorted, d.segment)
 	}
-	slices.SortStableFunc(all, func(a, b segment) int {
+	slices.SortStableFunc(p.sorted, func(a, b segment) int {
 		return cmp.Or(cmp.Compare(a.generatedLine, b.generatedLine), cmp.Compare(a.generated, b.generated))
 	})
-	var b strings.Builder
-	var last segment
-	for i := range all {
-		s := &all[i]
-		for ; last.generatedLine < s.generatedLine; last.generatedLine++ {
-			b.WriteByte(';')
-			last.generated = 0
-		}
-		encode(&b, s.generated-last.generated)
-		last.generated = s.generated
-		if s.fields > 1 {
-			encode(&b, int64(s.source)-int64(last.source))
-			encode(&b, int64(s.line)-int64(last.line))
-			encode(&b, int64(s.column)-int64(last.column))
-			last.source, last.line, last.column = s.source, s.line, s.column
-		}
-		if s.fields > 4 {
-			encode(&b, int64(s.name)-int64(last.name))
-			last.name = s.name
-		}
-		b.WriteByte(',')
-	}
-	p.mappings = b.String()
-	return nil
 }
 
-// encode appends a number.
-func encode(b *strings.Builder, n int64) {
-	v := uint64(n) << 1
-	if n < 0 {
-		v = uint64(-n)<<1 | 1
-	}
-	for {
-		digit := v & 31
-		if v >>= 5; v > 0 {
-			digit |= 32
-		}
-		b.WriteByte(alphabet[digit])
-		if v == 0 {
-			return
-		}
-	}
+// isAfter reports whether a segment begins after a place of the generated file. Both count from 0.
+func (s *segment) isAfter(line, column uint32) bool {
+	return s.generatedLine > line || s.generatedLine == line && s.generated > int64(column)
 }
 
 // find returns the last segment of a line that begins at a column or before it. Both count from 0.
 func (p *part) find(line, column uint32) (found segment, ok bool) {
+	if p.sorted != nil {
+		i := sort.Search(len(p.sorted), func(i int) bool { return p.sorted[i].isAfter(line, column) })
+		if i == 0 {
+			return segment{}, false
+		}
+		return p.sorted[i-1], p.sorted[i-1].generatedLine == line
+	}
 	i := sort.Search(len(p.marks), func(i int) bool {
 		k := &p.marks[i]
 		return k.state.generatedLine > line || k.state.generatedLine == line && k.first > int64(column)
@@ -240,7 +197,7 @@ func (p *part) find(line, column uint32) (found segment, ok bool) {
 	d := decoder{text: p.mappings, at: int(p.marks[i].offset), segment: p.marks[i].state}
 	for range markEvery {
 		more, err := d.next()
-		if err != nil || !more || d.generatedLine > line || d.generatedLine == line && d.generated > int64(column) {
+		if err != nil || !more || d.isAfter(line, column) {
 			break
 		}
 		found, ok = d.segment, d.generatedLine == line

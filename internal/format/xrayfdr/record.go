@@ -83,3 +83,100 @@ type Record struct {
 	PID          uint32 // PID
 	Extents      uint64 // Extents: bytes of the block behind this record
 }
+
+// Base says where a block's first TSC is from.
+type Base uint8
+
+const (
+	OwnBase     Base = iota // its NewCPUId
+	CarriedBase             // the end of the same thread's block before
+	NoBase                  // nowhere: TSC counts from 0, only differences mean something
+)
+
+// A Block is what a thread recorded in one buffer. From version 2 on a file
+// holds the used part of a buffer, in version 1 all of it.
+type Block struct {
+	Offset int64 // of its first record in the file: BufferExtents, or NewBuffer in version 1
+	Size   int64 // in bytes, as far as the file has them
+	Cut    bool  // the file ends inside the block
+
+	TID uint32 // as the thread sees itself: in its own pid namespace
+	PID uint32 // 0 in versions 1 and 2, which do not say
+	// Seconds and Microseconds are the time of CLOCK_MONOTONIC when the runtime
+	// gave the buffer to the thread, shortly after TSC was read.
+	Seconds      int64
+	Microseconds uint32
+
+	Base Base
+	TSC  uint64 // in ticks, where the block begins; see Base
+	CPU  uint16
+}
+
+// WallTime returns the time of CLOCK_MONOTONIC at TSC in nanoseconds. The
+// runtime took it some hundred nanoseconds to some microseconds later.
+func (b *Block) WallTime() int64 { return b.Seconds*1e9 + int64(b.Microseconds)*1e3 }
+
+// Shown has the fields of records, by their kind, for programs that print them: each with its key, the
+// field of Record, and how its value is written, as [show.Fields] has it. The TID of functions and
+// events is that of their block.
+var Shown = [PID + 1][]string{
+	Enter:        function,
+	Exit:         function,
+	TailExit:     function,
+	EnterArgs:    function,
+	NewBuffer:    {"tid=TID"},
+	PID:          {"pid=PID"},
+	Extents:      {"buffer_size=Extents"},
+	WallTime:     {"seconds=Seconds", "microseconds=Microseconds"},
+	CallArgument: {"argument=Argument"},
+	NewCPU:       {"cpu=CPU", "tsc=TSC"},
+	TSCWrap:      {"tsc=TSC"},
+	CustomEvent:  {"tid=TID", "cpu=CPU", "tsc=TSC", "delta=Delta,since:5", "payload_size=PayloadSize"},
+	TypedEvent:   {"tid=TID", "cpu=CPU", "tsc=TSC", "delta=Delta,since:5", "event_type=Type", "payload_size=PayloadSize"},
+}
+
+var function = []string{"tid=TID", "cpu=CPU", "tsc=TSC", "delta=Delta", "function=Function,known"}
+
+// metadata decodes the metadata record in b; its kind is in r.rec already,
+// and steps over it.
+func (r *Reader) metadata(b []byte, to state) (*Record, error) {
+	rec, o, d := &r.rec, r.header.Order, b[1:metadataSize]
+	used := 0 // bytes of d
+	switch rec.Kind {
+	case NewBuffer:
+		rec.TID, used = r.tid(d), 4
+		if rec.TID > 0xffff {
+			r.fixes[WideThreadID]++
+		}
+	case NewCPU:
+		r.cpu, r.tsc, used = o.Uint16(d), o.Uint64(d[2:]), 10
+		rec.CPU, rec.TSC = r.cpu, r.tsc
+	case TSCWrap:
+		r.tsc, used = o.Uint64(d), 8
+		rec.CPU, rec.TSC = r.cpu, r.tsc
+	case WallTime:
+		rec.Seconds, rec.Microseconds, used = int64(o.Uint64(d)), o.Uint32(d[8:]), 12
+	case CallArgument:
+		rec.Argument, used = o.Uint64(d), 8
+		if to == afterEnter {
+			r.fixes[PlainArguments]++
+		}
+	case Extents:
+		rec.Extents, used = o.Uint64(d), 8
+	case PID:
+		rec.PID, used = o.Uint32(d), 4
+	case CustomEvent, TypedEvent:
+		return r.event(d, to)
+	}
+	r.reserved(d[used:])
+	r.pos += metadataSize
+	r.state = to
+	return rec, nil
+}
+
+// reserved counts records with garbage in the bytes behind their fields.
+func (r *Reader) reserved(d []byte) {
+	if !isZero(d) {
+		r.fixes[ReservedBytes]++
+	}
+}

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/cfi"
-	"github.com/jitinject/jitinject/internal/disasm"
 	"github.com/jitinject/jitinject/internal/format/jitelf"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/source/memcode"
 )
 
 // A functionReader reads the functions of a dump.
@@ -19,7 +18,7 @@ type functionReader struct {
 	reader   *jitelf.Reader // of that object
 	fn       jitcode.Function
 	code     []byte
-	frames   cfi.Synthesizer
+	frames   memcode.Frames
 	problems []source.Problem
 }
 
@@ -80,11 +79,8 @@ func (r *functionReader) Function(i int) (*jitcode.Function, error) {
 		r.problems = append(r.problems, source.Problem{Offset: -1, Text: err.Error()})
 	}
 	fn.Code = r.bytes(i)
-	if r.d.derive && fn.Unwind.Empty() && len(fn.Code) > 0 {
-		if cie, initial := cfi.CIE(r.d.target); cie != nil {
-			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial
-			fn.Unwind.Rows = r.frames.Synthesize(r.d.target, fn.Code, nil).Rows
-		}
+	if r.d.derive {
+		r.frames.Derive(r.d.target, fn)
 	}
 	return fn, nil
 }
@@ -104,12 +100,7 @@ func (r *functionReader) bytes(i int) []byte {
 
 // Targets calls f for every direct branch that leaves the i-th function.
 func (r *functionReader) Targets(i int, f func(offset int64)) error {
-	code := r.bytes(i)
-	if code == nil {
-		return fmt.Errorf("the bytes of %s are not known", r.d.functions[i].at.Name)
-	}
-	disasm.Targets(r.d.target, code, f)
-	return nil
+	return memcode.Targets(r.d.target, r.bytes(i), f)
 }
 
 // TakeProblems returns the problems with functions since the last call.

@@ -80,7 +80,7 @@ func openTrace(ctx context.Context, rec *recording.Recording, d *model.Dump, log
 		return nil, err
 	}
 	m := newThreadMatch(d, log.Threads(), tasks)
-	m.useCore(threadsOf(code, d, log.Threads()))
+	m.useCore(threadsOf(code, d))
 	m.match(!rec.Lost)
 	for _, t := range log.Threads() {
 		tid := uint32(0)
@@ -145,10 +145,10 @@ func (r *patientReader) Read(p []byte) (int, error) {
 	return r.src.Read(p)
 }
 
-// threadsOf returns the threads of a dump's process by their pthread_self, from its core dumps. It
+// threadsOf returns the threads of a dump's process by their pthread_self, from its core dumps of x86-64. It
 // returns none if the process has other numbers in the core dump than in the recording: those of
 // its threads are then unknown.
-func threadsOf(c *codebytes.Files, d *model.Dump, threads []*LogThread) map[uint64]uint32 {
+func threadsOf(c *codebytes.Files, d *model.Dump) map[uint64]uint32 {
 	tids := make(map[uint64]uint32)
 	if c == nil {
 		return tids
@@ -161,13 +161,9 @@ func threadsOf(c *codebytes.Files, d *model.Dump, threads []*LogThread) map[uint
 		if _, err := c.MatchDump(f, d, maps); err != nil {
 			continue
 		}
-		var selves []uint64
-		for _, t := range threads {
-			selves = append(selves, t.Self)
-		}
-		for self, tid := range f.Core.MatchThreads(selves) {
-			if tid > 0 {
-				tids[self] = uint32(tid)
+		for _, t := range f.Core.Threads() {
+			if t.ID != 0 {
+				tids[t.ID] = uint32(t.TID)
 			}
 		}
 	}

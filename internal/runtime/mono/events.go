@@ -128,7 +128,7 @@ func (m *Log) add(e *monolog.Event, name []byte) {
 	i := len(m.nameOf)
 	m.nameOf = append(m.nameOf, name)
 	m.places[e.Code] = i
-	m.target.HighAddress = max(m.target.HighAddress, e.Code+e.Size)
+	m.Code.HighAddress = max(m.Code.HighAddress, e.Code+e.Size)
 	m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: i, Time: e.Time, Index: uint64(i), Addr: e.Code, Size: e.Size})
 }
 

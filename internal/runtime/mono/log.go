@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/source/memcode"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -21,7 +23,7 @@ var ErrNotLog = monolog.ErrNotMonoLog
 // Only events about code and calls are kept, so memory grows with the functions. Offsets are those
 // of the uncompressed log.
 type Log struct {
-	source.Listing
+	memcode.Dump
 
 	// Addressless counts methods without an address in the log. Merged counts methods with two
 	// names; see monoMerge.
@@ -36,9 +38,8 @@ type Log struct {
 	Short bool
 
 	header  *monolog.Header
-	src     *countingReader
+	src     *io.SectionReader // the whole file
 	reader  *monolog.Reader
-	target  jitcode.Target
 	scanned bool
 	latest  uint64 // latest time in the log
 	at      int64  // offset of the current buffer
@@ -49,8 +50,6 @@ type Log struct {
 	methods      methods
 	reportedFull bool
 	calls        logCalls
-	memory       source.CodeMemory
-	derive       bool
 }
 
 var (
@@ -61,27 +60,14 @@ var (
 // ReadLog reads the header of a log, plain or packed by gzip. It fails if the file is not readable
 // as a log.
 func ReadLog(src io.ReaderAt) (*Log, error) {
-	counted := &countingReader{src: src}
-	r, err := monolog.NewReader(counted)
+	all := io.NewSectionReader(src, 0, math.MaxInt64)
+	r, err := monolog.NewReader(all)
 	if err != nil {
 		return nil, err
 	}
-	m := &Log{Listing: source.Listing{Cut: -1}, header: r.Header(), src: counted, reader: r, places: make(map[uint64]int)}
-	m.target = jitcode.Target{Machine: uint32(source.MachineOf(m.header.Arch, m.header.PtrSize)), Order: binary.LittleEndian}
+	m := &Log{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, header: r.Header(), src: all, reader: r, places: make(map[uint64]int)}
+	m.Code = jitcode.Target{Machine: uint32(source.MachineOf(m.header.Arch, m.header.PtrSize)), Order: binary.LittleEndian}
 	return m, nil
-}
-
-// A countingReader reads a file from its start.
-type countingReader struct {
-	src io.ReaderAt
-	off int64
-}
-
-// Read implements io.Reader.
-func (r *countingReader) Read(p []byte) (int, error) {
-	n, err := r.src.ReadAt(p, r.off)
-	r.off += int64(n)
-	return n, err
 }
 
 // Header returns the header of the log.
@@ -130,7 +116,8 @@ func (m *Log) Scan(ctx context.Context) error {
 // pause reports the offset of the scan, and returns ctx's error.
 func (m *Log) pause(ctx context.Context) error {
 	if m.Watch != nil {
-		m.Watch(m.src.off)
+		off, _ := m.src.Seek(0, io.SeekCurrent)
+		m.Watch(off)
 	}
 	return ctx.Err()
 }

@@ -272,11 +272,11 @@ func (t *threadReader) place(method, time uint64) uint64 {
 // Packed reports whether the log is compressed.
 func (m *Log) Packed() bool {
 	var head [2]byte
-	n, _ := m.src.src.ReadAt(head[:], 0)
+	n, _ := m.src.ReadAt(head[:], 0)
 	return n == 2 && head[0] == 0x1f && head[1] == 0x8b
 }
 
 // Unpack returns a reader of the uncompressed log, from its start.
 func (m *Log) Unpack() (io.Reader, error) {
-	return gzip.NewReader(&countingReader{src: m.src.src})
+	return gzip.NewReader(io.NewSectionReader(m.src, 0, m.src.Size()))
 }

@@ -7,19 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jitinject/jitinject/internal/cfi"
-	"github.com/jitinject/jitinject/internal/disasm"
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/source/memcode"
 )
 
 // Captures are all captures of a process, as one dump. Each part of a body is a function; both
 // parts have the body's name. Only their addresses are kept. Lines and inlined calls are read with
 // each function.
 type Captures struct {
-	source.Listing
+	memcode.Dump
 
 	// Repeated counts further captures of the same bodies.
 	Repeated int
@@ -31,11 +30,8 @@ type Captures struct {
 	machine  string
 	captures []*Capture
 	parts    []bodyPart
-	target   jitcode.Target
 	sources  source.Sources
 	listings source.ListingsOf // cache for reading listings
-	memory   source.CodeMemory
-	derive   bool
 }
 
 // A clash is a capture that is dropped because its code overlaps that of another.
@@ -54,9 +50,9 @@ var (
 // NewCaptures makes a dump of captures. It needs at least one. They were opened for a recording of
 // the given machine.
 func NewCaptures(captures []*Capture, machine string) *Captures {
-	d := &Captures{Listing: source.Listing{Cut: -1}, machine: machine}
+	d := &Captures{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, machine: machine}
 	l := captures[0].layout
-	d.target = jitcode.Target{Machine: uint32(l.Machine), Order: l.Order}
+	d.Code = jitcode.Target{Machine: uint32(l.Machine), Order: l.Order}
 	kept := d.distinct(captures)
 	clashing := make(map[*Capture]bool)
 	for _, x := range d.Clashes {
@@ -72,7 +68,7 @@ func NewCaptures(captures []*Capture, machine string) *Captures {
 				d.sources.AddListing(l.Name, l.Size, n)
 			}
 			d.parts = append(d.parts, bodyPart{len(d.captures), i})
-			d.target.HighAddress = max(d.target.HighAddress, p.addr+p.size)
+			d.Code.HighAddress = max(d.Code.HighAddress, p.addr+p.size)
 			d.Events = append(d.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Time: c.Time, Index: uint64(n), Addr: p.addr, Size: p.size})
 		}
 		d.captures = append(d.captures, c)
@@ -207,25 +203,12 @@ func (d *Captures) PID() uint32 {
 	return pid
 }
 
-// Clock returns the clock of captures that have times.
-func (d *Captures) Clock() (source.Clock, error) { return source.MonotonicClock, nil }
-
-// Target returns the target of the code.
-func (d *Captures) Target() jitcode.Target { return d.target }
-
 // NumFunctions returns the number of functions.
 func (d *Captures) NumFunctions() int { return len(d.parts) }
 
-// CodeFrom sets the sources of bytes that captures do not have. It must not run while functions are
-// read.
-func (d *Captures) CodeFrom(sources []source.CodeSource, world source.CodeWorld) (late []int) {
-	d.memory, late = source.NewCodeMemory(sources, d.Events, len(d.parts), world)
-	return late
-}
-
 // HasCode reports whether the bytes of the i-th function are known.
 func (d *Captures) HasCode(i int) bool {
-	return d.part(i).known || d.memory.Has(i, d.Events[i].Addr, d.Events[i].Size)
+	return d.part(i).known || d.Dump.HasCode(i)
 }
 
 func (d *Captures) part(i int) *part {
@@ -233,26 +216,18 @@ func (d *Captures) part(i int) *part {
 	return &d.captures[f.capture].parts[f.part]
 }
 
-// DeriveFrames derives unwind tables from code for functions with known bytes. It must not run
-// while functions are read.
-func (d *Captures) DeriveFrames(source.Surroundings) { d.derive = true }
-
-// Fixes returns nil.
-func (d *Captures) Fixes() []source.Fix { return nil }
-
 // A functionReader reads the functions of captures.
 type functionReader struct {
+	memcode.Reader
 	d      *Captures
 	reader *bodyReader
-	frames cfi.Synthesizer
-	code   []byte
 	at     int             // number of the last capture read
 	raw    *j9meta.Capture // that capture
 }
 
 // Functions returns a new reader of the functions.
 func (d *Captures) Functions() source.FunctionReader {
-	return &functionReader{d: d, reader: newBodyReader()}
+	return &functionReader{Reader: memcode.Reader{Dump: &d.Dump}, d: d, reader: newBodyReader()}
 }
 
 // capture reads the capture of the i-th function again.
@@ -287,12 +262,7 @@ func (r *functionReader) Function(i int) (*jitcode.Function, error) {
 	r.reader.problems = r.reader.problems[:0] // reported when the capture was opened
 	fn := r.reader.fn
 	fn.Code = r.bytes(i, raw)
-	if r.d.derive && len(fn.Code) > 0 {
-		if cie, initial := cfi.CIE(r.d.target); cie != nil {
-			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial
-			fn.Unwind.Rows = r.frames.Synthesize(r.d.target, fn.Code, nil).Rows
-		}
-	}
+	r.Derive(fn)
 	return fn, nil
 }
 
@@ -306,10 +276,7 @@ func (r *functionReader) bytes(i int, raw *j9meta.Capture) []byte {
 	if p.known && uint64(len(code)) == p.size {
 		return code
 	}
-	if code = r.d.memory.Read(i, p.addr, p.size, r.code); code != nil {
-		r.code = code
-	}
-	return code
+	return r.Bytes(i)
 }
 
 // Targets calls f for every direct branch that leaves the i-th function.
@@ -318,13 +285,5 @@ func (r *functionReader) Targets(i int, f func(offset int64)) error {
 	if err != nil {
 		return err
 	}
-	code := r.bytes(i, raw)
-	if code == nil {
-		return fmt.Errorf("the bytes of %s are not known", j9Name(JavaMethods(raw), raw.RAMMethod()))
-	}
-	disasm.Targets(r.d.target, code, f)
-	return nil
+	return memcode.Targets(r.d.Code, r.bytes(i, raw), f)
 }
-
-// TakeProblems returns nil: problems of a capture were reported when it was opened.
-func (r *functionReader) TakeProblems() []source.Problem { return nil }

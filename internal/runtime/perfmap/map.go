@@ -3,17 +3,20 @@ package perfmap
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"io"
+	"math"
 
 	"github.com/jitinject/jitinject/internal/format/perfmap"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/source/memcode"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // A Map is a perf map, scanned once. Names stay in the file.
 type Map struct {
-	source.Listing
+	memcode.Dump
 
 	// Lines counts the functions that the map lists, with those that have no address any more.
 	Lines int
@@ -30,10 +33,6 @@ type Map struct {
 	lines   []line
 	wazero  wazero
 	parts   []part // by function
-	target  jitcode.Target
-	machine source.Machine
-	memory  source.CodeMemory
-	derive  bool
 }
 
 // A line is a function of the file.
@@ -62,7 +61,14 @@ var (
 const maxLines = 4 << 20
 
 func newMap(src io.ReaderAt) *Map {
-	return &Map{Listing: source.Listing{Cut: -1}, src: src}
+	m := &Map{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, src: src}
+	m.Load = func(i int) *jitcode.Event {
+		if !m.parts[i].whole { // the rest of it was replaced, so the memory there may be anything
+			return nil
+		}
+		return &m.Events[i]
+	}
+	return m
 }
 
 // Scan reads the map. A damaged line becomes a Problem. A second call does nothing, even if the map
@@ -71,7 +77,7 @@ func (m *Map) Scan(ctx context.Context) error {
 	if m.scanned {
 		return nil
 	}
-	r := perfmap.NewReader(&streamOf{src: m.src})
+	r := perfmap.NewReader(io.NewSectionReader(m.src, 0, math.MaxInt64))
 	for n := 0; ; n++ {
 		if n%(16<<10) == 0 {
 			if err := ctx.Err(); err != nil {
@@ -134,30 +140,9 @@ func (m *Map) continues(l *perfmap.Line) bool {
 // hashOf returns a hash of a line's fields.
 func hashOf(l *perfmap.Line) uint64 { return hash(l.Name) ^ l.Start*3 ^ l.Size*5 }
 
-// hash returns the FNV-1a hash of a name.
-func hash(name []byte) uint64 {
-	h := uint64(14695981039346656037)
-	for _, c := range name {
-		h = (h ^ uint64(c)) * 1099511628211
-	}
-	return h
-}
+var seed = maphash.MakeSeed()
 
-// A streamOf reads a file from its start.
-type streamOf struct {
-	src io.ReaderAt
-	off int64
-}
-
-// Read implements io.Reader.
-func (s *streamOf) Read(p []byte) (int, error) {
-	n, err := s.src.ReadAt(p, s.off)
-	s.off += int64(n)
-	if n > 0 && err == io.EOF {
-		err = nil
-	}
-	return n, err
-}
+func hash(name []byte) uint64 { return maphash.Bytes(seed, name) }
 
 // HasTimes returns false.
 func (m *Map) HasTimes() bool { return false }
@@ -174,30 +159,31 @@ func (m *Map) Traits() source.Traits {
 	return source.Traits{Kind: Kind, Trust: source.TrustMap, Images: true, Tidied: true}
 }
 
-// SetMachine sets the machine of the code. It may have 64 bits more than the process: see SetPID.
-func (m *Map) SetMachine(machine source.Machine) {
-	m.machine = machine
-	m.target.Machine, m.target.Order = uint32(source.MachineOf(machine.Name, 8)), machine.Order
-}
-
-// SetPID sets the process, which may have 32 bits on a machine with 64. It must follow SetMachine.
-func (m *Map) SetPID(pid uint32) {
-	if m.machine.Narrow != nil && m.machine.Narrow(pid) {
-		m.target.Machine = uint32(source.MachineOf(m.machine.Name, 4))
-	}
-}
-
-// PID returns 0: only the name of a map has its process.
-func (m *Map) PID() uint32 { return 0 }
-
-// Clock returns the clock of recordings: a map has no times.
-func (m *Map) Clock() (source.Clock, error) { return source.MonotonicClock, nil }
-
-// Target returns the target of the code.
-func (m *Map) Target() jitcode.Target { return m.target }
-
 // NumFunctions returns the number of functions.
 func (m *Map) NumFunctions() int { return len(m.parts) }
 
-// Fixes returns nil.
-func (m *Map) Fixes() []source.Fix { return nil }
+// Kind is the kind of perf maps in the summary and in options.
+const Kind = "perf-map"
+
+// ErrNotMap says that a file is no perf map.
+var ErrNotMap = errors.New("it is no perf map: these have lines START SIZE NAME, with numbers in hexadecimal")
+
+// Identify reports whether a file begins as a perf map, with a function at a possible address.
+func Identify(src io.ReaderAt, _ string) bool {
+	l, err := perfmap.NewReader(io.NewSectionReader(src, 0, perfmap.MaxLine)).Next()
+	return err == nil && isPossible(l.Start, l.Size)
+}
+
+// Open returns the map in a file, not yet scanned. It fails with ErrNotMap for another file.
+func Open(src io.ReaderAt) (source.Dump, error) {
+	if !Identify(src, "") {
+		return nil, ErrNotMap
+	}
+	return newMap(src), nil
+}
+
+// isPossible reports whether code may be at an address. Nothing is mapped at the lowest ones, and
+// the upper half is the kernel's.
+func isPossible(start, size uint64) bool {
+	return start >= source.MinCode && start < source.MaxCodeAddr && size <= source.MaxRange
+}

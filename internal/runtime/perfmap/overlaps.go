@@ -61,7 +61,7 @@ func (m *Map) resolve() {
 			n := len(m.parts)
 			m.parts = append(m.parts, part{int32(i), whole && l.size > 0})
 			m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Index: uint64(n), Addr: p.Lo, Size: p.Hi - p.Lo})
-			m.target.HighAddress = max(m.target.HighAddress, p.Hi)
+			m.Code.HighAddress = max(m.Code.HighAddress, p.Hi)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/runtime/v8/stays"
 	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/source/memcode"
 )
 
 // ErrNotLog says that a file is no log of V8.
@@ -17,19 +18,15 @@ var ErrNotLog = errors.New("it is no log of V8: these begin with v8-version")
 // A Log is a log of V8 as a dump of its own: it has the places, names, lines and inlined calls of code, and no
 // bytes. It has no events before its process is known: see take.
 type Log struct {
-	source.Listing
+	memcode.Dump
 
 	src     io.ReaderAt
-	limit   int       // of the index's memory, in bytes
-	longest uint64    // the latest time that it may have, in nanoseconds of an isolate; 0 if unknown
-	index   *index    // nil before Scan
-	codes   []code    // by function
-	code    stays.Log // where and when codes are
-	shared  bool      // several isolates wrote it at once
-	target  jitcode.Target
-	machine source.Machine
-	memory  source.CodeMemory
-	derive  bool
+	limit   int            // of the index's memory, in bytes
+	longest uint64         // the latest time that it may have, in nanoseconds of an isolate; 0 if unknown
+	index   *index         // nil before Scan
+	codes   []code         // by function
+	code    stays.Log      // where and when codes are
+	shared  bool           // several isolates wrote it at once
 	sources source.Sources // the texts of scripts
 }
 
@@ -58,7 +55,9 @@ func Open(src io.ReaderAt) (source.Dump, error) {
 	if !v8log.IsLog(src) {
 		return nil, ErrNotLog
 	}
-	return &Log{Listing: source.Listing{Cut: -1}, src: src, limit: maxIndex}, nil
+	l := &Log{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, src: src, limit: maxIndex}
+	l.Load = l.loadOf
+	return l, nil
 }
 
 // Scan reads the log. A second call does nothing, even if the log has grown.
@@ -102,7 +101,7 @@ func (l *Log) take() {
 		}
 		e.Function = number[e.Function]
 		e.Index = uint64(e.Function)
-		l.target.HighAddress = max(l.target.HighAddress, e.Addr+e.Size)
+		l.Code.HighAddress = max(l.Code.HighAddress, e.Addr+e.Size)
 	}
 	l.codes = codes
 	l.code = stays.Log{Offsets: l.code.Offsets, Own: l.code.Own, Unclear: l.code.Unclear}
@@ -112,25 +111,6 @@ func (l *Log) take() {
 func (l *Log) Traits() source.Traits {
 	return source.Traits{Kind: Kind, Trust: source.TrustLog, Attached: true, Unchecked: true}
 }
-
-// SetMachine sets the machine of the code. It may have 64 bits more than the process: see setPID.
-func (l *Log) SetMachine(machine source.Machine) {
-	l.machine = machine
-	l.target.Machine, l.target.Order = uint32(source.MachineOf(machine.Name, 8)), machine.Order
-}
-
-// setPID sets the process, which may have 32 bits on a machine with 64.
-func (l *Log) setPID(pid uint32) {
-	if l.machine.Narrow != nil && l.machine.Narrow(pid) {
-		l.target.Machine = uint32(source.MachineOf(l.machine.Name, 4))
-	}
-}
-
-// PID returns 0: only the name of a log has its process.
-func (l *Log) PID() uint32 { return 0 }
-
-// Clock returns a clock that does not matter: the times are the recording's.
-func (l *Log) Clock() (source.Clock, error) { return source.MonotonicClock, nil }
 
 // HasTimes returns false: no clock matters.
 func (l *Log) HasTimes() bool { return false }
@@ -149,21 +129,5 @@ func (l *Log) Offset() (least, width int64) {
 	return least, width
 }
 
-// Target returns the target of the code.
-func (l *Log) Target() jitcode.Target { return l.target }
-
 // NumFunctions returns the number of functions.
 func (l *Log) NumFunctions() int { return len(l.codes) }
-
-// Fixes returns nil.
-func (l *Log) Fixes() []source.Fix { return nil }
-
-// CodeFrom sets the sources of the functions' bytes. It must not run while functions are read.
-func (l *Log) CodeFrom(sources []source.CodeSource, world source.CodeWorld) (late []int) {
-	l.memory, late = source.NewCodeMemory(sources, l.Events, len(l.codes), world)
-	return late
-}
-
-// DeriveFrames derives unwind tables from code for functions with known bytes. It must not run while functions
-// are read.
-func (l *Log) DeriveFrames(source.Surroundings) { l.derive = true }

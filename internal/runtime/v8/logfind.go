@@ -334,7 +334,7 @@ func (s *logSearch) give(pid uint32, found []foundLog) {
 		if n := l.code.Unclear; n > 0 {
 			known = strings.TrimPrefix(fmt.Sprintf("%s; functions are left out because it is not certain when others used their memory: %d; record from the start of the program, or with --perf-prof", known, n), "; ")
 		}
-		l.setPID(pid)
+		l.SetPID(pid)
 		s.Mark(recording.Marker{PID: pid, Number: pid, Time: s.Rec.MarkerTime(pid), Path: one.Path, Pos: -1, Place: one.says, Known: known}, one.SideFile)
 	}
 }

@@ -1,23 +1,15 @@
 package v8
 
 import (
-	"errors"
 	"fmt"
 	"hash/maphash"
 
-	"github.com/jitinject/jitinject/internal/cfi"
-	"github.com/jitinject/jitinject/internal/disasm"
 	"github.com/jitinject/jitinject/internal/format/v8log"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/source/memcode"
 )
-
-// HasCode reports whether the bytes of the i-th function are known.
-func (l *Log) HasCode(i int) bool {
-	e := l.loadOf(i)
-	return l.memory.Has(i, e.Addr, e.Size)
-}
 
 // MayHaveLines reports whether the i-th function is optimized code with a script.
 func (l *Log) MayHaveLines(i int) bool { return l.codes[i].object != unknown }
@@ -27,18 +19,17 @@ func (l *Log) Inspect() source.FunctionReader { return l.Functions() }
 
 // A logReader reads the functions of a log.
 type logReader struct {
-	l      *Log
-	tree   *jitdump.TreeReader
-	trees  Trees
-	name   []byte
-	text   []byte // the name in the log
-	code   []byte
-	frames cfi.Synthesizer
+	memcode.Reader
+	l     *Log
+	tree  *jitdump.TreeReader
+	trees Trees
+	name  []byte
+	text  []byte // the name in the log
 }
 
 // Functions returns a new reader of the functions.
 func (l *Log) Functions() source.FunctionReader {
-	r := &logReader{l: l, tree: jitdump.NewTreeReader()}
+	r := &logReader{Reader: memcode.Reader{Dump: &l.Dump}, l: l, tree: jitdump.NewTreeReader()}
 	r.trees.functions, r.trees.alone = make(map[int]described), true
 	return r
 }
@@ -52,7 +43,7 @@ func (r *logReader) Function(i int) (*jitcode.Function, error) {
 		return nil, err
 	}
 	fn := r.tree.Begin(e.Addr, e.Size)
-	fn.Name, fn.Code = r.name, r.bytes(i, e)
+	fn.Name, fn.Code = r.name, r.Bytes(i)
 	if c.object != unknown {
 		clear(r.trees.functions)
 		r.trees.functions[i] = described{index: r.l.index, object: c.object}
@@ -69,12 +60,7 @@ func (r *logReader) Function(i int) (*jitcode.Function, error) {
 			}
 		}
 	}
-	if r.l.derive && len(fn.Code) > 0 {
-		if cie, initial := cfi.CIE(r.l.target); cie != nil {
-			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial
-			fn.Unwind.Rows = r.frames.Synthesize(r.l.target, fn.Code, nil).Rows
-		}
-	}
+	r.Derive(fn)
 	return fn, nil
 }
 
@@ -100,26 +86,6 @@ func (r *logReader) readName(c *code) (err error) {
 
 // IsNamed reports whether a function has a name of a dump.
 func (l *Log) IsNamed(i int, name []byte) bool { return l.codes[i].key == dumpKey(name) }
-
-// bytes returns the code of a function, or nil if it is unknown.
-func (r *logReader) bytes(i int, e *jitcode.Event) []byte {
-	code := r.l.memory.Read(i, e.Addr, e.Size, r.code)
-	if code != nil {
-		r.code = code
-	}
-	return code
-}
-
-// Targets calls f for every direct branch that leaves the i-th function.
-func (r *logReader) Targets(i int, f func(offset int64)) error {
-	e := r.l.loadOf(i)
-	code := r.bytes(i, e)
-	if code == nil {
-		return errors.New("the bytes of that function are not known")
-	}
-	disasm.Targets(r.l.target, code, f)
-	return nil
-}
 
 // TakeProblems returns the problems with lines since the last call.
 func (r *logReader) TakeProblems() []source.Problem { return r.tree.TakeProblems() }

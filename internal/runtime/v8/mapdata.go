@@ -48,9 +48,9 @@ func dataOf(src io.ReaderAt, span v8log.Span, raw []byte) (io.ReaderAt, int64, e
 
 // A base64At decodes base64 in a file at any offset.
 type base64At struct {
-	src  io.ReaderAt
-	off  int64 // of the base64 in src
-	size int64 // of the decoded bytes
+	src    io.ReaderAt
+	off    int64 // of the base64 in src
+	digits int64 // without padding
 }
 
 // newBase64 returns the bytes in base64 of a span, and their number.
@@ -63,35 +63,21 @@ func newBase64(src io.ReaderAt, s v8log.Span) (io.ReaderAt, int64, error) {
 	if digits%4 == 1 {
 		return nil, 0, errDataURL
 	}
-	b := &base64At{src: src, off: s.Off, size: digits * 3 / 4}
-	return b, b.size, nil
+	return &base64At{src, s.Off, digits}, digits * 3 / 4, nil
 }
-
-// base64Chunk is how many groups of four digits are read at once.
-const base64Chunk = 8 << 10
 
 // ReadAt reads decoded bytes.
 func (b *base64At) ReadAt(p []byte, off int64) (n int, err error) {
-	raw := make([]byte, 4*min(base64Chunk, (len(p)+2)/3+1))
-	var decoded [3 * base64Chunk]byte
-	for n < len(p) {
-		at := off + int64(n)
-		if at >= b.size {
-			return n, io.EOF
-		}
-		got, err := b.src.ReadAt(raw[:min(int64(len(raw)), (b.size*4+2)/3-at/3*4)], b.off+at/3*4)
-		if got == 0 && err != nil {
-			return n, err
-		}
-		size, err := base64.RawStdEncoding.Decode(decoded[:], raw[:got])
-		if err != nil {
-			return n, errDataURL
-		}
-		skip := min(int(at%3), size)
-		copied := copy(p[n:], decoded[skip:size])
-		if n += copied; copied == 0 {
-			return n, io.ErrUnexpectedEOF
-		}
+	group := off / 3
+	r := base64.NewDecoder(base64.RawStdEncoding, io.NewSectionReader(b.src, b.off+4*group, max(b.digits-4*group, 0)))
+	if _, err = io.CopyN(io.Discard, r, off%3); err == nil {
+		n, err = io.ReadFull(r, p)
 	}
-	return n, nil
+	switch {
+	case err == io.ErrUnexpectedEOF:
+		err = io.EOF
+	case errors.As(err, new(base64.CorruptInputError)):
+		err = errDataURL
+	}
+	return n, err
 }

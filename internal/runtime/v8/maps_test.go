@@ -62,7 +62,7 @@ func TestMapComment_Places(t *testing.T) {
 // Base64 in a file is read at any offset, as if it was decoded.
 func TestBase64At_AnyOffset(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	want := make([]byte, 5*base64Chunk)
+	want := make([]byte, 5*8192)
 	for i := range want {
 		want[i] = byte(random.Uint32())
 	}

@@ -1,9 +1,17 @@
 package xray
 
 import (
+	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // Kind is the kind of traces of XRay in the summary and in options.
@@ -14,4 +22,20 @@ func Identify(src io.ReaderAt, _ string) bool {
 	var head [8]byte
 	n, _ := src.ReadAt(head[:], 0)
 	return xrayfdr.Looks(head[:n])
+}
+
+// hint adds a note about an unused trace in the recording's directory. The runtime names traces
+// xray-log.PROGRAM.XXXXXX.
+func hint(s *recording.Recording, opts *config.Options, found *report.Findings) {
+	logs, _ := s.In.Glob(s.In.Dir, "xray-log.*") // only for a note
+	for _, path := range logs {
+		name := strings.TrimPrefix(filepath.Base(path), "xray-log.")
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+		for _, pid := range s.PIDs() {
+			if slices.ContainsFunc(s.Processes[pid].FileMaps, func(m recording.FileMap) bool { return m.Name != "" && filepath.Base(m.Name) == name }) {
+				found.Note(fmt.Sprintf("%s looks like a trace of %s; to add its calls: %s", quote.Printable(path), recording.NameOf(pid, s.Processes[pid].Comm), opts.Again(report.Setting{Field: "SideFiles", Kind: Kind, Value: path, IsPath: true})))
+				return
+			}
+		}
+	}
 }

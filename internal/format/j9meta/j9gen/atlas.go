@@ -86,9 +86,6 @@ func (m *maker) stackMap(s *j9meta.StackMap) {
 		pointerBit = 1 << 18
 	}
 	s.RegisterSave = m.rng.Uint32N(1 << 20)
-	if m.b.Layout.HighWords && m.chance(50) {
-		s.HighWord = m.rng.Uint32N(1 << 16)
-	}
 	if m.chance(60) {
 		s.RegisterMap = m.rng.Uint32N(1<<17) & m.rng.Uint32N(1<<17)
 	}

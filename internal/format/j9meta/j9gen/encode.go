@@ -235,9 +235,6 @@ func (e *encoder) atlas(a *j9meta.StackAtlas) {
 		if e.info(m.Info); m.Shared {
 			continue
 		}
-		if e.l.HighWords {
-			e.U32(m.HighWord)
-		}
 		e.u32s(m.RegisterSave, m.RegisterMap)
 		if m.Pointers != nil {
 			e.U8(uint8(len(m.Pointers)))

@@ -11,7 +11,6 @@ import (
 // Options say what a body is to be like. What is zero is drawn.
 type Options struct {
 	// Layout: the fields that are zero are drawn, so that they fit to the others.
-	// HighWords are drawn only if Machine is.
 	Layout j9meta.Layout
 
 	Base     uint64 // address of the blob
@@ -136,9 +135,6 @@ func (m *maker) layout() j9meta.Layout {
 	if l.HeaderSize == 0 {
 		sizes := j9meta.HeaderSizes(l.PointerSize)
 		l.HeaderSize = sizes[m.rng.IntN(len(sizes))]
-	}
-	if drawn && l.Machine == elf.EM_S390 && l.HeaderSize == j9meta.HeaderSizes(l.PointerSize)[0] {
-		l.HighWords = m.chance(40) // up to 2019
 	}
 	return l
 }

@@ -21,7 +21,6 @@ var shapes = map[string]func(b *j9meta.Body) bool{
 	"POWER, little endian": func(b *j9meta.Body) bool {
 		return b.Layout.Machine == elf.EM_PPC64 && b.Layout.Order == binary.LittleEndian
 	},
-	"high words":    func(b *j9meta.Body) bool { return b.Layout.HighWords },
 	"oldest header": func(b *j9meta.Body) bool { return b.Layout.HeaderSize == j9meta.HeaderSizes(b.Layout.PointerSize)[0] },
 	"newest header": func(b *j9meta.Body) bool { return b.Layout.HeaderSize == j9meta.HeaderSizes(b.Layout.PointerSize)[2] },
 	"wide maps":     func(b *j9meta.Body) bool { return b.Header.Flags&j9meta.GCMap32BitOffsets != 0 },

@@ -1,5 +1,53 @@
 package source
 
+// A Problem is a fault in a side file that cost information.
+type Problem struct {
+	Offset int64  // in the side file, in bytes
+	Text   string // a sentence that includes the offset
+}
+
+// MaxProblems bounds how many problems of one file are kept. Further problems are only counted.
+const MaxProblems = 50
+
+// A Clock is the clock that a dump's times are read from.
+type Clock int
+
+const (
+	MonotonicClock Clock = iota // nanoseconds of CLOCK_MONOTONIC
+	ArchClock                   // ticks of the processor's counter
+	UnknownClock                // the header has nothing usable; the clock follows from the times
+)
+
+// DisplacedTables is the name of the fix for unwind tables that are unreadable in perf inject's
+// output: their index precedes them, or they describe another place.
+const DisplacedTables = "displaced-unwind-tables"
+
+// A Fix is a quirk of a producer that was fixed.
+type Fix struct {
+	Name  string // short and stable
+	Count int64
+	Text  string // description of the counted things, and of the fix
+}
+
+// Limits for events and functions.
+
+// MaxRange is the size of the longest plausible function, in bytes.
+const MaxRange = 16 << 20
+
+// MinCode and MaxCodeAddr bound the addresses of code. By default, the kernel maps nothing below
+// MinCode (vm.mmap_min_addr). Memory from MaxCodeAddr on is the kernel's.
+const (
+	MinCode     = 64 << 10
+	MaxCodeAddr = 1 << 63
+)
+
+// A Comparer is a Dump that can find repeated functions.
+type Comparer interface {
+	// Same returns a function that reports whether two functions have the same name, code, lines,
+	// inlined calls and unwind tables. Only one goroutine may use it.
+	Same() func(i, j int) bool
+}
+
 // A LineAddresses is the decision about the addresses of a dump's lines, with its basis. Tables of
 // V8's baseline compiler do not count, because they describe bytecode.
 type LineAddresses struct {

@@ -1,0 +1,164 @@
+package mono
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/source/memcode"
+)
+
+// Function names in Mono's logs. They have the form that Mono uses in stack traces and in the map
+// of --jitmap: Namespace.Class:Method (parameters).
+
+// functionNames bounds the names of a log.
+type functionNames struct {
+	kept int // total length of names, in bytes
+}
+
+// keep returns a copy of a name, without bytes that a symbol cannot have. An empty name becomes
+// noName.
+func (n *functionNames) keep(name []byte) []byte {
+	name, _, _ = bytes.Cut(name, []byte{0})
+	if n.kept += len(name); n.kept > maxNames || len(name) == 0 {
+		return noName
+	}
+	return bytes.Clone(name)
+}
+
+// maxNames bounds the total length of a log's names, in bytes.
+const maxNames = 512 << 20
+
+var noName = []byte("(unnamed)")
+
+// helperName returns the name of code that Mono made for itself, from its kind. It resembles Mono's names
+// of wrappers, (wrapper runtime-invoke) ....
+func helperName(e *monolog.Event) string {
+	switch e.Helper {
+	case monolog.HelperMethodTrampoline:
+		return "(trampoline method)"
+	case monolog.HelperUnboxTrampoline:
+		return "(trampoline unbox)"
+	case monolog.HelperIMTTrampoline:
+		return "(trampoline imt)"
+	case monolog.HelperGenericsTrampoline:
+		return "(trampoline generics)"
+	case monolog.HelperSpecificTrampoline:
+		if len(e.Name) == 0 {
+			return "(trampoline specific)"
+		}
+		return fmt.Sprintf("(trampoline %s)", e.Name)
+	case monolog.HelperHelper:
+		return "(helper)"
+	case monolog.HelperMonitor:
+		return "(helper monitor)"
+	case monolog.HelperDelegateInvoke:
+		return "(helper delegate invoke)"
+	case monolog.HelperExceptionHandling:
+		return "(helper exception handling)"
+	}
+	return "(helper unknown)"
+}
+
+// ShortName returns a method's name without its parameters. The kind of a wrapper stays.
+func ShortName(name []byte) []byte {
+	head, rest := 0, name
+	if bytes.HasPrefix(name, []byte("(wrapper ")) {
+		if i := bytes.Index(name, []byte(") ")); i > 0 {
+			head, rest = i+2, name[i+2:]
+		}
+	}
+	if i := bytes.Index(rest, []byte(" (")); i > 0 && rest[len(rest)-1] == ')' {
+		return name[:head+i]
+	}
+	return name
+}
+
+// Mono's events name a method by the address of its record, a MonoMethod. JIT events have both this
+// address and the method's code.
+
+// methods are the JIT events of a log, by method. Mono may reuse the memory of a method's record.
+type methods struct {
+	all    []loggedMethod
+	sorted bool
+}
+
+type loggedMethod struct {
+	method   uint64
+	time     uint64
+	function int32 // -1 without an address
+}
+
+func (s *methods) add(method, time uint64, function int) {
+	s.all = append(s.all, loggedMethod{method, time, int32(function)})
+}
+
+func compareMethods(a, b loggedMethod) int {
+	return cmp.Or(cmp.Compare(a.method, b.method), cmp.Compare(a.time, b.time))
+}
+
+// MethodAt returns the function for a method's record at a time, by the log's clock. ok is false if
+// the method or its address is unknown. The first call sorts the events: it must not run in
+// parallel with another call, or with Scan.
+func (m *Log) MethodAt(method, time uint64) (function int, ok bool) {
+	s := &m.methods
+	if !s.sorted {
+		slices.SortStableFunc(s.all, compareMethods)
+		s.sorted = true
+	}
+	n, _ := slices.BinarySearchFunc(s.all, loggedMethod{method: method, time: time}, func(e, at loggedMethod) int {
+		if compareMethods(e, at) <= 0 { // the last one of that time
+			return -1
+		}
+		return 1
+	})
+	if n > 0 && s.all[n-1].method == method {
+		n--
+	}
+	// Calls before the first event belong to it, too: threads write their events with a delay.
+	if n == len(s.all) || s.all[n].method != method || s.all[n].function < 0 {
+		return 0, false
+	}
+	return int(s.all[n].function), true
+}
+
+// FunctionName returns the name of the i-th function. It belongs to the log.
+func (m *Log) FunctionName(i int) []byte {
+	if m.Short {
+		return ShortName(m.nameOf[i])
+	}
+	return m.nameOf[i]
+}
+
+// FunctionPlace returns the address of the i-th function, and its size in bytes.
+func (m *Log) FunctionPlace(i int) (addr, size uint64) { return m.Events[i].Addr, m.Events[i].Size }
+
+// A functionReader reads the functions of a log.
+type functionReader struct {
+	memcode.Reader
+	m  *Log
+	fn jitcode.Function
+}
+
+// Functions returns a new reader of the log's functions.
+func (m *Log) Functions() source.FunctionReader {
+	return &functionReader{Reader: memcode.Reader{Dump: &m.Dump}, m: m}
+}
+
+// MayHaveLines returns false: logs have no lines.
+func (m *Log) MayHaveLines(int) bool { return false }
+
+// Inspect is Functions.
+func (m *Log) Inspect() source.FunctionReader { return m.Functions() }
+
+// Function returns the i-th function, valid until the next call.
+func (r *functionReader) Function(i int) (*jitcode.Function, error) {
+	e := &r.m.Events[i]
+	r.fn = jitcode.Function{Name: r.m.FunctionName(i), Addr: e.Addr, Size: e.Size, Code: r.Bytes(i)}
+	r.Derive(&r.fn)
+	return &r.fn, nil
+}
