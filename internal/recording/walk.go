@@ -89,6 +89,7 @@ func (r *Recording) EachBlock(ctx context.Context, phase report.Phase, worker fu
 		return pieces, from, end
 	}
 	pass := r.In.Pass(phase, nil)
+	pass.Progress.Add(r.Runs.begin) // the header
 	var workers sync.WaitGroup
 	for range most {
 		workers.Go(func() {
