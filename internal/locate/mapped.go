@@ -31,7 +31,7 @@ func (f *Finder) markMapped() {
 			}
 			number, known := numbers[m.Name]
 			if !known {
-				number = f.numberIn(append([]string{m.Name}, f.elsewhere(m.Name)...))
+				number = f.numberIn(m.Name)
 				numbers[m.Name] = number
 			}
 			if number != 0 {
@@ -43,17 +43,11 @@ func (f *Finder) markMapped() {
 	f.Rec.Markers = append(f.Rec.Markers, markers...)
 }
 
-// elsewhere returns where else a file may be: beside the recording and in the directories of DumpDirs.
-func (f *Finder) elsewhere(path string) (paths []string) {
-	for _, dir := range append([]string{f.Rec.In.Dir}, f.Dirs()...) {
-		paths = append(paths, filepath.Join(dir, filepath.Base(path)))
-	}
-	return paths
-}
-
-// numberIn returns the process in the header of the first jitdump at one of the paths, or 0.
-func (f *Finder) numberIn(paths []string) uint32 {
-	for _, path := range paths {
+// numberIn returns the process in the header of a jitdump, or 0. The file is at its path, beside the recording or
+// in one of the directories of DumpDirs.
+func (f *Finder) numberIn(path string) uint32 {
+	for _, dir := range append([]string{filepath.Dir(path), f.Rec.In.Dir}, f.Dirs()...) {
+		path := filepath.Join(dir, filepath.Base(path))
 		file, err := safefile.Open(path)
 		if err == nil {
 			var dump *jitdump.Reader

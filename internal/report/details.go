@@ -85,7 +85,7 @@ type StackSummary struct {
 	Samples int64 `json:"samples"` // with a copy
 	Full    int64 `json:"full"`    // those with a full copy
 	Room    int   `json:"room"`    // size of the largest copy, in bytes
-	Used    int   `json:"used"`    // bytes of stack in the fullest copy
+	Used    int   `json:"-"`       // bytes of stack in the fullest copy
 	Own     bool  `json:"own,omitempty"`
 }
 
