@@ -89,7 +89,11 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 	if !slices.IsSortedFunc(p.Mappings, byTimeOfMapping) {
 		slices.SortStableFunc(p.Mappings, byTimeOfMapping)
 	}
-	p.replace(histories.Replacements())
+	var markers []recording.Marker
+	for _, d := range p.dumps {
+		markers = append(markers, d.Markers...)
+	}
+	p.replace(histories.Replacements(p.rec.ProcessTree.JitSpans(markers)))
 	return p.Functions, nil
 }
 
