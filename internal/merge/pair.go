@@ -183,14 +183,11 @@ func (p *pair) join(same []int, i int) {
 // HotSpot's stubs after a function with it, and code that came later than the end of a cut dump.
 func (p *pair) split(l *place) bool {
 	split, ok := p.less.Source.(source.Splitter)
-	if !ok {
-		return false
-	}
 	parts := without(l.Range, p.covered)
-	if len(parts) > 0 {
+	if ok = ok && len(parts) > 0; ok {
 		split.Split(l.function, parts)
 	}
-	return len(parts) > 0
+	return ok
 }
 
 // decide drops the i-th place of less if better has another function there.

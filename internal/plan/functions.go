@@ -89,11 +89,7 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 	if !slices.IsSortedFunc(p.Mappings, byTimeOfMapping) {
 		slices.SortStableFunc(p.Mappings, byTimeOfMapping)
 	}
-	var markers []recording.Marker
-	for _, d := range p.dumps {
-		markers = append(markers, d.Markers...)
-	}
-	p.replace(histories.Replacements(p.rec.ProcessTree.JitSpans(markers)))
+	p.replace(histories.Replacements(p.rec.ProcessTree.JitSpans(model.MarkersOf(p.dumps))))
 	return p.Functions, nil
 }
 
