@@ -188,11 +188,7 @@ func (c *Counter) prepare(dumps []*model.Dump) {
 		}
 	}
 	c.programs = programsOf(&c.rec.ProcessTree, dumps)
-	var markers []recording.Marker
-	for _, d := range dumps {
-		markers = append(markers, d.Markers...)
-	}
-	repeats := recording.NewFileHistories(c.rec).Repeats(c.rec.ProcessTree.JitSpans(markers))
+	repeats := recording.NewFileHistories(c.rec).Repeats(c.rec.ProcessTree.JitSpans(model.MarkersOf(dumps)))
 	for pid, known := range c.rec.Processes {
 		c.process(pid).setFiles(known, repeats)
 	}

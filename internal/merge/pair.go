@@ -19,8 +19,7 @@ type pair struct {
 	rec          *recording.Recording
 	better, less *index
 
-	starts  []uint64         // where functions of better begin, in order
-	covered recording.Ranges // their addresses
+	covered recording.Ranges // addresses of functions of better
 
 	both           map[int]bool // places of better that less has as well
 	described      map[int]bool // functions of better with parts of less
@@ -51,7 +50,9 @@ func (p *pair) merge() {
 			slices.Sort(same) // by time
 			p.join(same, i)
 			p.joined++
-			p.drop(l)
+			if !p.split(l) {
+				drop(p.less, l.function)
+			}
 		case overlaps:
 			others = append(others, i)
 		}
@@ -66,11 +67,10 @@ func newPair(rec *recording.Recording, better, less *index) *pair {
 	p := &pair{rec: rec, better: better, less: less, both: make(map[int]bool), described: make(map[int]bool)}
 	for i := range better.places {
 		if b := &better.places[i]; !p.isOfOther(b.pid) {
-			p.starts, p.covered = append(p.starts, b.Lo), append(p.covered, b.Range)
+			p.covered = append(p.covered, b.Range)
 		}
 	}
-	slices.Sort(p.starts)
-	p.starts, p.covered = slices.Compact(p.starts), p.covered.Joined()
+	p.covered = p.covered.Joined()
 	return p
 }
 
@@ -179,21 +179,22 @@ func (p *pair) join(same []int, i int) {
 	}
 }
 
-// decide drops the i-th place of less if better has another function there. A map may name a region that
-// better divides: the rest of the region stays.
+// split leaves of a map's line what better does not describe, if anything: a map names regions that better divides,
+// HotSpot's stubs after a function with it, and code that came later than the end of a cut dump.
+func (p *pair) split(l *place) bool {
+	split, ok := p.less.Source.(source.Splitter)
+	parts := without(l.Range, p.covered)
+	if ok = ok && len(parts) > 0; ok {
+		split.Split(l.function, parts)
+	}
+	return ok
+}
+
+// decide drops the i-th place of less if better has another function there.
 func (p *pair) decide(i int) {
 	l := &p.less.places[i]
-	if p.less.Unmapped[l.function] {
-		return // it is known by another place
-	}
-	if _, ok := p.less.Source.(source.Splitter); ok {
-		first, _ := slices.BinarySearch(p.starts, l.Lo)
-		next, _ := slices.BinarySearch(p.starts, l.Hi)
-		isRegion := next-first > 1 || first == len(p.starts) || p.starts[first] != l.Lo
-		if isRegion && len(without(l.Range, p.covered)) > 0 {
-			p.drop(l)
-			return
-		}
+	if p.less.Unmapped[l.function] || p.split(l) { // it is known by another place, or no contradiction
+		return
 	}
 	contradicts := false
 	p.overlapping(l, func(k int) {
@@ -210,23 +211,11 @@ func (p *pair) decide(i int) {
 	if !contradicts {
 		return
 	}
-	p.drop(l)
+	drop(p.less, l.function)
 	if p.contradictions++; p.contradictions == 1 {
 		name, _, _ := p.less.codes(l.function)
 		p.example = quote.Printable(string(jitcode.Beginning(name, maxExample)))
 	}
-}
-
-// drop leaves out a function of less where better has functions. Of a map, the rest stays: runtimes list the stubs
-// after a function with it, and a cut dump lacks later code at its place.
-func (p *pair) drop(l *place) {
-	if split, ok := p.less.Source.(source.Splitter); ok {
-		if parts := without(l.Range, p.covered); len(parts) > 0 {
-			split.Split(l.function, parts)
-			return
-		}
-	}
-	drop(p.less, l.function)
 }
 
 // maxExample bounds the name of an example, in bytes.

@@ -72,6 +72,14 @@ func (d *Dump) Noun() string {
 	return "dump"
 }
 
+// MarkersOf returns the markers of dumps.
+func MarkersOf(dumps []*Dump) (markers []recording.Marker) {
+	for _, d := range dumps {
+		markers = append(markers, d.Markers...)
+	}
+	return markers
+}
+
 // AdviceDamage returns advice about damage in its file.
 func (d *Dump) AdviceDamage() string {
 	if d.Source.Traits().Unchecked {

@@ -90,7 +90,7 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 	if !slices.IsSortedFunc(p.Mappings, byTimeOfMapping) {
 		slices.SortStableFunc(p.Mappings, byTimeOfMapping)
 	}
-	p.replace(histories.Replacements())
+	p.replace(histories.Replacements(p.rec.ProcessTree.JitSpans(model.MarkersOf(p.dumps))))
 	return p.Functions, nil
 }
 

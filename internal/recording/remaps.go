@@ -116,15 +116,17 @@ const maxLayers = 16
 const maxReplacements = 1 << 22
 
 // Replacements returns all replacements in the order of their times. perf keeps at an exec what a process had mapped
-// before: where the next program has memory, that comes in its place, as in that of a file.
-func (h *FileHistories) Replacements() (list []Replacement) {
+// before: where the next program has memory whose records are left out (in spans), that comes in its place, as in that
+// of a file.
+func (h *FileHistories) Replacements(spans map[uint32]Spans) (list []Replacement) {
 	steps := 0
 	for _, pid := range h.rec.PIDs() {
 		for i, m := range h.those(pid, func(m *FileMap) bool { return m.backing != unknownBacking && m.Time > 0 }) {
 			if steps > maxReplacements {
 				return list
 			}
-			if exec := h.rec.ProcessTree.LastExec(pid, m.Time); exec > 0 && m.Name == "" && h.isLeft(addrs.Range{Lo: m.Lo, Hi: m.Hi}, pid, exec) {
+			exec := h.rec.ProcessTree.LastExec(pid, m.Time)
+			if exec > 0 && m.Name == "" && spans[pid].Hold(m.Time, m.Pos) && h.isLeft(addrs.Range{Lo: m.Lo, Hi: m.Hi}, pid, exec) {
 				for _, part := range h.fresh(pid, i, func(*FileMap) bool { return true }, &steps) {
 					list = append(list, Replacement{part, m.Time, pid, true, exec})
 				}
