@@ -33,6 +33,7 @@ type fuzzScene struct {
 	start     uint64 // nanoseconds
 	functions []fuzzFunction
 	mapped    []func(inode uint64) // mappings of libcode.so
+	whole     bool                 // the recording is not damaged, so perf can be asked
 
 	realCore []byte
 }
@@ -197,8 +198,10 @@ func (s *fuzzScene) write() {
 	if s.once(4) {
 		s.stream()
 	}
+	s.whole = true
 	for _, name := range slices.Sorted(maps.Keys(s.files)) {
 		if b := s.damaged(s.files[name]); name == "perf.data" || len(b) != len(s.files[name]) || !bytes.Equal(b, s.files[name]) {
+			s.whole = s.whole && (name != "perf.data" || bytes.Equal(b, s.files[name]))
 			s.files[name] = s.place(name, b)
 		}
 	}
@@ -262,7 +265,7 @@ func runScene(t *testing.T, input, core []byte) {
 		s.run(append([]string{"verify", "out.data"}, names...)...)
 		s.run(append([]string{"dump", chosen(c.choices, []string{"-d", "--json", "-x", "--no-sources"})}, names...)...)
 	}
-	if c.once(40) {
+	if c.once(40) && c.whole {
 		s.run("export", "out.data", "-o", "out.json")
 		s.run("view", "out.data", "-o", "out.html")
 	}

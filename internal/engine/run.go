@@ -332,6 +332,7 @@ func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) 
 	if err != nil {
 		return nil, nil, err
 	}
+	planned.DropUnmapped()
 	r.sum.Dumps = functions.Lines
 	r.sum.Add(functions.Found)
 	for _, d := range r.dumps {

@@ -12,7 +12,7 @@
 //	                              FIFOs, devices, sockets, directories in    kinds_test.go
 //	                              place of every file
 //	who made the dump or the      names that talk to terminals or lead       names_test.go
-//	recording                     out of directories
+//	recording                     out of directories; of each format           outside_test.go
 //	                              sizes, counts and offsets up to 2^64-1     sizes_test.go
 //	                              millions of records, records that claim    many_test.go
 //	                              to be each other's, endless inlining

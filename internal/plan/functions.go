@@ -95,14 +95,11 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 
 // Layout divides the functions among objects. If they share some, and with whole, the objects are as few
 // as possible. Errors are ctx's or those of reading the recording.
-func (f *Functions) Layout(ctx context.Context, whole bool) (p *model.Plan, err error) {
-	if !f.Shared {
-		p = f.single()
-	} else if p, err = f.bundles(ctx, whole); err != nil {
-		return nil, err
+func (f *Functions) Layout(ctx context.Context, whole bool) (*model.Plan, error) {
+	if f.Shared {
+		return f.bundles(ctx, whole)
 	}
-	p.DropUnmapped()
-	return p, nil
+	return f.single(), nil
 }
 
 // single is the layout with one object for each function.
