@@ -22,6 +22,7 @@
 //	                              too little memory, too few threads         shortage_test.go
 //	                              an end at any moment                       kills_test.go
 //	                              a signal while a run waits or is busy      ended_test.go
+//	                              every signal, also on arm64                signals_test.go
 //	ourselves                     two runs at once                           twice_test.go
 //
 // Tests that need root, or mounts, are skipped, loudly, where these are not to be had.
