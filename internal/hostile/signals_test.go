@@ -39,7 +39,7 @@ func TestSignals_Every(t *testing.T) {
 		cmd := exec.Command(cmp.Or(os.Getenv("GO"), "go"), "build", "-o", arm, "./cmd/jitinject")
 		cmd.Dir, cmd.Env = filepath.Join("..", ".."), append(os.Environ(), "GOARCH=arm64", "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+			t.Fatalf("got %v; want a build\n%s", err, out)
 		}
 		everySignal(t, arm, emulator)
 	})
