@@ -255,7 +255,7 @@ func runScene(t *testing.T, input, core []byte) {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	t.Chdir(dir)
 	c := newFuzzScene(t, dir, input, core)
-	s := &fuzzStage{t: t, text: true}
+	s := &fuzzStage{t: t, scene: true}
 	for _, b := range c.files {
 		s.size += len(b)
 	}
