@@ -39,7 +39,7 @@ FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./intern
               ./internal/verify/checkdump:FuzzDump \
               ./internal/format/gdbjit:FuzzReadList ./internal/format/jitelf:FuzzDescribe ./internal/format/perfmap:FuzzReader ./internal/verify/checkmap:FuzzMap ./internal/runtime/gdbjit:FuzzObjects ./internal/verify/checkgdbjit:FuzzCore ./internal/verify/checkrecording:FuzzRecording ./internal/verify/checkobject:FuzzObject ./agent/jvmti/test:FuzzAgent
 # Whole runs; each takes milliseconds.
-FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram
+FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram ./cmd/jitinject:FuzzScene
 
 # What make check has of make race: workers, streams, progress, signals, caches that workers share.
 RACE       = ./internal/engine ./cmd/jitinject ./internal/runtime/jitdump ./internal/format/xrayfdr

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/terminal"
 )
 
@@ -25,16 +26,16 @@ func newConsole(program string, w io.Writer) *console {
 	return &console{w: w, perf: filepath.Base(program) == "perf-jitinject"}
 }
 
-// Write writes whole messages.
+// Write writes whole messages. They have no control characters then, whatever files and programs have told.
 func (c *console) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.meter != nil {
 		c.meter.hide()
 	}
-	text := p
+	text := []byte(quote.Lines(string(p)))
 	if c.perf {
-		text = asPerf(p)
+		text = asPerf(text)
 	}
 	if f, ok := c.w.(*os.File); ok && terminal.HasColour(f) {
 		text = terminal.Colour(text)

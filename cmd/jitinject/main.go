@@ -31,7 +31,7 @@ func program() int {
 	if len(os.Args) > 1 && slices.Contains([]string{"record", "report", "annotate", "script", "diff"}, os.Args[1]) {
 		return run(os.Args, os.Stdin, os.Stdout, os.Stderr) // the program that it starts gets the limits as they are
 	}
-	if code := prepare(os.Stderr); code != exitOK {
+	if code := prepare(newConsole(os.Args[0], os.Stderr)); code != exitOK {
 		return code
 	}
 	return run(os.Args, os.Stdin, os.Stdout, os.Stderr)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -112,5 +113,14 @@ func TestInput_PartsOfSwitchOutput(t *testing.T) {
 	}
 	if code, _, stderr := command(t, dir, "-i", "none.data"); code != exitFailed || !strings.Contains(stderr, "none.data: there is no such file; make one") {
 		t.Errorf("got exit code %d, %q; want that there is no such file", code, stderr)
+	}
+}
+
+// Messages have no control characters, also if a name in one was not quoted.
+func TestConsole_Escapes(t *testing.T) {
+	var b bytes.Buffer
+	fmt.Fprintf(newConsole("jitinject", &b), "one \"%s\"\ntwo\n", "\x1b[2J\xff\u202e")
+	if got, want := b.String(), `one "\x1b[2J\xff\u202e"`+"\ntwo\n"; got != want {
+		t.Errorf("got %q; want %q", got, want)
 	}
 }

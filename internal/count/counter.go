@@ -33,7 +33,9 @@ type Counter struct {
 	stays    int             // number of stays of all processes
 	// functions is the number of mappings of functions.
 	functions int
-	Total     int64 // number of samples
+	// lowest and highest are their first and last address.
+	lowest, highest uint64
+	Total           int64 // number of samples
 	// elsewhere counts samples in files.
 	elsewhere int64
 	// carriers are the processes with files or functions.
@@ -92,8 +94,8 @@ const (
 	// noFunction is the function of a stay without code.
 	noFunction = -1
 
-	// maxStays is how many stays each mapping may have, on average. A million more are
-	// allowed in all.
+	// maxStays is how many stays each mapping may have, on average. A quarter of a
+	// million more are allowed in all, which take 40 MB.
 	maxStays = 16
 )
 
@@ -109,7 +111,7 @@ func Of(rec *recording.Recording, functions *model.Functions) *Counter {
 
 // New returns a counter without functions.
 func New(rec *recording.Recording) *Counter {
-	c := &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[functionID]bool), resolved: make(map[*int64]bool)}
+	c := &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[functionID]bool), resolved: make(map[*int64]bool), lowest: math.MaxUint64}
 	c.carriers = recording.Carriers{Tree: &rec.ProcessTree, PastExec: true, Has: func(pid uint32) bool {
 		p := c.Processes[pid]
 		return p != nil && len(p.code)+len(p.files) > 0
@@ -128,7 +130,13 @@ func (c *Counter) add(m *model.Mapping, of *model.Function) {
 	}
 	c.functions++
 	p := c.process(m.PID)
-	for lo, last := m.Addr, m.Addr+m.Len-1; c.fits(); {
+	lo, last := m.Addr, m.Addr+m.Len-1
+	if m.Clear { // a range without bounds, in which few functions are
+		lo, last = max(lo, c.lowest), min(last, c.highest)
+	} else {
+		c.lowest, c.highest = min(c.lowest, lo), max(c.highest, last)
+	}
+	for lo <= last && c.fits() {
 		number := lo / counterPage
 		end := min(last, number*counterPage+counterPage-1)
 		at := p.code[number]
@@ -155,7 +163,7 @@ func offsetOf(base, after uint64) uint32 {
 }
 
 // fits reports whether all mappings could be added.
-func (c *Counter) fits() bool { return c.stays <= maxStays*c.functions+1<<20 }
+func (c *Counter) fits() bool { return c.stays <= maxStays*c.functions+1<<18 }
 
 // Lacks records that a function has no object. Any goroutine may call it. t may be nil.
 func (c *Counter) Lacks(d *model.Dump, function int) {

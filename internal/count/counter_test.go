@@ -188,3 +188,13 @@ func (l *linear) program(pid uint32, time uint64) (in *linearProgram) {
 	}
 	return in
 }
+
+// A range that is cleared costs what the functions in it do, however long it is.
+func TestCounter_LongClear(t *testing.T) {
+	c, f := New(new(recording.Recording)), &model.Function{Dump: new(model.Dump)}
+	c.add(&model.Mapping{PID: 1, Time: 1, Addr: 1 << 40, Len: counterPage}, f)
+	c.add(&model.Mapping{PID: 1, Time: 2, Addr: 1 << 20, Len: 1 << 46, Clear: true}, f)
+	if at, ok := c.Processes[1].code[1<<40/counterPage]; c.stays != 2 || !ok || at.stays[1].function.function != noFunction {
+		t.Errorf("got %d stays, %+v; want that of the function and that of its end", c.stays, at)
+	}
+}

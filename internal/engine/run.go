@@ -328,6 +328,7 @@ func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) 
 	if err != nil {
 		return nil, nil, err
 	}
+	planned.DropUnmapped()
 	if functions.Shared {
 		collect()
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -125,7 +126,7 @@ func (f *finder) find(ctx context.Context, kind, id string) (path string, err er
 		case said == "":
 			return "", fmt.Errorf("%s: %w", program, err)
 		}
-		return "", fmt.Errorf("%s: %s", program, said)
+		return "", fmt.Errorf("%s: %s", program, quote.Printable(said))
 	}
 	return strings.TrimSuffix(stdout.String(), "\n"), nil
 }

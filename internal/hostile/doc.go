@@ -12,7 +12,7 @@
 //	                              FIFOs, devices, sockets, directories in    kinds_test.go
 //	                              place of every file
 //	who made the dump or the      names that talk to terminals or lead       names_test.go
-//	recording                     out of directories
+//	recording                     out of directories; of each format           outside_test.go
 //	                              sizes, counts and offsets up to 2^64-1     sizes_test.go
 //	                              millions of records, records that claim    many_test.go
 //	                              to be each other's, endless inlining
@@ -22,6 +22,7 @@
 //	                              too little memory, too few threads         shortage_test.go
 //	                              an end at any moment                       kills_test.go
 //	                              a signal while a run waits or is busy      ended_test.go
+//	                              every signal, also on arm64                signals_test.go
 //	ourselves                     two runs at once                           twice_test.go
 //
 // Tests that need root, or mounts, are skipped, loudly, where these are not to be had.

@@ -143,3 +143,17 @@ func TestKinds_Output(t *testing.T) {
 		}
 	}
 }
+
+// perf's configuration is a file of at most 1 MB.
+func TestKinds_Configuration(t *testing.T) {
+	for kind := range kinds {
+		if kind == "terminal" || kind == "fifo" { // they are empty
+			continue
+		}
+		t.Run(kind, func(t *testing.T) {
+			s := newStage(t, 3)
+			s.become(kind, "perfconfig")
+			s.runVia([]string{"env", "-u", "PERF_BUILDID_DIR", "PERF_CONFIG=" + s.path("perfconfig")}, "-i", "perf.data", "-o", "out.data", "--buildid-cache").wants(notWritten, "perfconfig")
+		})
+	}
+}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -176,6 +177,40 @@ type Mapping struct {
 	Object int32 // index in the plan's objects, or in the list of functions
 	Clear  bool  // clear the range; the object has left it
 	Home   bool  // it lies in a file that keeps its place, so its object is a skeleton of that
+}
+
+// DropUnmapped drops the objects that no mapping shows: clean would not find them. An example is that of code which
+// other code covers all the time. The ranges that they clear are cleared with another object of their dump.
+func (p *Plan) DropUnmapped() {
+	isMapped := make([]bool, len(p.Objects))
+	for i := range p.Mappings {
+		if m := &p.Mappings[i]; !m.Clear {
+			isMapped[m.Object] = true
+		}
+	}
+	if !slices.Contains(isMapped, false) {
+		return
+	}
+	all, numbers, any := p.Objects, make([]int32, len(isMapped)), make(map[*Dump]int32)
+	p.Objects = nil
+	for i := range all {
+		if isMapped[i] {
+			numbers[i] = int32(len(p.Objects))
+			any[all[i].Dump] = numbers[i]
+			p.Objects = append(p.Objects, all[i])
+		}
+	}
+	mappings := p.Mappings
+	p.Mappings = nil
+	for _, m := range mappings {
+		number, ok := any[all[m.Object].Dump]
+		if isMapped[m.Object] {
+			number = numbers[m.Object]
+		}
+		if m.Object = number; ok {
+			p.Mappings = append(p.Mappings, m)
+		}
+	}
 }
 
 // NumFunctions returns the number of functions in the objects of a plan.

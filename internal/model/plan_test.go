@@ -2,6 +2,7 @@ package model
 
 import (
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/jitobj"
@@ -34,5 +35,28 @@ func TestAppendPath_Names(t *testing.T) {
 		if string(got) != c.want || !regexp.MustCompile(`/jitted-\d+-\d+\.so$`).Match(got) || !recording.IsObject(got) {
 			t.Errorf("got %s of %+v in %s; want %s", got, c.object, c.dir, c.want)
 		}
+	}
+}
+
+// An object that no mapping shows is not made. What it clears is cleared with another object of its dump.
+func TestPlan_DropUnmapped(t *testing.T) {
+	a, b := new(Dump), new(Dump)
+	p := &Plan{
+		Objects:  []Object{{Dump: a, Index: 10}, {Dump: a, Index: 11}, {Dump: b, Index: 12}, {Dump: a, Index: 13}},
+		Mappings: []Mapping{{Time: 1, Object: 1}, {Time: 2, Object: 0, Clear: true}, {Time: 3, Object: 2, Clear: true}, {Time: 4, Object: 3}, {Time: 5, Object: 1, Clear: true}},
+	}
+	p.DropUnmapped()
+	var objects, mapped []int
+	for i := range p.Objects {
+		objects = append(objects, int(p.Objects[i].Index))
+	}
+	for _, m := range p.Mappings {
+		mapped = append(mapped, int(m.Time), int(m.Object))
+	}
+	if want := []int{11, 13}; !slices.Equal(objects, want) {
+		t.Errorf("got objects %v; want %v", objects, want)
+	}
+	if want := []int{1, 0, 2, 1, 4, 1, 5, 0}; !slices.Equal(mapped, want) {
+		t.Errorf("got times and objects of mappings %v; want %v", mapped, want)
 	}
 }

@@ -96,8 +96,12 @@ func (e *Entry) Remove() error {
 	if err := sys.Unlinkat(e.dir, probes, 0); err != nil && !errors.Is(err, unix.ENOENT) {
 		return err
 	}
-	if sys.Unlinkat(e.file, path.Base(e.path), unix.AT_REMOVEDIR) == nil {
-		sys.Unlinkat(e.parent.Fd(), path.Base(path.Dir(e.path)), unix.AT_REMOVEDIR)
+	err = sys.Unlinkat(e.file, path.Base(e.path), unix.AT_REMOVEDIR)
+	if err == nil {
+		err = sys.Unlinkat(e.parent.Fd(), path.Base(path.Dir(e.path)), unix.AT_REMOVEDIR)
 	}
-	return nil
+	if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {
+		return nil
+	}
+	return err
 }

@@ -4,17 +4,37 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Printable returns s with control characters and invalid UTF-8 escaped. Names come from untrusted
 // files, and are printed on terminals.
 func Printable(s string) string {
-	clean := func(r rune) bool { return r != unicode.ReplacementChar && unicode.IsPrint(r) }
-	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
+	if strings.IndexFunc(s, isUnclean) < 0 {
 		return s
 	}
 	q := strconv.Quote(s)
 	return q[1 : len(q)-1]
+}
+
+func isUnclean(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) }
+
+// Lines returns a text of whole lines with other control characters and invalid UTF-8 escaped. It is for messages,
+// whose names should be printable already.
+func Lines(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r != '\n' && isUnclean(r) }) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for n := 0; len(text) > 0; text = text[n:] {
+		_, n = utf8.DecodeRuneInString(text)
+		if c := text[:n]; c == "\n" {
+			b.WriteString(c)
+		} else {
+			b.WriteString(Printable(c))
+		}
+	}
+	return b.String()
 }
 
 // Literal returns dir with the special characters of filepath.Glob quoted.

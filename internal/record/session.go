@@ -210,7 +210,7 @@ func (s *Session) await(ended <-chan error, signals <-chan os.Signal) (timed boo
 			}
 			poll.Reset(0)
 		case <-remind:
-			fmt.Fprintf(s.Stderr, "jitinject: %s has not ended after SIGTERM; to end it: kill -KILL %d\n", s.Command[0], s.command)
+			fmt.Fprintf(s.Stderr, "jitinject: %s has not ended after SIGTERM; to end it: kill -KILL %d\n", quote.Printable(s.Command[0]), s.command)
 		case <-poll.C:
 			if s.watch(processes.refresh()) {
 				changed = time.Now()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/nearest"
+	"github.com/jitinject/jitinject/internal/quote"
 )
 
 // A Syntax has the options of perf record, and of the command jitinject record. It tells where the
@@ -28,12 +29,12 @@ var optionLine = regexp.MustCompile(`^ {4}(?:-(\w)| {3})(?:, | ?)(?:--([\w-]+))?
 func ReadSyntax(perf string, own map[string]bool) (*Syntax, error) {
 	out, err := exec.Command(perf, "record", "-h").CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		return nil, fmt.Errorf("%s does not start: %w", perf, err)
+		return nil, fmt.Errorf("%s does not start: %w", quote.Printable(perf), err)
 	}
 	s := parseSyntax(string(out))
 	if len(s.names) < 20 {
 		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-		return nil, fmt.Errorf("%s record -h lists no options; it prints: %s", perf, first)
+		return nil, fmt.Errorf("%s record -h lists no options; it prints: %s", quote.Printable(perf), quote.Printable(first))
 	}
 	for name, value := range own {
 		s.names[name] = value
