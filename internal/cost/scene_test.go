@@ -34,7 +34,8 @@ type scene struct {
 	dump bytes.Buffer
 	w    *jitdump.Writer
 
-	files []string // named on the command line, beside the recording
+	files    []string // named on the command line, beside the recording
+	unpacked int64    // bytes that files unpack to, beyond their size
 }
 
 func newScene(t testing.TB) *scene {

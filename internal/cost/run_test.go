@@ -1,0 +1,90 @@
+package cost
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A cost is what a run of the command took.
+type cost struct {
+	statements counts
+	memory     int64 // the largest resident memory, in bytes
+	calls      int64 // system calls that read or wrote
+	read       int64 // bytes
+	written    int64 // bytes, also to standard output
+	code       int   // exit code
+}
+
+// run runs a command of jitinject in the directory of the scene, and returns the cost. An injection
+// also gets the scene's files; if it reads -, the recording is in a pipe. The
+// variables are of the environment. One thread executes all, so that no count is lost.
+func (s *scene) run(variables []string, args ...string) (got cost) {
+	s.t.Helper()
+	c := exec.Command(program, args...)
+	if args[0] == "inject" {
+		c.Args = append(c.Args, "-q", "--no-sync", "-o", "out.data", "--objects", s.path("objects"))
+		if slices.Contains(args, "-") {
+			data, err := os.ReadFile(s.path("perf.data"))
+			s.must(err)
+			c.Stdin = bytes.NewReader(data) // not an *os.File, so it is a pipe
+		} else {
+			c.Args = append(c.Args, s.files...)
+		}
+	}
+	c.Dir = s.dir
+	c.Env = slices.Concat(os.Environ(), []string{"GOCOVERDIR=" + s.path("cover"), "GOMAXPROCS=1"}, variables)
+	var out bytes.Buffer
+	c.Stderr = &out
+	s.must(os.RemoveAll(s.path("cover")))
+	s.must(os.Mkdir(s.path("cover"), 0o755))
+	s.must(c.Start())
+	s.must(unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil))
+	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", c.Process.Pid))
+	s.must(err)
+	c.Wait()
+	if got.code = c.ProcessState.ExitCode(); got.code != 0 && got.code != 1 && got.code != 255 {
+		s.t.Fatalf("got %v of %q\n%s", c.ProcessState, args, out.Bytes()[:min(out.Len(), 1000)])
+	}
+	got.memory = c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	for line := range strings.Lines(string(io)) {
+		field, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		n, err := strconv.ParseInt(value, 10, 64)
+		s.must(err)
+		switch field {
+		case "rchar":
+			got.read = n
+		case "wchar":
+			got.written = n
+		case "syscr", "syscw":
+			got.calls += n
+		}
+	}
+	got.statements = s.readCounts()
+	return got
+}
+
+// bytes returns the size of all files of the scene. Holes in files do not count.
+func (s *scene) bytes() (size int64) {
+	s.t.Helper()
+	s.must(filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || filepath.Base(filepath.Dir(path)) == "cover" || d.Name() == "counts.txt" {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			size += min(info.Size(), cmp.Or(info.Sys().(*syscall.Stat_t).Blocks*512, info.Size()))
+		}
+		return err
+	}))
+	return size + s.unpacked
+}
