@@ -110,21 +110,18 @@ func (d *Dump) OtherFiles() (paths []string) {
 // which lie at one address in every process. Where records were lost, Fits refutes nothing.
 func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
 	family := rec.Related(d.Markers)
-	known, inside, outside := false, 0, 0
+	known := false
 	for _, m := range d.Markers {
 		known = known || rec.KnowsMemory(m)
 	}
-	memory, files := recording.MemoryOf(family), recording.FilesOf(family)
-	events := d.Source.Scanned().Events
-	for i := 0; i < len(events); i += 1 + len(events)/recording.MaxProbes {
-		addr := events[i].Addr
-		switch {
-		case memory.Hold(addr):
-			inside++
-		case !files.Hold(addr):
-			outside++
+	in := func(ranges recording.Ranges) (n int) {
+		for _, r := range ranges {
+			n += d.Source.Scanned().Summary().Between(r.Lo, r.Hi)
 		}
+		return n
 	}
+	inside := in(recording.MemoryOf(family))
+	outside := len(d.Source.Scanned().Events) - in(recording.ExecutableOf(family))
 	switch {
 	case known && inside == 0 && outside > 0:
 		return recording.Refuted
