@@ -27,7 +27,8 @@ type Finder struct {
 	Code *codebytes.Files
 	held *Held
 	// Files are all files that are open.
-	Files []*SideFile
+	Files  []*SideFile
+	tailed []*SideFile // those with a tail
 	// Left has the files of formats without a marker that belong to no process.
 	Left Left
 	dirs []string // see Dirs
@@ -105,6 +106,9 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 		}
 	}
 	s := &SideFile{Path: path, File: file, Info: info, Source: src, tail: tail}
+	if tail != nil {
+		f.tailed = append(f.tailed, s)
+	}
 	f.AddFile(s)
 	if !s.live {
 		file.Lend(info)
@@ -128,7 +132,12 @@ func (f *Finder) AddFile(s *SideFile) {
 func (f *Finder) Forget(s *SideFile) {
 	s.File.Close()
 	delete(f.byInode, InodeOf(s.Info))
-	f.Files = slices.DeleteFunc(f.Files, func(other *SideFile) bool { return other == s })
+	for i, other := range slices.Backward(f.Files) { // it is among the last ones
+		if other == s {
+			f.Files = slices.Delete(f.Files, i, i+1)
+			break
+		}
+	}
 }
 
 // CloseOthers closes the files that are not of these dumps.

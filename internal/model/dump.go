@@ -109,19 +109,11 @@ func (d *Dump) OtherFiles() (paths []string) {
 // it, and of those related to them. Code in files does not count: V8 describes its builtins,
 // which lie at one address in every process. Where records were lost, Fits refutes nothing.
 func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
-	family := rec.Related(d.Markers)
-	known := false
+	family, events, known := rec.FamilyOf(d.Markers), d.Source.Scanned().Events, false
 	for _, m := range d.Markers {
 		known = known || rec.KnowsMemory(m)
 	}
-	in := func(ranges recording.Ranges) (n int) {
-		for _, r := range ranges {
-			n += d.Source.Scanned().Summary().Between(r.Lo, r.Hi)
-		}
-		return n
-	}
-	inside := in(recording.MemoryOf(family))
-	outside := len(d.Source.Scanned().Events) - in(recording.ExecutableOf(family))
+	inside, outside := CountIn(d.Source.Scanned(), family.Memory), len(events)-CountIn(d.Source.Scanned(), family.Executable)
 	switch {
 	case known && inside == 0 && outside > 0:
 		return recording.Refuted
@@ -129,6 +121,22 @@ func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
 		return recording.Confirmed
 	}
 	return recording.Possible
+}
+
+// CountIn returns how many events have an address in some ranges, which are in order and disjoint.
+func CountIn(l *source.Listing, ranges recording.Ranges) (n int) {
+	if len(l.Events) < len(ranges) {
+		for i := range l.Events {
+			if ranges.Hold(l.Events[i].Addr) {
+				n++
+			}
+		}
+		return n
+	}
+	for _, r := range ranges {
+		n += l.Summary().Between(r.Lo, r.Hi)
+	}
+	return n
 }
 
 // IsSampled reports whether the recording is known to have samples in functions of the dump.

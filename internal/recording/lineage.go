@@ -13,6 +13,7 @@ type lineage struct {
 	files   Descent[bool]       // whether files are known
 	names   Descent[string]     // see Recording.CommOf
 
+	families  map[familyKey]*Family
 	histories *FileHistories // for Recording.FileMapsOf; nil until that is asked
 }
 
@@ -24,7 +25,7 @@ func (r *Recording) inherited() *lineage {
 			p := r.Processes[pid]
 			return p != nil && slices.ContainsFunc(p.FileMaps, func(m FileMap) bool { return m.Name != "" })
 		}
-		l := &lineage{times: make(map[uint32][]uint64)}
+		l := &lineage{times: make(map[uint32][]uint64), families: make(map[familyKey]*Family)}
 		l.files = Descent[bool]{Tree: &r.ProcessTree, Own: hasFile, Of: func(line []uint32) bool { return slices.ContainsFunc(line, hasFile) }}
 		l.names = Descent[string]{Tree: &r.ProcessTree, Own: named, Of: func(line []uint32) string {
 			if i := slices.IndexFunc(line, named); i >= 0 {

@@ -105,7 +105,7 @@ func (h *FileHistories) Program(pid uint32, time uint64) *ProgramMaps {
 func (h *FileHistories) layers(pid uint32, time uint64) iter.Seq[mapLayer] {
 	return func(yield func(mapLayer) bool) {
 		end := h.rec.ProcessTree.LifeEnd(pid, time)
-		for range MaxGenerations {
+		for range MaxCarriers {
 			since := h.rec.ProcessTree.Program(pid, time).Since
 			f := h.history(pid)
 			from, _ := slices.BinarySearchFunc(f.maps, since, func(m FileMap, since uint64) int { return cmp.Compare(m.Time, since) })

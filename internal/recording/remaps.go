@@ -143,14 +143,18 @@ func (h *FileHistories) Replacements() (list []Replacement) {
 func (h *FileHistories) Repeats(spans map[uint32]Spans) map[int64][]addrs.Range {
 	repeats := make(map[int64][]addrs.Range)
 	with := make(map[SharedFile]bool)
+	done := make(map[mapLayer]int) // by those without to: children have the mappings of their parents in common
 	for pid, list := range spans {
 		for i := range list {
-			h.Program(pid, list[i].From).All(func(m *FileMap) bool {
-				if f, ok := m.shared(); ok {
-					with[f] = true
+			for l := range h.layers(pid, list[i].From) {
+				key := mapLayer{l.fileHistory, l.from, 0}
+				for k := max(l.from, done[key]); k < l.to; k++ {
+					if f, ok := l.maps[k].shared(); ok {
+						with[f] = true
+					}
 				}
-				return true
-			})
+				done[key] = max(done[key], l.to)
+			}
 		}
 	}
 	if len(with) == 0 {

@@ -29,6 +29,7 @@ type Captures struct {
 	Clashes []clash
 
 	machine  string
+	pid      uint32 // see PID
 	captures []*Capture
 	parts    []bodyPart
 	target   jitcode.Target
@@ -75,7 +76,11 @@ func NewCaptures(captures []*Capture, machine string) *Captures {
 			d.target.HighAddress = max(d.target.HighAddress, p.addr+p.size)
 			d.Events = append(d.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Time: c.Time, Index: uint64(n), Addr: p.addr, Size: p.size})
 		}
-		d.captures = append(d.captures, c)
+		if d.captures = append(d.captures, c); len(d.captures) == 1 {
+			d.pid = c.PID
+		} else if d.pid != c.PID {
+			d.pid = 0
+		}
 	}
 	return d
 }
@@ -197,14 +202,7 @@ func (d *Captures) Scan(ctx context.Context) error { return ctx.Err() }
 
 // PID returns the process that all captures name, or 0.
 func (d *Captures) PID() uint32 {
-	pid := uint32(0)
-	for i, c := range d.captures {
-		if i > 0 && c.PID != pid {
-			return 0
-		}
-		pid = c.PID
-	}
-	return pid
+	return d.pid
 }
 
 // Clock returns the clock of captures that have times.

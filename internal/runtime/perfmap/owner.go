@@ -117,10 +117,13 @@ func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 		}
 	}
 	all := slices.Clone(owners)
+	ancestry := recording.Ancestry{Tree: &rec.ProcessTree, Has: func(pid uint32, _ uint64) bool {
+		_, found := slices.BinarySearch(all, pid)
+		return found
+	}}
 	owners = slices.DeleteFunc(owners, func(pid uint32) bool {
-		return slices.ContainsFunc(all, func(from uint32) bool {
-			return from != pid && rec.ProcessTree.Descends(pid, recording.LatestTime, from)
-		})
+		from, ok := ancestry.Nearest(pid, recording.LatestTime)
+		return ok && from != pid
 	})
 	switch {
 	case len(owners) == 1:
