@@ -92,9 +92,9 @@ const (
 	// noFunction is the function of a stay without code.
 	noFunction = -1
 
-	// maxStays is how many stays each mapping may have, on average. A million more are
+	// maxStays is how many stays each mapping may have, on average: functions of 64 kB. A million more are
 	// allowed in all.
-	maxStays = 16
+	maxStays = 4
 )
 
 // Of returns a counter of samples in functions.
