@@ -13,7 +13,10 @@ type lineage struct {
 	files   Descent[bool]       // whether files are known
 	names   Descent[string]     // see Recording.CommOf
 
-	families  map[familyKey]*Family
+	families map[familyKey]*Family
+	mappings int // number of executable mappings
+	copied   int // see affords
+
 	histories *FileHistories // for Recording.FileMapsOf; nil until that is asked
 }
 
@@ -33,9 +36,29 @@ func (r *Recording) inherited() *lineage {
 			}
 			return ""
 		}}
+		for _, p := range r.Processes {
+			l.mappings += len(p.FileMaps)
+		}
+		l.histories = NewFileHistories(r)
 		r.lineage = l
 	}
 	return r.lineage
+}
+
+// Thousands of children may have thousands of their parent's mappings. fewCopied and copiedPerMapping bound how many are
+// copied for processes that inherited them.
+const (
+	fewCopied        = 1 << 16
+	copiedPerMapping = 8
+)
+
+// affords reports whether n more mappings of other processes may be copied.
+func (l *lineage) affords(n int) bool {
+	if l.copied+n > fewCopied+copiedPerMapping*l.mappings {
+		return false
+	}
+	l.copied += n
+	return true
 }
 
 // markerTimes returns the times of a process's markers, in order.

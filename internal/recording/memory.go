@@ -170,14 +170,23 @@ func MemoryOf(processes []*Process) (all Ranges) {
 	return all.Joined()
 }
 
-// MapsOf returns the executable mappings of several processes. all is false if some are not known.
-func MapsOf(processes []*Process) (maps []FileMap, all bool) {
-	all = true
-	for _, p := range processes {
-		all = all && len(p.FileMaps) < MaxFileMaps
+// MapsOf returns the executable mappings of a family, see Related. all is false if some are not known, or are too many
+// for so many families.
+func (r *Recording) MapsOf(markers []Marker) (maps []FileMap, all bool) {
+	n := 0
+	related := r.Related(markers)
+	for _, p := range related {
+		if n += len(p.FileMaps); len(p.FileMaps) >= MaxFileMaps {
+			return nil, false
+		}
+	}
+	if len(related) > 1 && !r.inherited().affords(n) {
+		return nil, false
+	}
+	for _, p := range related {
 		maps = append(maps, p.FileMaps...)
 	}
-	return maps, all
+	return maps, true
 }
 
 // FilesOf returns the executable parts of files of several processes.

@@ -40,7 +40,7 @@ func LifeOf(rec *recording.Recording, pid uint32) *Life {
 	f := &Life{rec: rec, pid: pid, start: tree.Program(pid, recording.LatestTime).Since, end: never}
 	f.steady = rec.ClockError() == ""
 	f.starts = recording.StartsOf(rec, pid, recording.LatestTime)
-	all, complete := recording.MapsOf(rec.Related([]recording.Marker{{PID: pid, Time: rec.ProgramStart(pid, 0)}}))
+	all, complete := rec.MapsOf([]recording.Marker{{PID: pid, Time: rec.ProgramStart(pid, 0)}})
 	f.known = complete && rec.KnowsMemory(recording.Marker{PID: pid, Time: rec.ProgramStart(pid, 0)})
 	for _, m := range all {
 		if m.Name == "" {
