@@ -252,14 +252,9 @@ const (
 // fillOf bounds the bytes in place of the unknown code of one function of a dump. Maps and logs may claim any number
 // of large functions. Readers that disassemble these bytes need a few.
 func fillOf(d *model.Dump) uint64 {
-	all, most, events := uint64(0), uint64(mostFill), d.Source.Scanned().Events
+	all, most, events := uint64(0), mostFill+fillPerByte*uint64(d.Bytes()), d.Source.Scanned().Events
 	for i := range events {
 		all += min(events[i].Size, jitobj.MaxFill)
-	}
-	if d.File != nil {
-		if info, err := d.File.Stat(); err == nil {
-			most += fillPerByte * uint64(info.Size())
-		}
 	}
 	if all <= most {
 		return jitobj.MaxFill

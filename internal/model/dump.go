@@ -97,6 +97,18 @@ func (d *Dump) NoteAssumed(found *report.Findings) {
 	}
 }
 
+// Bytes returns the size of the dump's first file, or 0 if it is unknown.
+func (d *Dump) Bytes() int64 {
+	if d.File == nil {
+		return 0
+	}
+	info, err := d.File.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
 // OtherFiles returns the paths of a dump's files other than its first.
 func (d *Dump) OtherFiles() (paths []string) {
 	if g, ok := d.Source.(source.Group); ok {

@@ -21,9 +21,10 @@ func (p *placer) stay(d *model.Dump, first int) {
 	for i, end := first, len(p.Mappings); i < end; i++ {
 		m := p.Mappings[i]
 		p.files.files(m.PID, m.Time).After(m.Addr, m.Addr+m.Len, m.Time, func(f *recording.FileMap) bool {
-			if !isReplaced(p.Mappings[first:end], places, i-first, f.Time) {
-				p.stayOver(d, m, f)
+			if isReplaced(p.Mappings[first:end], places, i-first, f.Time) {
+				return false
 			}
+			p.stayOver(d, m, f)
 			return !p.files.overflows()
 		})
 	}

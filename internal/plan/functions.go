@@ -66,7 +66,7 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 		Functions: &Functions{Lines: make([]report.DumpSummary, len(dumps)), Shared: opts.Bundle || rec.CopiesStacks(), rec: rec, dumps: dumps, files: newFileCode(rec, histories)},
 		names:     make(model.ObjectNames), covered: codebytes.NewCovered(rec), overlay: opts.Precompiled,
 	}
-	sharing := attribution.NewSharing(recording.NewSharedMemory(histories))
+	sharing := attribution.NewSharing(recording.NewSharedMemory(histories), dumps)
 	placed := make([]*placedDump, len(dumps))
 	for n, d := range dumps {
 		d.Number = n

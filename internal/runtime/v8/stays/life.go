@@ -25,6 +25,8 @@ type Life struct {
 	line       *addrs.Timeline
 	starts     *recording.Starts
 	samples    []sampled // in memory without a file, by address
+
+	only, onlyOf []*cover // see onlyCovers
 }
 
 // A sampled is an address with the times of its first and last sample, in nanoseconds.
@@ -117,8 +119,9 @@ const mostSamples = 90
 // IsDescribed reports whether a log has code for nearly all samples in memory for code.
 func (f *Life) IsDescribed(l *Log) bool {
 	all, described := int64(0), int64(0)
-	for _, at := range f.samples {
-		if all += at.n; slices.ContainsFunc(f.covers(l), func(c *cover) bool { return ownerAt(&c.first, at.ip) >= 0 }) {
+	for i, only := range f.onlyCovers(f.covers(l)) {
+		at := &f.samples[i]
+		if all += at.n; only != nil {
 			described += at.n
 		}
 	}
