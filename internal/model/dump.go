@@ -109,6 +109,18 @@ func (d *Dump) Bytes() int64 {
 	return info.Size()
 }
 
+// mostDumps bounds the dumps of one process for which functions share objects: each is compared with each.
+const mostDumps = 256
+
+// HasFewDumps reports whether no process has more than mostDumps.
+func HasFewDumps(dumps []*Dump) bool {
+	of := make(map[uint32]int)
+	return !slices.ContainsFunc(dumps, func(d *Dump) bool {
+		of[d.PID]++
+		return of[d.PID] > mostDumps
+	})
+}
+
 // OtherFiles returns the paths of a dump's files other than its first.
 func (d *Dump) OtherFiles() (paths []string) {
 	if g, ok := d.Source.(source.Group); ok {
@@ -121,11 +133,11 @@ func (d *Dump) OtherFiles() (paths []string) {
 // it, and of those related to them. Code in files does not count: V8 describes its builtins,
 // which lie at one address in every process. Where records were lost, Fits refutes nothing.
 func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
-	family, events, known := rec.FamilyOf(d.Markers), d.Source.Scanned().Events, false
+	memory, events, known := rec.RelatedMemory(d.Markers), d.Source.Scanned().Events, false
 	for _, m := range d.Markers {
 		known = known || rec.KnowsMemory(m)
 	}
-	inside, outside := CountIn(d.Source.Scanned(), family.Memory), len(events)-CountIn(d.Source.Scanned(), family.Executable)
+	inside, outside := CountIn(d.Source.Scanned(), memory.Memory), len(events)-CountIn(d.Source.Scanned(), memory.Executable)
 	switch {
 	case known && inside == 0 && outside > 0:
 		return recording.Refuted

@@ -21,11 +21,11 @@ func (p *placer) stay(d *model.Dump, first int) {
 	for i, end := first, len(p.Mappings); i < end; i++ {
 		m := p.Mappings[i]
 		p.files.files(m.PID, m.Time).After(m.Addr, m.Addr+m.Len, m.Time, func(f *recording.FileMap) bool {
-			if isReplaced(p.Mappings[first:end], places, i-first, f.Time) {
-				return false
+			isThere := !isReplaced(p.Mappings[first:end], places, i-first, f.Time)
+			if isThere {
+				p.stayOver(d, m, f)
 			}
-			p.stayOver(d, m, f)
-			return !p.files.overflows()
+			return isThere && !p.files.overflows()
 		})
 	}
 }
@@ -56,7 +56,7 @@ func isReplaced(mappings []model.Mapping, places *addrs.Timeline, i int, time ui
 
 // stayOver appends a mapping of m's function over a file, if that has its code.
 func (p *placer) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap) {
-	if f.Name == "" || f.Name[0] == '[' || !codebytes.BringsCode(d) {
+	if f.Name[0] == '[' || !codebytes.BringsCode(d) {
 		return
 	}
 	if p.rec.CopiesStacks() { // see spread

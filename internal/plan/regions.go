@@ -6,6 +6,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
 )
 
 // A region is a group of functions that share an object because they lie close together. There
@@ -267,13 +268,13 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 			list, simple = list[count:], simple[n:]
 		}
 	}
-	cleared := make(map[*model.Dump][]addrs.Range)
+	cleared := make(map[*model.Dump]recording.Ranges)
 	moves := func(i int) bool {
 		p, d := &b.placedFunctions[i], b.dumpOf(i)
 		if _, known := cleared[d]; !known {
 			cleared[d] = b.clearedOf(d)
 		}
-		return isWalled(cleared[d], p.lo(), p.hi())
+		return cleared[d].Overlap(p.lo(), p.hi())
 	}
 	for _, r := range of.regions {
 		// In a run, a function that moves away is not mapped again when it comes back, and is in

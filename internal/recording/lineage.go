@@ -13,7 +13,7 @@ type lineage struct {
 	files   Descent[bool]       // whether files are known
 	names   Descent[string]     // see Recording.CommOf
 
-	families map[familyKey]*Family
+	memories map[relatedKey]*RelatedMemory
 	mappings int // number of executable mappings
 	copied   int // see affords
 
@@ -28,7 +28,7 @@ func (r *Recording) inherited() *lineage {
 			p := r.Processes[pid]
 			return p != nil && slices.ContainsFunc(p.FileMaps, func(m FileMap) bool { return m.Name != "" })
 		}
-		l := &lineage{times: make(map[uint32][]uint64), families: make(map[familyKey]*Family)}
+		l := &lineage{times: make(map[uint32][]uint64), memories: make(map[relatedKey]*RelatedMemory)}
 		l.files = Descent[bool]{Tree: &r.ProcessTree, Own: hasFile, Of: func(line []uint32) bool { return slices.ContainsFunc(line, hasFile) }}
 		l.names = Descent[string]{Tree: &r.ProcessTree, Own: named, Of: func(line []uint32) string {
 			if i := slices.IndexFunc(line, named); i >= 0 {
@@ -48,7 +48,7 @@ func (r *Recording) inherited() *lineage {
 // Thousands of children may have thousands of their parent's mappings. fewCopied and copiedPerMapping bound how many are
 // copied for processes that inherited them.
 const (
-	fewCopied        = 1 << 16
+	fewCopied        = 1 << 15
 	copiedPerMapping = 8
 )
 

@@ -162,6 +162,12 @@ func (rs Ranges) Hold(addr uint64) bool {
 	return i < len(rs) && rs[i].Lo <= addr
 }
 
+// Overlap reports whether one of the ranges overlaps [lo, hi).
+func (rs Ranges) Overlap(lo, hi uint64) bool {
+	i := sort.Search(len(rs), func(i int) bool { return rs[i].Hi > lo })
+	return i < len(rs) && rs[i].Lo < hi
+}
+
 // MemoryOf returns the executable memory of several processes, without parts of files.
 func MemoryOf(processes []*Process) (all Ranges) {
 	for _, p := range processes {
@@ -170,8 +176,8 @@ func MemoryOf(processes []*Process) (all Ranges) {
 	return all.Joined()
 }
 
-// MapsOf returns the executable mappings of a family, see Related. all is false if some are not known, or are too many
-// for so many families.
+// MapsOf returns the executable mappings of Related. all is false if some are not known, or are too many
+// for so many memories.
 func (r *Recording) MapsOf(markers []Marker) (maps []FileMap, all bool) {
 	n := 0
 	related := r.Related(markers)

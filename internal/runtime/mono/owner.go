@@ -98,8 +98,8 @@ func apart(rec *recording.Recording, pid uint32, first, last uint64) bool {
 
 // codeOf counts the functions of a log in executable memory of a process, and others.
 func codeOf(rec *recording.Recording, pid uint32, at uint64, log *Log) (inside, outside int) {
-	family := rec.FamilyOf([]recording.Marker{{PID: pid, Time: min(at, recording.LatestTime)}})
-	inside = model.CountIn(log.Scanned(), family.Executable)
+	related := rec.RelatedMemory([]recording.Marker{{PID: pid, Time: min(at, recording.LatestTime)}})
+	inside = model.CountIn(log.Scanned(), related.Executable)
 	return inside, len(log.Events) - inside
 }
 

@@ -52,7 +52,7 @@ func memories(rec *recording.Recording) memory {
 	all := make(memory)
 	for _, pid := range rec.PIDs() {
 		if p := rec.Processes[pid]; pid != 0 && p != nil && len(p.Memory) > 0 {
-			all[pid] = rec.FamilyOf([]recording.Marker{{PID: pid, Time: recording.LatestTime}}).Executable
+			all[pid] = rec.RelatedMemory([]recording.Marker{{PID: pid, Time: recording.LatestTime}}).Executable
 		}
 	}
 	return all

@@ -92,7 +92,7 @@ func isElsewhere(rec *recording.Recording, pid uint32, m *Map) error {
 func memoryOf(rec *recording.Recording, marker recording.Marker) recording.Ranges {
 	maps, all := rec.MapsOf([]recording.Marker{marker})
 	if !all {
-		return rec.FamilyOf([]recording.Marker{marker}).Memory
+		return rec.RelatedMemory([]recording.Marker{marker}).Memory
 	}
 	return recording.ExactRanges(maps, func(m *recording.FileMap) bool { return m.Name == "" })
 }

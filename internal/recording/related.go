@@ -1,34 +1,34 @@
 package recording
 
-// A Family has the memory of processes that may have code in common.
-type Family struct {
+// A RelatedMemory has the memory of processes that may have code in common.
+type RelatedMemory struct {
 	Memory     Ranges // executable memory, without parts of files
 	Executable Ranges // that, and executable parts of files
 }
 
-// A familyKey tells families of one process apart.
-type familyKey struct {
+// A relatedKey tells what related processes have.
+type relatedKey struct {
 	pid  uint32
 	from fork // by which it has the memory of its parent, or zero
 }
 
-// FamilyOf returns the family of Related. Markers of one process have it in common.
-func (r *Recording) FamilyOf(markers []Marker) *Family {
+// RelatedMemory returns the memory of Related. Markers of one process have it in common.
+func (r *Recording) RelatedMemory(markers []Marker) *RelatedMemory {
 	l := r.inherited()
-	key, same := familyKey{}, len(markers) > 0
+	key, same := relatedKey{}, len(markers) > 0
 	for i, m := range markers {
-		of := familyKey{pid: m.PID}
+		of := relatedKey{pid: m.PID}
 		of.from, _ = r.ProcessTree.clonedBy(m.PID, m.Time)
 		same = same && (i == 0 || of == key)
 		key = of
 	}
-	if f := l.families[key]; f != nil && same {
+	if f := l.memories[key]; f != nil && same {
 		return f
 	}
 	related := r.Related(markers)
-	f := &Family{MemoryOf(related), ExecutableOf(related)}
+	f := &RelatedMemory{MemoryOf(related), ExecutableOf(related)}
 	if same {
-		l.families[key] = f
+		l.memories[key] = f
 	}
 	return f
 }
