@@ -20,6 +20,9 @@ import (
 var program, covdata string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(usageFile) != "" {
+		launch()
+	}
 	testrec.PrivateTmp()
 	if flag.Parse(); testing.Short() {
 		fmt.Println("SKIPPED: -short builds no program that counts its statements")
