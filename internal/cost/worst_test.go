@@ -19,7 +19,7 @@ type worst struct {
 }
 
 // Each file NAME_test.go of a format adds its files.
-var worstFiles = slices.Concat(worstDumps, worstObjects)
+var worstFiles = slices.Concat(worstDumps, worstObjects, worstDWARF)
 
 // Bounds on a run.
 const (
@@ -71,6 +71,10 @@ func TestWorst_FollowsBytes(t *testing.T) {
 // all: an upper bound, and it is reported. If it is too much, the command runs as it does by default.
 func (s *scene) bounded(args ...string) cost {
 	s.t.Helper()
+	if args[0] == "inject" { // there may be an earlier result
+		s.must(os.RemoveAll(s.path("objects")))
+		s.must(os.RemoveAll(s.path("out.data")))
+	}
 	input := s.bytes()
 	got := s.run([]string{"GOGC=off", "GOMEMLIMIT=1GiB"}, args...)
 	most := alwaysMemory + memoryPerByte*input

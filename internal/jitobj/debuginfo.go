@@ -3,6 +3,7 @@ package jitobj
 import (
 	"crypto/md5"
 	"debug/dwarf"
+	"math/bits"
 	"slices"
 
 	"github.com/ianlancetaylor/demangle"
@@ -157,11 +158,12 @@ func (b *Builder) texts(fn *jitcode.Function) {
 	}
 }
 
-// maxMangled and maxDemangled bound the demangling of names, which come from untrusted files. The
+// These constants bound the demangling of names, which come from untrusted files. The
 // result, and the stack of the recursion, may need much more memory than the name.
 const (
 	maxMangled   = 8 << 10 // longer names stay mangled
-	maxDemangled = 16      // log2 of the maximum length of the result
+	minDemangled = 12      // log2 of the length that the result of a short name may have, and of any name
+	maxDemangled = 16
 )
 
 // plainName returns demangled(name), with a cache, because demangling is slow.
@@ -185,5 +187,5 @@ func demangled(name string) string {
 	if len(name) > maxMangled {
 		return name
 	}
-	return demangle.Filter(name, demangle.MaxLength(maxDemangled))
+	return demangle.Filter(name, demangle.MaxLength(min(max(minDemangled, bits.Len(uint(8*len(name)))), maxDemangled)))
 }

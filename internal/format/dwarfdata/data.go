@@ -30,7 +30,7 @@ var (
 // information. Compilers' output needs 10 to 80 for each byte.
 const (
 	WorkPerByte = 256
-	MinWork     = 4 << 20
+	MinWork     = 64 << 10
 )
 
 // ErrTooMuch means that debugging information needs too much work for its size.
