@@ -26,7 +26,7 @@ type cost struct {
 }
 
 // run runs a command of jitinject in the directory of the scene, and returns the cost. An injection
-// also gets the scene's files; if it reads -, the recording is in a pipe. The
+// also gets the scene's files; if it reads -, the recording comes through a pipe. The
 // variables are of the environment. One thread executes all, so that no count is lost.
 func (s *scene) run(variables []string, args ...string) (got cost) {
 	s.t.Helper()
@@ -36,9 +36,7 @@ func (s *scene) run(variables []string, args ...string) (got cost) {
 	if args[0] == "inject" {
 		c.Args = append(c.Args, "-q", "--no-sync", "-o", "out.data", "--objects", s.path("objects"))
 		if slices.Contains(args, "-") {
-			data, err := os.ReadFile(s.path("perf.data"))
-			s.must(err)
-			c.Stdin = bytes.NewReader(data) // not an *os.File, so it is a pipe
+			c.Stdin = bytes.NewReader(s.pipe()) // not an *os.File, so it is a pipe
 		} else {
 			c.Args = append(c.Args, s.files...)
 		}

@@ -19,7 +19,7 @@ type worst struct {
 }
 
 // Each file NAME_test.go of a format adds its files.
-var worstFiles = slices.Concat(worstDumps, worstObjects, worstDWARF, worstELF, worstCores)
+var worstFiles = slices.Concat(worstDumps, worstObjects, worstDWARF, worstELF, worstCores, worstRecordings)
 
 // Bounds on a run.
 const (
@@ -48,7 +48,7 @@ func TestWorst_FollowsBytes(t *testing.T) {
 			for i, size := range sizes {
 				s := newScene(t)
 				in.make(s, size)
-				s.write(false)
+				s.write()
 				if n := s.bytes(); n < int64(size/2) || n > 2*int64(size) {
 					t.Fatalf("got %d bytes; want some %d", n, size)
 				}

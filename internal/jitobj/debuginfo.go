@@ -166,17 +166,18 @@ const (
 	maxDemangled = 16
 )
 
-// plainName returns demangled(name), with a cache, because demangling is slow.
-func (b *Builder) plainName(name string) string {
-	plain, ok := b.plain[name]
+// names returns a name of an inlined function, and demangled(name), with a cache, because demangling is slow and
+// inlined functions may share a long name.
+func (b *Builder) names(of []byte) [2]string {
+	names, ok := b.plain[string(of)]
 	if !ok {
 		if b.plain == nil || len(b.plain) >= maxPlain {
-			b.plain = make(map[string]string)
+			b.plain = make(map[string][2]string)
 		}
-		plain = demangled(name)
-		b.plain[name] = plain
+		names = [2]string{string(of), demangled(string(of))}
+		b.plain[names[0]] = names
 	}
-	return plain
+	return names
 }
 
 // maxPlain bounds the size of this cache.

@@ -31,6 +31,8 @@ type Finder struct {
 	// Left has the files of formats without a marker that belong to no process.
 	Left Left
 	dirs []string // see Dirs
+
+	withTails []*SideFile
 	// Unreadable has the problems of Unread.
 	Unreadable report.Findings
 
@@ -106,6 +108,9 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 	}
 	s := &SideFile{Path: path, File: file, Info: info, Source: src, tail: tail}
 	f.AddFile(s)
+	if tail != nil {
+		f.withTails = append(f.withTails, s)
+	}
 	if !s.live {
 		file.Lend(info)
 	}
