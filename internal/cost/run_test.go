@@ -26,41 +26,40 @@ type cost struct {
 }
 
 // run runs a command of jitinject in the directory of the scene, and returns the cost. An injection
-// also gets the scene's files; if it reads -, the recording is in a pipe. The
+// also gets the scene's files; if it reads -, the recording comes through a pipe. The
 // variables are of the environment. One thread executes all, so that no count is lost.
 func (s *scene) run(variables []string, args ...string) (got cost) {
 	s.t.Helper()
-	c := exec.Command(program, args...)
+	own, err := os.Executable()
+	s.must(err)
+	c := exec.Command(own, args...)
 	if args[0] == "inject" {
 		c.Args = append(c.Args, "-q", "--no-sync", "-o", "out.data", "--objects", s.path("objects"))
 		if slices.Contains(args, "-") {
-			data, err := os.ReadFile(s.path("perf.data"))
-			s.must(err)
-			c.Stdin = bytes.NewReader(data) // not an *os.File, so it is a pipe
+			c.Stdin = bytes.NewReader(s.pipe()) // not an *os.File, so it is a pipe
 		} else {
 			c.Args = append(c.Args, s.files...)
 		}
 	}
 	c.Dir = s.dir
-	c.Env = slices.Concat(os.Environ(), []string{"GOCOVERDIR=" + s.path("cover"), "GOMAXPROCS=1"}, variables)
+	c.Env = slices.Concat(os.Environ(), []string{usageFile + "=" + s.path("cover/usage"), programFile + "=" + program, "GOCOVERDIR=" + s.path("cover"), "GOMAXPROCS=1"}, variables)
 	var out bytes.Buffer
 	c.Stderr = &out
 	s.must(os.RemoveAll(s.path("cover")))
 	s.must(os.Mkdir(s.path("cover"), 0o755))
-	s.must(c.Start())
-	s.must(unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil))
-	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", c.Process.Pid))
-	s.must(err)
-	c.Wait()
+	err = c.Run()
 	if got.code = c.ProcessState.ExitCode(); got.code != 0 && got.code != 1 && got.code != 255 {
-		s.t.Fatalf("got %v of %q\n%s", c.ProcessState, args, out.Bytes()[:min(out.Len(), 1000)])
+		s.t.Fatalf("got %v of %q\n%s", err, args, out.Bytes()[:min(out.Len(), 1000)])
 	}
-	got.memory = c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
-	for line := range strings.Lines(string(io)) {
+	usage, err := os.ReadFile(s.path("cover/usage"))
+	s.must(err)
+	for line := range strings.Lines(string(usage)) {
 		field, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		n, err := strconv.ParseInt(value, 10, 64)
 		s.must(err)
 		switch field {
+		case "maxrss":
+			got.memory = n << 10
 		case "rchar":
 			got.read = n
 		case "wchar":
@@ -71,6 +70,34 @@ func (s *scene) run(variables []string, args ...string) (got cost) {
 	}
 	got.statements = s.readCounts()
 	return got
+}
+
+// Variables with names of files. If they are set, the test program only runs the command, and writes
+// what that took. The kernel counts the memory of a program that starts another one as the other's,
+// too, so it must be small.
+const usageFile, programFile = "JITINJECT_USAGE", "JITINJECT_PROGRAM"
+
+// launch runs the command with the arguments of the test program.
+func launch() {
+	c := exec.Command(os.Getenv(programFile), os.Args[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := c.Start()
+	if err == nil {
+		err = unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+	}
+	var usage []byte
+	if err == nil {
+		usage, err = os.ReadFile(fmt.Sprintf("/proc/%d/io", c.Process.Pid))
+	}
+	if err != nil {
+		panic(err)
+	}
+	c.Wait()
+	usage = fmt.Appendf(usage, "maxrss: %d\n", c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+	if err := os.WriteFile(os.Getenv(usageFile), usage, 0o600); err != nil {
+		panic(err)
+	}
+	os.Exit(c.ProcessState.ExitCode())
 }
 
 // bytes returns the size of all files of the scene. Holes in files do not count.

@@ -20,6 +20,9 @@ import (
 var program, covdata string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(usageFile) != "" {
+		launch()
+	}
 	testrec.PrivateTmp()
 	if flag.Parse(); testing.Short() {
 		fmt.Println("SKIPPED: -short builds no program that counts its statements")
@@ -120,7 +123,7 @@ func (in series) run(t *testing.T, m mode, n int) (counts, int) {
 		s.SampleType |= 1 << 13
 	}
 	in.make(s, n)
-	s.write(m.pipe)
+	s.write()
 	args := append([]string{"inject", "-i", "perf.data"}, m.options...)
 	if m.pipe {
 		args = []string{"inject", "-i", "-"}

@@ -80,10 +80,10 @@ type Builder struct {
 	rows     []dwarfgen.FrameRow
 	saved    []dwarfgen.SavedReg
 	ranges   []dwarfgen.Range
-	plain    map[string]string // demangled names of inlined functions
-	edges    []uint64          // starts and ends of inlined calls
-	hashed   []byte            // input of the build id's hash
-	noCode   []byte            // bytes in place of unknown code
+	plain    map[string][2]string // see names
+	edges    []uint64             // starts and ends of inlined calls
+	hashed   []byte               // input of the build id's hash
+	noCode   []byte               // bytes in place of unknown code
 }
 
 // NewBuilder returns a builder of objects for code of the given target.

@@ -60,7 +60,8 @@ type bundler struct {
 	runs      []run
 	pieces    map[int32][]piece // of each object of runs
 	reserved  map[*model.Dump]reserved
-	ofFiles   map[uint32]recording.Ranges // see filesOf
+	ofFiles   map[uint32]recording.Ranges      // see filesOf
+	cleared   map[*model.Dump]recording.Ranges // see clearedOf; nil before the first call
 	// in recordings with copies of stacks: the regions of each dump
 	apart           []dumpRegions
 	rec             *recording.Recording

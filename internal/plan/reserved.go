@@ -50,10 +50,9 @@ func (b *bundler) filesOf(pid uint32) recording.Ranges {
 		for _, m := range filesAndData(b.rec.Processes[pid]) {
 			list = append(list, m.Range)
 		}
-		list = list.Joined()
-		b.ofFiles[pid] = list
+		b.ofFiles[pid] = list.Joined()
 	}
-	return list
+	return b.ofFiles[pid]
 }
 
 // hasFile reports whether a file or data overlaps [lo, hi).
@@ -78,11 +77,18 @@ func (b *bundler) spaceGroup(d *model.Dump) []uint32 {
 }
 
 // clearedOf returns the addresses that code of a dump leaves, in order and disjoint.
-func (b *bundler) clearedOf(d *model.Dump) (list recording.Ranges) {
-	for i := range b.in.Mappings {
-		if m := &b.in.Mappings[i]; m.Clear && b.in.List[m.Object].Dump == d {
-			list = append(list, addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
+func (b *bundler) clearedOf(d *model.Dump) recording.Ranges {
+	if b.cleared == nil {
+		b.cleared = make(map[*model.Dump]recording.Ranges)
+		for i := range b.in.Mappings {
+			if m := &b.in.Mappings[i]; m.Clear {
+				d := b.in.List[m.Object].Dump
+				b.cleared[d] = append(b.cleared[d], addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
+			}
+		}
+		for d, list := range b.cleared {
+			b.cleared[d] = list.Joined()
 		}
 	}
-	return list.Joined()
+	return b.cleared[d]
 }
