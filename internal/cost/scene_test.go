@@ -36,6 +36,7 @@ type scene struct {
 
 	files    []string // named on the command line, beside the recording
 	unpacked int64    // bytes that files unpack to, beyond their size
+	calls    bool     // a file has calls, or methods without code
 
 	changed func(file []byte) []byte // changes the recording, or nil
 }

@@ -163,13 +163,11 @@ const maxMembers = 512
 func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error) {
 	b := &bundler{
 		whole: whole, functions: f, in: &f.Functions, plan: new(model.Plan), names: make(model.ObjectNames), rec: f.rec,
-		dumps:    make(map[*model.Dump][]int),
-		lines:    make(map[*model.Dump]lineInspector),
+		dumps: make(map[*model.Dump][]int), lines: make(map[*model.Dump]lineInspector),
 		pieces:   make(map[int32][]piece),
 		reserved: make(map[*model.Dump]reserved), ofFiles: make(map[uint32]recording.Ranges),
 		ends:    make(map[*model.Dump][]uint64),
-		dumpsOf: make(map[uint32][]*model.Dump),
-		pids:    make(map[*model.Dump][]uint32),
+		dumpsOf: make(map[uint32][]*model.Dump), pids: make(map[*model.Dump][]uint32),
 	}
 	if f.inRegions != nil {
 		b.in = f.inRegions

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
-	"github.com/jitinject/jitinject/internal/recording"
 )
 
 // A region is a group of functions that share an object because they lie close together. There
