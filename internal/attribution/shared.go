@@ -12,7 +12,7 @@ import (
 // Each function may be in each process. fewShared and bytesOfShared bound how often functions are given to processes
 // other than their own, by the bytes of their dumps, and maxShared does in any case.
 const (
-	fewShared     = 1 << 17
+	fewShared     = 1 << 16
 	bytesOfShared = 8
 	maxShared     = 1 << 22
 )

@@ -224,7 +224,7 @@ var worstOtherLogs = []worst{
 	{"openj9", "methods", func(s *scene, size int) {
 		s.unlogged("java")
 		s.capture(0, j9gen.Options{Sites: 10, Maps: 10, CodeSize: 1000, Native: j9gen.Never}, func(c *j9meta.Capture) {
-			for i := range size / 80 {
+			for i := range size / 160 {
 				c.Methods = append(c.Methods, j9meta.CaptureMethod{Method: uint64(0x1000 + i), Class: "c", Name: "n", Signature: "()V"})
 			}
 		})

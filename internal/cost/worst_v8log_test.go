@@ -78,7 +78,7 @@ var worstLogs = []worst{
 		})
 	}), nil},
 	{"v8 log", "name inlined everywhere", logOnly(func(b *strings.Builder, size int) {
-		name := strings.Repeat("n", 60_000)
+		name := strings.Repeat("n", size/20)
 		fmt.Fprintf(b, "code-creation,JS,10,1,0x10,64,%s /a.js:1:1,0x8,~\ncode-source-info,0x10,1,0,4,C0O0,,\n", name)
 		fill(b, size, func(i int) {
 			fmt.Fprintf(b, "code-creation,JS,13,%d,%#x,64,f /a.js:1:1,0x20,*\ncode-source-info,%#x,1,0,1,C0O0C8O0I0,F0O0,S0x8\n", i, place(i), place(i))
@@ -219,7 +219,7 @@ var worstLogs = []worst{
 	}, nil},
 	{"v8 log", "logs of one process", func(s *scene, size int) {
 		s.unlogged("node")
-		for i := range size / 200 {
+		for i := range size / 110 {
 			s.must(os.WriteFile(s.path(fmt.Sprintf("isolate-0x%x-%d-v8.log", i+1, pid)), fmt.Appendf(nil, "v8-version,1,3,4,8,0\ncode-creation,JS,13,1,%#x,64,f /a.js:1:1,0x20,*\n", place(i)), 0o644))
 		}
 	}, nil},

@@ -92,7 +92,7 @@ const (
 	// noFunction is the function of a stay without code.
 	noFunction = -1
 
-	// maxStays is how many stays each mapping may have, on average: functions of 64 kB. A million more are
+	// maxStays is how many stays each mapping may have, on average: functions of 64 kB. A quarter of a million more are
 	// allowed in all.
 	maxStays = 4
 )
@@ -155,7 +155,7 @@ func offsetOf(base, after uint64) uint32 {
 }
 
 // fits reports whether all mappings could be added.
-func (c *Counter) fits() bool { return c.stays <= maxStays*c.functions+1<<20 }
+func (c *Counter) fits() bool { return c.stays <= maxStays*c.functions+1<<18 }
 
 // Lacks records that a function has no object. Any goroutine may call it. t may be nil.
 func (c *Counter) Lacks(d *model.Dump, function int) {
