@@ -149,13 +149,14 @@ var worstProcesses = []worst{
 	{"process", "deep chains", func(s *scene, size int) {
 		s.SampleType |= 1 << 5
 		s.process()
-		for i := range 1000 {
+		n := size / 400
+		for i := range n {
 			s.function(i)
 		}
 		chain := make([]uint64, 1000)
 		s.grow(size, func(i int) {
 			for k := range chain {
-				chain[k] = place((i+k)%1000) + 8
+				chain[k] = place((i+k)%n) + 8
 			}
 			s.Chain(pid, s.tick(), chain...)
 		})
