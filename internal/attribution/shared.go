@@ -5,27 +5,39 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// maxShared bounds how often functions are given to processes other than their own: each function may be in
-// each process.
-const maxShared = 1 << 22
+// Each function may be in each process. fewShared and bytesOfShared bound how often functions are given to processes
+// other than their own, by the bytes of their dumps, and maxShared does in any case.
+const (
+	fewShared     = 1 << 16
+	bytesOfShared = 8
+	maxShared     = 1 << 22
+)
 
 // A Sharing gives functions to the processes that share memory. All dumps of a recording have one.
 type Sharing struct {
 	memory *recording.SharedMemory
 	shared int
+	most   int
 }
 
-// NewSharing returns the sharing of a recording.
-func NewSharing(memory *recording.SharedMemory) *Sharing { return &Sharing{memory: memory} }
+// NewSharing returns the sharing of the dumps of a recording.
+func NewSharing(memory *recording.SharedMemory, dumps []*model.Dump) *Sharing {
+	bytes := int64(0)
+	for _, d := range dumps {
+		bytes += d.Bytes()
+	}
+	return &Sharing{memory: memory, most: int(min(fewShared+bytes/bytesOfShared, maxShared))}
+}
 
 // Overflows reports whether functions were not given to all processes that have them.
-func (s *Sharing) Overflows() bool { return s.shared > maxShared || s.memory.Exhausted() }
+func (s *Sharing) Overflows() bool { return s.shared > s.most || s.memory.Exhausted() }
 
 // Most is the bound at which that begins.
-func (s *Sharing) Most() int { return maxShared }
+func (s *Sharing) Most() int { return s.most }
 
 // sharedFile returns what shared memory an event lies in. pid is its process. A dump whose times are unknown has
 // the code of children before they are born: then it is the memory of the dump's process.

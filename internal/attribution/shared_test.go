@@ -46,7 +46,7 @@ func survey(t *testing.T, r *testrec.Recording) *recording.Recording {
 // of returns the attribution of events in a recording.
 func of(rec *recording.Recording, events []jitcode.Event) *attribution.Attribution {
 	d := &model.Dump{PID: 100, Source: &listedDump{events: events}, Markers: rec.Markers, Clock: func(time uint64) uint64 { return time }}
-	return attribution.New(rec, d, attribution.NewSharing(recording.NewSharedMemory(recording.NewFileHistories(rec))))
+	return attribution.New(rec, d, attribution.NewSharing(recording.NewSharedMemory(recording.NewFileHistories(rec)), nil))
 }
 
 // sharedWith returns the processes that have an event's code, with the times from which.

@@ -59,6 +59,9 @@ func (s *Synthesizer) rows() {
 	at := uint32(0)
 	for i := range s.pieces {
 		p := &s.pieces[i]
+		if len(s.result.Rows) > maxRows {
+			break
+		}
 		if p.start > at && (at == 0 || !s.only(at, p.start)) {
 			s.add(jitcode.FrameRow{Offset: uint64(at)})
 		}
@@ -71,7 +74,7 @@ func (s *Synthesizer) rows() {
 	if int(at) < len(s.code) && !s.only(at, uint32(len(s.code))) {
 		s.add(jitcode.FrameRow{Offset: uint64(at)})
 	}
-	if !slices.ContainsFunc(s.result.Rows, func(r jitcode.FrameRow) bool { return r.Known }) {
+	if len(s.result.Rows) > maxRows || !slices.ContainsFunc(s.result.Rows, func(r jitcode.FrameRow) bool { return r.Known }) {
 		s.result.Rows = s.result.Rows[:0]
 	}
 }

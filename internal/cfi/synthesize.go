@@ -11,6 +11,7 @@ const (
 	maxCode    = 4 << 20
 	maxOps     = 1 << 19
 	maxTargets = 1 << 18
+	maxRows    = 1 << 15
 )
 
 // An Entry is the frame in which a function starts, if it is not entered by a call. Traces of PHP's

@@ -77,10 +77,7 @@ func (r *Reading) unfit() string {
 // evidenceOf returns the evidence about the times of a dump.
 func evidenceOf(d *model.Dump, rec *recording.Recording, claimed source.Clock) evidence {
 	first := FirstTime(d)
-	e := evidence{claimed: claimed, recorded: recordedBy(rec), first: first, last: first}
-	for _, ev := range d.Source.Scanned().Events {
-		e.last = max(e.last, ev.Time)
-	}
+	e := evidence{claimed: claimed, recorded: recordedBy(rec), first: first, last: d.Source.Scanned().Summary().Last}
 	if rec.TimeConv != nil {
 		e.conv = *rec.TimeConv
 	}
@@ -96,21 +93,9 @@ func evidenceOf(d *model.Dump, rec *recording.Recording, claimed source.Clock) e
 		e.to = min(e.to, rec.Latest)
 	}
 	if e.low = first; first > 0 && !e.lives(first) {
-		e.low = lowTime(d)
+		e.low = d.Source.Scanned().Summary().Low()
 	}
 	return e
-}
-
-// lowTime returns the time that one sixteenth of a dump's times precede.
-func lowTime(d *model.Dump) uint64 {
-	var times []uint64
-	for _, ev := range d.Source.Scanned().Events {
-		if ev.Time > 0 {
-			times = append(times, ev.Time)
-		}
-	}
-	slices.Sort(times)
-	return times[len(times)/16]
 }
 
 // mappedAt returns when the dump was mapped first, in nanoseconds of the recording's clock.
@@ -139,19 +124,8 @@ func recordedBy(rec *recording.Recording) recorded {
 
 // FirstTime returns the earliest time in the dump, or 0 if it has no times. Events of the dump's
 // own process take precedence over those of others.
-func FirstTime(d *model.Dump) (first uint64) {
-	events, own := d.Source.Scanned().Events, false
-	for i := range events {
-		ev := &events[i]
-		is := ev.PID == d.PID || ev.PID == d.Source.PID()
-		if ev.Time == 0 || own && !is {
-			continue
-		}
-		if first == 0 || is && !own || ev.Time < first {
-			first, own = ev.Time, is
-		}
-	}
-	return first
+func FirstTime(d *model.Dump) uint64 {
+	return d.Source.Scanned().Summary().First(d.PID, d.Source.PID())
 }
 
 // IsOlder reports whether all times of a dump, as the clock of the recording, precede the mapping
@@ -161,7 +135,10 @@ func (r *Reading) IsOlder() bool {
 	if !r.guessed || r.first == 0 || r.epoch || r.unit != 1 && r.way == useAsRead || r.recorded != monotonicClock && r.way != useAsRead {
 		return false
 	}
-	return !slices.ContainsFunc(r.dump.Source.Scanned().Events, func(ev jitcode.Event) bool { return r.of(ev.Time) >= r.from })
+	if r.of(r.last) >= r.from {
+		return false // as one that is later than others
+	}
+	return r.unit > 0 || !slices.ContainsFunc(r.dump.Source.Scanned().Events, func(ev jitcode.Event) bool { return r.of(ev.Time) >= r.from })
 }
 
 // IsLater reports whether all times of a dump come after the end of its process, and no shift by a second

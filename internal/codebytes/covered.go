@@ -48,11 +48,12 @@ type Covered struct {
 	file     *sys.File
 	same     bool // it is the file that was mapped
 	err      error
+	known    map[[2]string]bool // same, by name and build id
 }
 
 // NewCovered returns a Covered without functions.
 func NewCovered(rec *recording.Recording) *Covered {
-	return &Covered{rec: rec, readers: make(map[*model.Dump]source.FunctionReader), covered: make(map[coveringFile]*coveredFunctions)}
+	return &Covered{rec: rec, readers: make(map[*model.Dump]source.FunctionReader), covered: make(map[coveringFile]*coveredFunctions), known: make(map[[2]string]bool)}
 }
 
 // Compare reports whether a file has the code of a function where it is mapped over m, a mapping of
@@ -101,7 +102,7 @@ func (c *Covered) open(pid uint32, f *recording.FileMap) {
 	}
 	c.close()
 	c.name, c.id = f.Name, f.BuildID
-	if c.file, c.same, c.err = c.rec.OpenMapped(f); c.err == nil {
+	if c.file, c.same, c.err = c.rec.OpenMapped(f, c.known); c.err == nil {
 		return
 	}
 	if c.err = safefile.PlainError(safefile.WithoutPath(c.err)); c.rec.InContainer(pid) {

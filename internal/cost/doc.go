@@ -8,6 +8,7 @@
 // work goes, run go test -run TestWork_TwiceTheInput/SERIES/MODE -v: the blocks that grow most are
 // printed.
 //
-// The work of the standard library is not counted, above all copies of memory. The memory that a
-// run needs has a test of its own, and so has what jitdump reads of a damaged file.
+// The work of the standard library is not counted there. The worst files of each format have a test of
+// their own, which bounds memory and what is read and written, too. So has what jitdump reads of a
+// damaged file.
 package cost

@@ -34,7 +34,11 @@ type scene struct {
 	dump bytes.Buffer
 	w    *jitdump.Writer
 
-	files []string // named on the command line, beside the recording
+	files    []string // named on the command line, beside the recording
+	unpacked int64    // bytes that files unpack to, beyond their size
+	calls    bool     // a file has calls, or methods without code
+
+	changed func(file []byte) []byte // changes the recording, or nil
 }
 
 func newScene(t testing.TB) *scene {
@@ -135,14 +139,14 @@ func (s *scene) samples(n int) {
 // damage adds bytes to the dump that are no record.
 func (s *scene) damage(b ...byte) { s.dump.Write(b) }
 
-// write writes what was added: perf.data, and the dump if the process has one. The recording has
-// the format of pipes if asked.
-func (s *scene) write(pipe bool) {
+// write writes what was added: perf.data, and the dump if the process has one.
+func (s *scene) write() {
 	s.t.Helper()
-	s.Recording.Write(s.t, s.path("perf.data"))
-	if pipe {
-		s.must(os.WriteFile(s.path("perf.data"), s.pipe(), 0o600))
+	file := s.Bytes()
+	if s.changed != nil {
+		file = s.changed(file)
 	}
+	s.must(os.WriteFile(s.path("perf.data"), file, 0o600))
 	s.must(os.WriteFile(s.path(dumpName), s.dump.Bytes(), 0o644))
 }
 

@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"bytes"
 	"cmp"
 	"flag"
 	"fmt"
@@ -21,6 +20,9 @@ import (
 var program, covdata string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(usageFile) != "" {
+		launch()
+	}
 	testrec.PrivateTmp()
 	if flag.Parse(); testing.Short() {
 		fmt.Println("SKIPPED: -short builds no program that counts its statements")
@@ -121,29 +123,13 @@ func (in series) run(t *testing.T, m mode, n int) (counts, int) {
 		s.SampleType |= 1 << 13
 	}
 	in.make(s, n)
-	s.write(m.pipe)
-	c := s.command(append(append([]string{"-i", "perf.data"}, m.options...), s.files...)...)
+	s.write()
+	args := append([]string{"inject", "-i", "perf.data"}, m.options...)
 	if m.pipe {
-		c = s.command("-i", "-")
-		data, err := os.ReadFile(s.path("perf.data"))
-		s.must(err)
-		c.Stdin = bytes.NewReader(data) // not an *os.File, so it is a pipe
+		args = []string{"inject", "-i", "-"}
 	}
-	s.must(os.Mkdir(s.path("cover"), 0o755))
-	out, err := c.CombinedOutput()
-	code := c.ProcessState.ExitCode()
-	if err != nil && code != 1 && code != 255 {
-		t.Fatalf("got %v\n%s", err, out[:min(len(out), 1000)])
-	}
-	return s.readCounts(), code
-}
-
-// command returns an injection. One thread executes it, so that no count is lost.
-func (s *scene) command(options ...string) *exec.Cmd {
-	c := exec.Command(program, append([]string{"-q", "--no-sync", "-o", "out.data", "--objects", s.path("objects")}, options...)...)
-	c.Dir = s.dir
-	c.Env = append(os.Environ(), "GOCOVERDIR="+s.path("cover"), "GOMAXPROCS=1")
-	return c
+	got := s.run(nil, args...)
+	return got.statements, got.code
 }
 
 // counts has the executed statements, by place.

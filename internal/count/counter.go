@@ -94,9 +94,9 @@ const (
 	// noFunction is the function of a stay without code.
 	noFunction = -1
 
-	// maxStays is how many stays each mapping may have, on average. A quarter of a
-	// million more are allowed in all, which take 40 MB.
-	maxStays = 16
+	// maxStays is how many stays each mapping may have, on average: functions of 64 kB. A quarter of a million more are
+	// allowed in all.
+	maxStays = 4
 )
 
 // Of returns a counter of samples in functions.
@@ -198,14 +198,18 @@ func (c *Counter) prepare(dumps []*model.Dump) {
 	c.programs = programsOf(&c.rec.ProcessTree, dumps)
 	repeats := recording.NewFileHistories(c.rec).Repeats(c.rec.ProcessTree.JitSpans(model.MarkersOf(dumps)))
 	for pid, known := range c.rec.Processes {
-		c.process(pid).setFiles(known, repeats)
+		c.process(pid).setFiles(known, repeats, func(m *recording.FileMap) bool { return m.Name == "" && c.programs.at(pid, m.Time) != nil })
 	}
 }
 
-// setFiles sets the addresses of a process's files. Of repeated records, only parts stay.
-func (p *countedProcess) setFiles(known *recording.Process, repeats map[int64][]addrs.Range) {
+// setFiles sets the addresses of a process's files, and of memory that is not for jitted code. Of repeated records,
+// only parts stay.
+func (p *countedProcess) setFiles(known *recording.Process, repeats map[int64][]addrs.Range, isJIT func(m *recording.FileMap) bool) {
 	for i := range known.FileMaps {
 		m := &known.FileMaps[i]
+		if isJIT(m) {
+			continue
+		}
 		parts, ok := repeats[m.Pos]
 		if !ok {
 			parts = []addrs.Range{{Lo: m.Lo, Hi: m.Hi}}
@@ -259,9 +263,9 @@ func (c *Counter) find(pid uint32, time, ip uint64) (at spot, from, to uint64) {
 	tree := &c.rec.ProcessTree
 	from, to = tree.Program(pid, time).Since, tree.LifeEnd(pid, time)
 	id, when, more := pid, time, true
-	for n := 0; more && n < recording.MaxGenerations; n++ {
+	for n := 0; more && n < recording.MaxCarriers; n++ {
 		if p := c.Processes[id]; p != nil {
-			s, next := p.at(c, id, tree.Born(id, when), when, ip)
+			s, next := p.at(c, tree.Born(id, when), when, ip)
 			if n == 0 {
 				from, to = max(from, s.since), min(to, next)
 			}
@@ -316,9 +320,9 @@ const (
 	inMemory // anonymous, in a program without a dump
 )
 
-// at returns what the process pid has at an address at a time. Mappings from before since do not count.
+// at returns what the process has at an address at a time. Mappings from before since do not count.
 // next is when that may change.
-func (p *countedProcess) at(c *Counter, pid uint32, since, time, ip uint64) (s sight, next uint64) {
+func (p *countedProcess) at(c *Counter, since, time, ip uint64) (s sight, next uint64) {
 	next = math.MaxUint64
 	if of := p.code[ip/counterPage]; of != nil {
 		s, next = of.at(c, since, time, uint16(ip%counterPage))
@@ -331,11 +335,7 @@ func (p *countedProcess) at(c *Counter, pid uint32, since, time, ip uint64) (s s
 	if later := p.places.First(here, n, len(p.files)); later >= 0 {
 		next = min(next, p.files[later].time)
 	}
-	last := p.places.Last(here, 0, n)
-	for last >= 0 && p.files[last].anonymous && c.programs.at(pid, p.files[last].time) != nil {
-		last = p.places.Last(here, 0, last)
-	}
-	if last >= 0 {
+	if last := p.places.Last(here, 0, n); last >= 0 {
 		// At equal times, the file is the later one and hides the function. But at time 0,
 		// from before the recording, the function is the later one.
 		f := &p.files[last]

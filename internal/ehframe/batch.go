@@ -90,7 +90,7 @@ func NewBatch(order binary.ByteOrder, addrSize int, frames []byte, addr, text ui
 
 // maxCIE bounds the size of a CIE in a batch, in bytes: it is read again for each function.
 // Compilers' CIEs have less than 64.
-const maxCIE = 4096
+const maxCIE = 512
 
 // maxUses bounds how many functions have an FDE of a batch, on average: those at addresses that are
 // used again.

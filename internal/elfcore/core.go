@@ -25,6 +25,7 @@ type Core struct {
 
 	src      io.ReaderAt
 	end      uint64    // see End
+	size     uint64    // see Size
 	segments []Segment // in the order of their addresses
 	threads  []Thread
 	files    []File
@@ -74,6 +75,9 @@ func Open(src io.ReaderAt) (*Core, error) {
 // End returns the offset at which the memory and the notes of the core end, according to its headers. A
 // smaller file is cut off.
 func (c *Core) End() uint64 { return c.end }
+
+// Size returns the size of the file in bytes, without most of its holes.
+func (c *Core) Size() uint64 { return c.size }
 
 // PID returns the process's id, or 0 where the core does not say it.
 func (c *Core) PID() int {

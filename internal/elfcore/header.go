@@ -30,6 +30,7 @@ func (c *Core) headers() error {
 		return fmt.Errorf("%s: %w", FormatName, err)
 	}
 	c.Class, c.Order, c.Machine = f.Class, f.ByteOrder, f.Machine
+	c.size = f.Size()
 	var notes []extent
 	for i := range f.Progs {
 		c.programHeader(i, &f.Progs[i].ProgHeader, &notes)

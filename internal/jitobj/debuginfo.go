@@ -3,6 +3,7 @@ package jitobj
 import (
 	"crypto/md5"
 	"debug/dwarf"
+	"math/bits"
 	"slices"
 
 	"github.com/ianlancetaylor/demangle"
@@ -157,24 +158,26 @@ func (b *Builder) texts(fn *jitcode.Function) {
 	}
 }
 
-// maxMangled and maxDemangled bound the demangling of names, which come from untrusted files. The
+// These constants bound the demangling of names, which come from untrusted files. The
 // result, and the stack of the recursion, may need much more memory than the name.
 const (
 	maxMangled   = 8 << 10 // longer names stay mangled
-	maxDemangled = 16      // log2 of the maximum length of the result
+	minDemangled = 12      // log2 of the length that the result of a short name may have, and of any name
+	maxDemangled = 16
 )
 
-// plainName returns demangled(name), with a cache, because demangling is slow.
-func (b *Builder) plainName(name string) string {
-	plain, ok := b.plain[name]
+// names returns a name of an inlined function, and demangled(name), with a cache, because demangling is slow and
+// inlined functions may share a long name.
+func (b *Builder) names(of []byte) [2]string {
+	names, ok := b.plain[string(of)]
 	if !ok {
 		if b.plain == nil || len(b.plain) >= maxPlain {
-			b.plain = make(map[string]string)
+			b.plain = make(map[string][2]string)
 		}
-		plain = demangled(name)
-		b.plain[name] = plain
+		names = [2]string{string(of), demangled(string(of))}
+		b.plain[names[0]] = names
 	}
-	return plain
+	return names
 }
 
 // maxPlain bounds the size of this cache.
@@ -185,5 +188,5 @@ func demangled(name string) string {
 	if len(name) > maxMangled {
 		return name
 	}
-	return demangle.Filter(name, demangle.MaxLength(maxDemangled))
+	return demangle.Filter(name, demangle.MaxLength(min(max(minDemangled, bits.Len(uint(8*len(name)))), maxDemangled)))
 }

@@ -1,6 +1,7 @@
 package jitobj
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
@@ -19,6 +20,7 @@ type Options struct {
 	Producer string // DW_AT_producer
 	CompDir  string // DW_AT_comp_dir: base of relative file names; "" means "."
 	Embed    bool   // put the texts of source files into the line table, in DWARF 5
+	Fill     uint64 // most bytes in place of unknown code of a function; 0 means MaxFill
 }
 
 // TextOffset is the file offset, and address, of an object's code. The ELF header and the build-id
@@ -78,10 +80,10 @@ type Builder struct {
 	rows     []dwarfgen.FrameRow
 	saved    []dwarfgen.SavedReg
 	ranges   []dwarfgen.Range
-	plain    map[string]string // demangled names of inlined functions
-	edges    []uint64          // starts and ends of inlined calls
-	hashed   []byte            // input of the build id's hash
-	noCode   []byte            // bytes in place of unknown code
+	plain    map[string][2]string // see names
+	edges    []uint64             // starts and ends of inlined calls
+	hashed   []byte               // input of the build id's hash
+	noCode   []byte               // bytes in place of unknown code
 }
 
 // NewBuilder returns a builder of objects for code of the given target.
@@ -92,6 +94,7 @@ func NewBuilder(t jitcode.Target, opts Options) (*Builder, error) {
 	if opts.CompDir == "" {
 		opts.CompDir = "."
 	}
+	opts.Fill = cmp.Or(opts.Fill, MaxFill)
 	b := &Builder{opts: opts}
 	b.target = elfgen.TargetFor(elf.Machine(t.Machine), t.Order, t.HighAddress)
 	b.enc = dwarfgen.Encoding{Version: opts.DWARF, AddrSize: 8, Order: t.Order}
@@ -173,9 +176,9 @@ func textSection(hasCode bool) elfgen.Section {
 	return s
 }
 
-// maxNoCode bounds the fill bytes for unknown code. A damaged log may claim functions of any
+// MaxFill bounds the bytes in place of the unknown code of a function. A damaged log may claim functions of any
 // length.
-const maxNoCode = 64 << 10
+const MaxFill = 64 << 10
 
 // codeOf returns the file's content at the place of a function's code, known or not.
 //
@@ -191,7 +194,7 @@ func (b *Builder) codeOf(fn *jitcode.Function) []byte {
 	if b.target.Machine == elf.EM_PPC || b.target.Machine == elf.EM_PPC64 {
 		none = 0
 	}
-	b.noCode = slices.Grow(b.noCode[:0], maxNoCode)[:min(fn.Size, maxNoCode)]
+	b.noCode = slices.Grow(b.noCode[:0], MaxFill)[:min(fn.Size, b.opts.Fill)]
 	for i := range b.noCode {
 		b.noCode[i] = none
 	}

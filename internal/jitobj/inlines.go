@@ -52,10 +52,10 @@ func (b *Builder) inlines(outer dwarfgen.EntryID, fn *jitcode.Function) {
 func (b *Builder) abstract(fn *jitcode.Function, origin int) dwarfgen.EntryID {
 	if b.ids.abstract[origin] == 0 {
 		id := b.unit.Add(0, dwarf.TagSubprogram)
-		name := string(fn.Origins[origin].Name)
+		names := b.names(fn.Origins[origin].Name)
 		// At the first query, libbfd gives the symbol's name to an inlined function without a
 		// linkage name.
-		b.unit.AddAttrs(id, dwarfgen.Shared(dwarf.AttrName, b.plainName(name)), dwarfgen.Shared(dwarf.AttrLinkageName, name))
+		b.unit.AddAttrs(id, dwarfgen.Shared(dwarf.AttrName, names[1]), dwarfgen.Shared(dwarf.AttrLinkageName, names[0]))
 		b.declared(id, fn, &fn.Origins[origin])
 		b.unit.AddAttrs(id, dwarfgen.Number(dwarf.AttrInline, inlInlined))
 		b.ids.abstract[origin] = id

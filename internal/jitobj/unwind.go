@@ -25,11 +25,11 @@ func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables
 		return 0, nil
 	}
 	size := fn.Size
-	if !fn.HasCode() && size > maxNoCode {
+	if !fn.HasCode() && size > b.opts.Fill {
 		if place.Away == 0 {
 			return 0, nil // they would overlap it
 		}
-		size = maxNoCode
+		size = b.opts.Fill
 	}
 	offset, away := tablesPlace(size, place)
 	b.frames.Reset(b.enc.Order, b.enc.AddrSize, offset+away)

@@ -31,6 +31,8 @@ type Finder struct {
 	// Left has the files of formats without a marker that belong to no process.
 	Left Left
 	dirs []string // see Dirs
+
+	withTails []*SideFile
 	// Unreadable has the problems of Unread.
 	Unreadable report.Findings
 
@@ -106,6 +108,9 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 	}
 	s := &SideFile{Path: path, File: file, Info: info, Source: src, tail: tail}
 	f.AddFile(s)
+	if tail != nil {
+		f.withTails = append(f.withTails, s)
+	}
 	if !s.live {
 		file.Lend(info)
 	}
@@ -128,7 +133,12 @@ func (f *Finder) AddFile(s *SideFile) {
 func (f *Finder) Forget(s *SideFile) {
 	s.File.Close()
 	delete(f.byInode, InodeOf(s.Info))
-	f.Files = slices.DeleteFunc(f.Files, func(other *SideFile) bool { return other == s })
+	for i, other := range slices.Backward(f.Files) { // it is among the last ones
+		if other == s {
+			f.Files = slices.Delete(f.Files, i, i+1)
+			break
+		}
+	}
 }
 
 // CloseOthers closes the files that are not of these dumps.

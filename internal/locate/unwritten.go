@@ -76,8 +76,8 @@ func (f *Finder) writerOf(info os.FileInfo) (*codebytes.File, *dumptail.Dump) {
 
 // noteTail adds a note if the end of a dump is from the memory of its process, or could not be read.
 func (f *Finder) noteTail(d *model.Dump, found *report.Findings) {
-	for _, s := range f.Files {
-		if s.File != d.File || s.tail == nil {
+	for _, s := range f.withTails {
+		if s.File != d.File {
 			continue
 		}
 		if s.tail.used {

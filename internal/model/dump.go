@@ -105,6 +105,30 @@ func (d *Dump) NoteAssumed(found *report.Findings) {
 	}
 }
 
+// Bytes returns the size of the dump's first file, or 0 if it is unknown.
+func (d *Dump) Bytes() int64 {
+	if d.File == nil {
+		return 0
+	}
+	info, err := d.File.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// mostDumps bounds the dumps of one process for which functions share objects: each is compared with each.
+const mostDumps = 256
+
+// HasFewDumps reports whether no process has more than mostDumps.
+func HasFewDumps(dumps []*Dump) bool {
+	of := make(map[uint32]int)
+	return !slices.ContainsFunc(dumps, func(d *Dump) bool {
+		of[d.PID]++
+		return of[d.PID] > mostDumps
+	})
+}
+
 // OtherFiles returns the paths of a dump's files other than its first.
 func (d *Dump) OtherFiles() (paths []string) {
 	if g, ok := d.Source.(source.Group); ok {
@@ -117,22 +141,11 @@ func (d *Dump) OtherFiles() (paths []string) {
 // it, and of those related to them. Code in files does not count: V8 describes its builtins,
 // which lie at one address in every process. Where records were lost, Fits refutes nothing.
 func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
-	family := rec.Related(d.Markers)
-	known, inside, outside := false, 0, 0
+	memory, events, known := rec.RelatedMemory(d.Markers), d.Source.Scanned().Events, false
 	for _, m := range d.Markers {
 		known = known || rec.KnowsMemory(m)
 	}
-	memory, files := recording.MemoryOf(family), recording.FilesOf(family)
-	events := d.Source.Scanned().Events
-	for i := 0; i < len(events); i += 1 + len(events)/recording.MaxProbes {
-		addr := events[i].Addr
-		switch {
-		case memory.Hold(addr):
-			inside++
-		case !files.Hold(addr):
-			outside++
-		}
-	}
+	inside, outside := CountIn(d.Source.Scanned(), memory.Memory), len(events)-CountIn(d.Source.Scanned(), memory.Executable)
 	switch {
 	case known && inside == 0 && outside > 0:
 		return recording.Refuted
@@ -140,6 +153,22 @@ func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
 		return recording.Confirmed
 	}
 	return recording.Possible
+}
+
+// CountIn returns how many events have an address in some ranges, which are in order and disjoint.
+func CountIn(l *source.Listing, ranges recording.Ranges) (n int) {
+	if len(l.Events) < len(ranges) {
+		for i := range l.Events {
+			if ranges.Hold(l.Events[i].Addr) {
+				n++
+			}
+		}
+		return n
+	}
+	for _, r := range ranges {
+		n += l.Summary().Between(r.Lo, r.Hi)
+	}
+	return n
 }
 
 // IsSampled reports whether the recording is known to have samples in functions of the dump.

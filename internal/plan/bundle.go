@@ -60,6 +60,8 @@ type bundler struct {
 	runs      []run
 	pieces    map[int32][]piece // of each object of runs
 	reserved  map[*model.Dump]reserved
+	ofFiles   map[uint32]recording.Ranges      // see filesOf
+	cleared   map[*model.Dump]recording.Ranges // see clearedOf; nil before the first call
 	// in recordings with copies of stacks: the regions of each dump
 	apart           []dumpRegions
 	rec             *recording.Recording
@@ -161,13 +163,11 @@ const maxMembers = 512
 func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error) {
 	b := &bundler{
 		whole: whole, functions: f, in: &f.Functions, plan: new(model.Plan), names: make(model.ObjectNames), rec: f.rec,
-		dumps:    make(map[*model.Dump][]int),
-		lines:    make(map[*model.Dump]lineInspector),
+		dumps: make(map[*model.Dump][]int), lines: make(map[*model.Dump]lineInspector),
 		pieces:   make(map[int32][]piece),
-		reserved: make(map[*model.Dump]reserved),
-		ends:     make(map[*model.Dump][]uint64),
-		dumpsOf:  make(map[uint32][]*model.Dump),
-		pids:     make(map[*model.Dump][]uint32),
+		reserved: make(map[*model.Dump]reserved), ofFiles: make(map[uint32]recording.Ranges),
+		ends:    make(map[*model.Dump][]uint64),
+		dumpsOf: make(map[uint32][]*model.Dump), pids: make(map[*model.Dump][]uint32),
 	}
 	if f.inRegions != nil {
 		b.in = f.inRegions
@@ -272,7 +272,7 @@ func (b *bundler) layOut(d *model.Dump) {
 	// A function where another dump has functions, too, gets an object of its own.
 	if len(reserved.code) > 0 {
 		list = slices.DeleteFunc(slices.Clone(list), func(r int) bool {
-			alone := isWalled(reserved.code, b.placedFunctions[r].lo(), b.placedFunctions[r].hi())
+			alone := reserved.code.Overlap(b.placedFunctions[r].lo(), b.placedFunctions[r].hi())
 			if alone {
 				b.addSingle(d, r)
 			}
@@ -306,8 +306,8 @@ func (b *bundler) span(list []int, reserved reserved, absent []addrs.Range) int 
 				reach = max(reach, absent[0].Hi)
 			}
 		}
-		walled := p.lo() > end && isWalled(reserved.code, end, p.lo()) ||
-			p.lo() > reach+maxPadding && (p.lo()-reach > maxHole || isWalled(reserved.files, reach, p.lo()))
+		walled := p.lo() > end && reserved.code.Overlap(end, p.lo()) ||
+			p.lo() > reach+maxPadding && (p.lo()-reach > maxHole || reserved.hasFile(reach, p.lo()))
 		if walled || p.hi()-first > maxSpan && p.lo() >= end {
 			return n
 		}
@@ -318,7 +318,7 @@ func (b *bundler) span(list []int, reserved reserved, absent []addrs.Range) int 
 
 // addRuns adds the runs of placed functions that no wall is between, and an object for each
 // function that must stay alone: others have its addresses at other times, or code leaves them.
-func (b *bundler) addRuns(d *model.Dump, list []int, cleared []addrs.Range) {
+func (b *bundler) addRuns(d *model.Dump, list []int, cleared recording.Ranges) {
 	together := 0 // the number of functions since the last run
 	flush := func(end int) {
 		if together > 0 {
@@ -328,7 +328,7 @@ func (b *bundler) addRuns(d *model.Dump, list []int, cleared []addrs.Range) {
 	}
 	for at := 0; at < len(list); {
 		n := b.cluster(list[at:])
-		if p := &b.placedFunctions[list[at]]; n == 1 && !isWalled(cleared, p.lo(), p.hi()) {
+		if p := &b.placedFunctions[list[at]]; n == 1 && !cleared.Overlap(p.lo(), p.hi()) {
 			together++
 		} else {
 			flush(at)

@@ -211,7 +211,7 @@ func (refs *runReferences) isShown(pid uint32, run int, time uint64) bool {
 // inherits reports whether is holds for a process at a time, or for one of its ancestors at the
 // time of the fork.
 func (refs *runReferences) inherits(pid uint32, time uint64, is func(pid uint32, time uint64) bool) bool {
-	for range recording.MaxGenerations {
+	for range recording.MaxCarriers {
 		if is(pid, time) {
 			return true
 		}

@@ -24,10 +24,11 @@ func (p *placer) stay(d *model.Dump, first int) {
 			if places == nil {
 				places = placesOf(p.Mappings[first:end])
 			}
-			if !isReplaced(p.Mappings[first:end], places, i-first, f.Time) {
+			isThere := !isReplaced(p.Mappings[first:end], places, i-first, f.Time)
+			if isThere {
 				p.stayOver(d, m, f)
 			}
-			return !p.files.overflows()
+			return isThere && !p.files.overflows()
 		})
 	}
 }
@@ -58,7 +59,7 @@ func isReplaced(mappings []model.Mapping, places *addrs.Timeline, i int, time ui
 
 // stayOver appends a mapping of m's function over a file, if that has its code.
 func (p *placer) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap) {
-	if f.Name == "" || f.Name[0] == '[' || !codebytes.BringsCode(d) {
+	if f.Name[0] == '[' || !codebytes.BringsCode(d) {
 		return
 	}
 	if p.rec.CopiesStacks() { // see spread

@@ -1,20 +1,22 @@
 package plan
 
 import (
-	"cmp"
 	"slices"
-	"sort"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
 )
 
 // Bundles must not hide what lies beside jitted code: parts of files, data, and functions of
 // other dumps.
 
 // The reserved ranges of a dump must not be covered by its bundles. They are in order and
-// disjoint. files has those of files and data, code those of other dumps.
-type reserved struct{ files, code []addrs.Range }
+// disjoint. files has those of files and data of each process, code those of other dumps.
+type reserved struct {
+	files []recording.Ranges
+	code  recording.Ranges
+}
 
 // reservedOf returns the reserved ranges for the bundles of a dump, of all times.
 func (b *bundler) reservedOf(d *model.Dump) (w reserved) {
@@ -29,9 +31,7 @@ func (b *bundler) reservedOf(d *model.Dump) (w reserved) {
 		}
 	}
 	for _, pid := range b.spaceGroup(d) {
-		for _, m := range filesAndData(b.rec.Processes[pid]) {
-			w.files = append(w.files, m.Range)
-		}
+		w.files = append(w.files, b.filesOf(pid))
 		for _, other := range b.dumpsOf[pid] {
 			addCode(other)
 		}
@@ -39,8 +39,25 @@ func (b *bundler) reservedOf(d *model.Dump) (w reserved) {
 	for _, other := range b.sharers[d] {
 		addCode(other)
 	}
-	w.files, w.code = apart(w.files), apart(w.code)
+	w.code = w.code.Joined()
 	return w
+}
+
+// filesOf returns the ranges of files and data of a process. Dumps of its children have it in common.
+func (b *bundler) filesOf(pid uint32) recording.Ranges {
+	list, ok := b.ofFiles[pid]
+	if !ok {
+		for _, m := range filesAndData(b.rec.Processes[pid]) {
+			list = append(list, m.Range)
+		}
+		b.ofFiles[pid] = list.Joined()
+	}
+	return b.ofFiles[pid]
+}
+
+// hasFile reports whether a file or data overlaps [lo, hi).
+func (w *reserved) hasFile(lo, hi uint64) bool {
+	return slices.ContainsFunc(w.files, func(list recording.Ranges) bool { return list.Overlap(lo, hi) })
 }
 
 // spaceGroup returns the processes that have a dump's functions, and the ancestors that they
@@ -60,32 +77,18 @@ func (b *bundler) spaceGroup(d *model.Dump) []uint32 {
 }
 
 // clearedOf returns the addresses that code of a dump leaves, in order and disjoint.
-func (b *bundler) clearedOf(d *model.Dump) (list []addrs.Range) {
-	for i := range b.in.Mappings {
-		if m := &b.in.Mappings[i]; m.Clear && b.in.List[m.Object].Dump == d {
-			list = append(list, addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
+func (b *bundler) clearedOf(d *model.Dump) recording.Ranges {
+	if b.cleared == nil {
+		b.cleared = make(map[*model.Dump]recording.Ranges)
+		for i := range b.in.Mappings {
+			if m := &b.in.Mappings[i]; m.Clear {
+				d := b.in.List[m.Object].Dump
+				b.cleared[d] = append(b.cleared[d], addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
+			}
+		}
+		for d, list := range b.cleared {
+			b.cleared[d] = list.Joined()
 		}
 	}
-	return apart(list)
-}
-
-// apart sorts ranges and joins those that meet or overlap, so that one search answers a query. It
-// overwrites list.
-func apart(list []addrs.Range) []addrs.Range {
-	slices.SortFunc(list, func(a, b addrs.Range) int { return cmp.Compare(a.Lo, b.Lo) })
-	joined := list[:0]
-	for _, w := range list {
-		if n := len(joined); n > 0 && w.Lo <= joined[n-1].Hi {
-			joined[n-1].Hi = max(joined[n-1].Hi, w.Hi)
-		} else {
-			joined = append(joined, w)
-		}
-	}
-	return joined
-}
-
-// isWalled reports whether a reserved range overlaps [lo, hi).
-func isWalled(reserved []addrs.Range, lo, hi uint64) bool {
-	i := sort.Search(len(reserved), func(i int) bool { return reserved[i].Hi > lo })
-	return i < len(reserved) && reserved[i].Lo < hi
+	return b.cleared[d]
 }

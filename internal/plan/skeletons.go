@@ -81,7 +81,7 @@ func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dro
 			continue
 		}
 		// The file keeps what lies between, unless it is padding.
-		if len(pieces) == 0 || placed.lo()-end > maxPadding || placed.lo() > end && isWalled(code, end, placed.lo()) || symbols.CoverAny(end-s.Start(), placed.lo()-s.Start()) {
+		if len(pieces) == 0 || placed.lo()-end > maxPadding || placed.lo() > end && code.Overlap(end, placed.lo()) || symbols.CoverAny(end-s.Start(), placed.lo()-s.Start()) {
 			pieces = append(pieces, piece{first: i, lo: placed.lo()})
 		}
 		end = placed.hi()

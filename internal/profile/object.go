@@ -31,7 +31,6 @@ type located struct {
 type object struct {
 	elf       *elffile.File
 	data      *dwarfdata.Data
-	lines     []byte // .debug_line
 	names     map[dwarf.Offset]origin
 	lastLines *lineTable // the line table that was read last, or nil
 }
@@ -52,7 +51,7 @@ type origin struct {
 // openObject reads the sections of an object. The file must stay open while the object is used.
 func openObject(f *elffile.File) (o *object, err error) {
 	o = &object{elf: f, names: make(map[dwarf.Offset]origin)}
-	o.data, o.lines, err = f.DWARF()
+	o.data, err = f.DWARF()
 	return o, err
 }
 

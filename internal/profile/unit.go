@@ -27,9 +27,6 @@ func (u *unit) readLines(e *dwarf.Entry) error {
 		return nil
 	}
 	if u.lastLines == nil || u.lastLines.at != off {
-		if err := dwarfdata.CheckLineHeader(u.elf.ByteOrder, u.lines, off); err != nil {
-			return err
-		}
 		t := &lineTable{at: off}
 		lr, err := u.data.LineReader(e)
 		if err != nil || lr == nil {

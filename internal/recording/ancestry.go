@@ -71,6 +71,10 @@ func (a *Ancestry) Nearest(pid uint32, time uint64) (from uint32, ok bool) {
 	return near.pid, near.found
 }
 
+// MaxCarriers bounds the ancestors of interest that are followed for one process. Programs call exec: real chains
+// of processes that have something and share it have few.
+const MaxCarriers = 64
+
 // Carriers finds the ancestors of processes that have something of interest, and whose memory the
 // processes began with, nearest first.
 type Carriers struct {

@@ -1,6 +1,10 @@
 package recording
 
-import "github.com/jitinject/jitinject/perfdata"
+import (
+	"slices"
+
+	"github.com/jitinject/jitinject/perfdata"
+)
 
 // Functions of a dump may lie in a file. V8 describes its builtins, which are part of its own
 // binary, at their home there. It also maps that part of the binary a second time, near its other
@@ -47,16 +51,15 @@ const MaxFileMaps = 1 << 16
 
 // FileMapsOf returns the executable mappings of the program that a process runs at a time, in the
 // order of their times. It has all mappings of the program's whole life. Unless there was an exec
-// since the fork, it begins with those that the parent had then.
+// since the fork, it begins with those that the parent had then, unless these are too many for so many processes.
 func (r *Recording) FileMapsOf(pid uint32, time uint64) (maps []FileMap) {
 	l := r.inherited()
-	if l.histories == nil {
-		l.histories = NewFileHistories(r)
+	layers := slices.Collect(l.histories.layers(pid, time))
+	for i, of := range slices.Backward(layers) {
+		if i == 0 || l.affords(of.to-of.from) {
+			maps = append(maps, of.maps[of.from:max(of.from, of.to)]...)
+		}
 	}
-	l.histories.Program(pid, time).All(func(m *FileMap) bool {
-		maps = append(maps, *m)
-		return true
-	})
 	return maps
 }
 

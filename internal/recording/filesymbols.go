@@ -208,16 +208,20 @@ func (r *Recording) IsRecorded(m *FileMap, file *sys.File, f *elffile.File) bool
 }
 
 // OpenMapped opens the regular file at the path of a mapping. The caller closes it. recorded says that
-// it is the file that was mapped, and unchanged by what the recording tells.
-func (r *Recording) OpenMapped(m *FileMap) (file *sys.File, recorded bool, err error) {
+// it is the file that was mapped, and unchanged by what the recording tells. It is noted in known.
+func (r *Recording) OpenMapped(m *FileMap, known map[[2]string]bool) (file *sys.File, recorded bool, err error) {
 	if file, err = openRegular(m.Name); err != nil {
 		return nil, false, err
 	}
-	f, err := elffile.Open(file)
-	if err != nil {
-		f = new(elffile.File) // without a build id
+	key := [2]string{m.Name, m.BuildID}
+	if _, ok := known[key]; !ok {
+		f, err := elffile.Open(file)
+		if err != nil {
+			f = new(elffile.File) // without a build id
+		}
+		known[key] = r.IsRecorded(m, file, f)
 	}
-	return file, r.IsRecorded(m, file, f), nil
+	return file, known[key], nil
 }
 
 // isReused reports whether an inode has become another file since it was mapped. A file that
@@ -243,14 +247,17 @@ const maxBuildIDs = 64 << 20
 
 // BuildID returns the build id that the recording's table has for a file, or "".
 func (r *Recording) BuildID(name string) string {
-	table, _ := r.In.BuildIDs() // Input.Failed has the error
-	for e, err := range perfdata.BuildIDs(r.In.Order, table) {
-		if err != nil {
-			break
+	r.readIDs.Do(func() {
+		r.ids = make(map[string]string)
+		table, _ := r.In.BuildIDs() // Input.Failed has the error
+		for e, err := range perfdata.BuildIDs(r.In.Order, table) {
+			if err != nil {
+				break
+			}
+			if _, ok := r.ids[string(e.Filename)]; !ok {
+				r.ids[string(e.Filename)] = string(e.BuildID)
+			}
 		}
-		if string(e.Filename) == name {
-			return string(e.BuildID)
-		}
-	}
-	return ""
+	})
+	return r.ids[name]
 }

@@ -13,6 +13,10 @@ type lineage struct {
 	files   Descent[bool]       // whether files are known
 	names   Descent[string]     // see Recording.CommOf
 
+	memories map[relatedKey]*RelatedMemory
+	mappings int // number of executable mappings
+	copied   int // see affords
+
 	histories *FileHistories // for Recording.FileMapsOf; nil until that is asked
 }
 
@@ -24,7 +28,7 @@ func (r *Recording) inherited() *lineage {
 			p := r.Processes[pid]
 			return p != nil && slices.ContainsFunc(p.FileMaps, func(m FileMap) bool { return m.Name != "" })
 		}
-		l := &lineage{times: make(map[uint32][]uint64)}
+		l := &lineage{times: make(map[uint32][]uint64), memories: make(map[relatedKey]*RelatedMemory)}
 		l.files = Descent[bool]{Tree: &r.ProcessTree, Own: hasFile, Of: func(line []uint32) bool { return slices.ContainsFunc(line, hasFile) }}
 		l.names = Descent[string]{Tree: &r.ProcessTree, Own: named, Of: func(line []uint32) string {
 			if i := slices.IndexFunc(line, named); i >= 0 {
@@ -32,9 +36,29 @@ func (r *Recording) inherited() *lineage {
 			}
 			return ""
 		}}
+		for _, p := range r.Processes {
+			l.mappings += len(p.FileMaps)
+		}
+		l.histories = NewFileHistories(r)
 		r.lineage = l
 	}
 	return r.lineage
+}
+
+// Thousands of children may have thousands of their parent's mappings. fewCopied and copiedPerMapping bound how many are
+// copied for processes that inherited them.
+const (
+	fewCopied        = 1 << 15
+	copiedPerMapping = 8
+)
+
+// affords reports whether n more mappings of other processes may be copied.
+func (l *lineage) affords(n int) bool {
+	if l.copied+n > fewCopied+copiedPerMapping*l.mappings {
+		return false
+	}
+	l.copied += n
+	return true
 }
 
 // markerTimes returns the times of a process's markers, in order.

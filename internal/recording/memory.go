@@ -162,6 +162,12 @@ func (rs Ranges) Hold(addr uint64) bool {
 	return i < len(rs) && rs[i].Lo <= addr
 }
 
+// Overlap reports whether one of the ranges overlaps [lo, hi).
+func (rs Ranges) Overlap(lo, hi uint64) bool {
+	i := sort.Search(len(rs), func(i int) bool { return rs[i].Hi > lo })
+	return i < len(rs) && rs[i].Lo < hi
+}
+
 // MemoryOf returns the executable memory of several processes, without parts of files.
 func MemoryOf(processes []*Process) (all Ranges) {
 	for _, p := range processes {
@@ -170,14 +176,23 @@ func MemoryOf(processes []*Process) (all Ranges) {
 	return all.Joined()
 }
 
-// MapsOf returns the executable mappings of several processes. all is false if some are not known.
-func MapsOf(processes []*Process) (maps []FileMap, all bool) {
-	all = true
-	for _, p := range processes {
-		all = all && len(p.FileMaps) < MaxFileMaps
+// MapsOf returns the executable mappings of Related. all is false if some are not known, or are too many
+// for so many memories.
+func (r *Recording) MapsOf(markers []Marker) (maps []FileMap, all bool) {
+	n := 0
+	related := r.Related(markers)
+	for _, p := range related {
+		if n += len(p.FileMaps); len(p.FileMaps) >= MaxFileMaps {
+			return nil, false
+		}
+	}
+	if len(related) > 1 && !r.inherited().affords(n) {
+		return nil, false
+	}
+	for _, p := range related {
 		maps = append(maps, p.FileMaps...)
 	}
-	return maps, all
+	return maps, true
 }
 
 // FilesOf returns the executable parts of files of several processes.
@@ -239,48 +254,4 @@ const MaxProbes = 4096
 func (r *Recording) KnowsMemory(m Marker) bool {
 	p := r.Processes[m.PID]
 	return !r.Lost && p != nil && len(p.Memory) > 0 && p.latest >= r.ProcessTree.LastExec(m.PID, m.Time)
-}
-
-// Related returns the processes of the markers, the ancestors that they inherited memory from, and
-// the descendants that inherited theirs. It omits descendants that have called exec since:
-// nothing of the memory is left in them.
-func (r *Recording) Related(markers []Marker) (related []*Process) {
-	tree := &r.ProcessTree
-	in := make(map[uint32]bool)
-	var parents []uint32
-	for _, m := range markers {
-		if !in[m.PID] {
-			in[m.PID] = true
-			parents = append(parents, m.PID)
-		}
-	}
-	for len(parents) > 0 {
-		parent := parents[0]
-		parents = parents[1:]
-		for _, b := range tree.ForksBy(parent) {
-			if b.Clones && !in[b.PID] && !tree.HasExec(b.PID) {
-				in[b.PID] = true
-				parents = append(parents, b.PID)
-			}
-		}
-	}
-	followed := make(map[fork]bool)
-	for _, m := range markers {
-		pid, time := m.PID, m.Time
-		for range MaxGenerations {
-			b, ok := tree.Fork(pid, time)
-			if !ok || !b.Clones || tree.LifeEnd(pid, b.Time) <= time || followed[b] {
-				break
-			}
-			followed[b] = true
-			pid, time = b.Parent, b.Time
-			in[pid] = true
-		}
-	}
-	for pid := range in {
-		if p := r.Processes[pid]; p != nil {
-			related = append(related, p)
-		}
-	}
-	return related
 }

@@ -30,12 +30,23 @@ type fileHistory struct {
 	maps  []FileMap // in the order of their times
 	line  addrs.Timeline
 	files map[fileID]*partHistory
+	named partHistory // those of files, by address
 }
 
 // A partHistory has the mappings of one file.
 type partHistory struct {
 	maps []int          // indexes in the history
 	line addrs.Timeline // of the parts of the file, by offset
+}
+
+// first returns the index in the history of the first of the mappings in [from, to) that overlaps a range, or -1.
+func (h *partHistory) first(r addrs.Range, from, to int) int {
+	n, _ := slices.BinarySearch(h.maps, from)
+	end, _ := slices.BinarySearch(h.maps, to)
+	if n = h.line.First(r, n, end); n >= 0 {
+		return h.maps[n]
+	}
+	return -1
 }
 
 // history returns the history of a process.
@@ -65,6 +76,10 @@ func (f *fileHistory) add(m *FileMap) {
 	}
 	parts.maps = append(parts.maps, len(f.maps))
 	parts.line.Add(addrs.Range{Lo: m.Off, Hi: m.Off + (m.Hi - m.Lo)})
+	if m.Name != "" {
+		f.named.maps = append(f.named.maps, len(f.maps))
+		f.named.line.Add(addrs.Range{Lo: m.Lo, Hi: m.Hi})
+	}
 	f.maps = append(f.maps, *m)
 	f.line.Add(addrs.Range{Lo: m.Lo, Hi: m.Hi})
 }
@@ -107,7 +122,7 @@ func (h *FileHistories) Program(pid uint32, time uint64) *ProgramMaps {
 func (h *FileHistories) layers(pid uint32, time uint64) iter.Seq[mapLayer] {
 	return func(yield func(mapLayer) bool) {
 		end := h.rec.ProcessTree.LifeEnd(pid, time)
-		for range MaxGenerations {
+		for range MaxCarriers {
 			since := h.rec.ProcessTree.Program(pid, time).Since
 			f := h.history(pid)
 			from, _ := slices.BinarySearchFunc(f.maps, since, func(m FileMap, since uint64) int { return cmp.Compare(m.Time, since) })
@@ -142,7 +157,7 @@ func (p *ProgramMaps) InForce(lo, hi, time uint64) (*FileMap, bool) {
 	return nil, false
 }
 
-// After calls f for the mappings that the program's process makes over a part of [lo, hi) after a time,
+// After calls f for the mappings of files that the program's process makes over a part of [lo, hi) after a time,
 // until f returns false. They are in the order of their times.
 func (p *ProgramMaps) After(lo, hi, time uint64, f func(*FileMap) bool) {
 	if len(p.layers) == 0 {
@@ -150,7 +165,7 @@ func (p *ProgramMaps) After(lo, hi, time uint64, f func(*FileMap) bool) {
 	}
 	l := p.layers[0]
 	r := addrs.Range{Lo: lo, Hi: hi}
-	for i := l.line.First(r, max(l.from, l.upTo(time)), l.to); i >= 0; i = l.line.First(r, i+1, l.to) {
+	for i := l.named.first(r, max(l.from, l.upTo(time)), l.to); i >= 0; i = l.named.first(r, i+1, l.to) {
 		if !f(&l.maps[i]) {
 			return
 		}

@@ -162,14 +162,22 @@ func (h *FileHistories) isLeft(r addrs.Range, pid uint32, time uint64) bool {
 func (h *FileHistories) Repeats(spans map[uint32]Spans) map[int64][]addrs.Range {
 	repeats := make(map[int64][]addrs.Range)
 	with := make(map[SharedFile]bool)
+	type program struct {
+		*fileHistory
+		from int
+	}
+	seen := make(map[program]int) // processes inherit the same mappings
 	for pid, list := range spans {
 		for i := range list {
-			h.Program(pid, list[i].From).All(func(m *FileMap) bool {
-				if f, ok := m.shared(); ok {
-					with[f] = true
+			for l := range h.layers(pid, list[i].From) {
+				key := program{l.fileHistory, l.from}
+				for k := max(l.from, seen[key]); k < l.to; k++ {
+					if f, ok := l.maps[k].shared(); ok {
+						with[f] = true
+					}
 				}
-				return true
-			})
+				seen[key] = max(seen[key], l.to)
+			}
 		}
 	}
 	if len(with) == 0 {

@@ -33,14 +33,13 @@ func newRecord(maps []FileMap) record {
 // StartsOf returns the starts for the program that a process runs at a time.
 func StartsOf(rec *Recording, pid uint32, time uint64) *Starts {
 	var memory, kept []FileMap
-	NewFileHistories(rec).Program(pid, time).All(func(m *FileMap) bool {
+	for _, m := range rec.FileMapsOf(pid, time) {
 		if m.Name == "" {
-			memory = append(memory, *m)
+			memory = append(memory, m)
 		} else {
-			kept = append(kept, *m)
+			kept = append(kept, m)
 		}
-		return true
-	})
+	}
 	if p := rec.Processes[pid]; p != nil {
 		since, until := rec.ProgramStart(pid, time), rec.ProcessTree.LifeEnd(pid, time)
 		for i := range p.Others {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/jitinject/jitinject/internal/report"
@@ -50,6 +51,9 @@ type Recording struct {
 	Earliest, Latest uint64
 
 	lineage *lineage // nil until it is asked for
+
+	readIDs sync.Once
+	ids     map[string]string // build ids of the table, by file
 }
 
 // A Marker is a mapping that names a dump.

@@ -30,6 +30,8 @@ type Form struct {
 	hexed bool     // bytes of records are shown, too
 	match *matcher // of a filter; nil for output
 
+	long, most int // bytes of long texts so far, and how many there may be; most is 0 for any number
+
 	begun []bool // for each list around: whether it has a row
 	comma bool   // something stands in the object or array already
 	rows  bool   // there have been some in the item
@@ -154,8 +156,24 @@ func (f *Form) mark() {
 	}
 }
 
+// short returns a text. It cuts long ones when the output has many times the bytes of the file, because any
+// number of fields may share a text.
+func (f *Form) short(v []byte) []byte {
+	const long = 64
+	if len(v) <= long {
+		return v
+	}
+	if f.long += len(v); f.most == 0 || f.long <= f.most {
+		return v
+	}
+	return append(v[:long:long], "..."...)
+}
+
+// allow bounds the long texts of a file with size bytes.
+func (f *Form) allow(size int64) { f.most = 8<<20 + 16*int(size) }
+
 func (f *Form) str(v []byte) {
-	if f.json {
+	if v = f.short(v); f.json {
 		f.b = appendJSON(f.b, v)
 	} else {
 		f.b = appendQuoted(f.b, v)
@@ -249,7 +267,7 @@ func (f *Form) Place(file []byte, line, column uint64) {
 		f.place("", file, line, column)
 	} else {
 		f.space()
-		f.b = appendPlace(f.b, file, line, column)
+		f.b = appendPlace(f.b, f.short(file), line, column)
 	}
 }
 

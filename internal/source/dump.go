@@ -175,6 +175,8 @@ type Listing struct {
 
 	// Watch, if not nil, is called now and then with the offset that Scan has reached.
 	Watch func(offset int64)
+
+	summary *Summary // nil before the first use
 }
 
 // Scanned returns the listing itself.

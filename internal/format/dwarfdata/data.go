@@ -30,7 +30,7 @@ var (
 // information. Compilers' output needs 10 to 80 for each byte.
 const (
 	WorkPerByte = 256
-	MinWork     = 4 << 20
+	MinWork     = 64 << 10
 )
 
 // ErrTooMuch means that debugging information needs too much work for its size.
@@ -41,7 +41,10 @@ type Data struct {
 	*dwarf.Data
 	Units []Unit // headers of .debug_info
 
-	work int // bytes that may still be allocated
+	order    binary.ByteOrder
+	sections map[string][]byte
+	size     int // of all sections, in bytes
+	work     int // bytes that may still be allocated
 }
 
 // New returns the debugging information in sections, by name, or nil if there are no entries. It aliases
@@ -79,7 +82,7 @@ func New(order binary.ByteOrder, sections map[string][]byte) (*Data, error) {
 	for _, b := range sections {
 		size += len(b)
 	}
-	return &Data{Data: d, Units: units, work: WorkPerByte*size + MinWork}, nil
+	return &Data{Data: d, Units: units, order: order, sections: sections, size: size, work: WorkPerByte*size + MinWork}, nil
 }
 
 // Charge subtracts n bytes from those that may still be allocated. The error is ErrTooMuch.

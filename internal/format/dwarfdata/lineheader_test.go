@@ -59,7 +59,7 @@ func TestCheckHeader_Counts(t *testing.T) {
 				{one, many, "file_name_entry_format"},
 				{one, []byte{3}, "string"}, // fewer than are there
 			} {
-				err := dwarfdata.CheckLineHeader(order.(binary.ByteOrder), header(order, wide, c.dirs, c.files), 0)
+				_, _, err := dwarfdata.CheckLineHeader(order.(binary.ByteOrder), map[string][]byte{dwarfdata.Line: header(order, wide, c.dirs, c.files)}, 0, 0)
 				if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 					t.Errorf("for %v, 64 bit %v, counts %x and %x: got %v, want an error with %q", order, wide, c.dirs, c.files, err, c.want)
 				}
@@ -74,20 +74,21 @@ func TestCheckHeader_Counts(t *testing.T) {
 func TestCheckHeader_EveryCut(t *testing.T) {
 	whole := header(binary.LittleEndian, false, one, one)
 	for n := range whole {
-		if err := dwarfdata.CheckLineHeader(binary.LittleEndian, whole[:n], 0); err == nil {
+		if _, _, err := dwarfdata.CheckLineHeader(binary.LittleEndian, map[string][]byte{dwarfdata.Line: whole[:n]}, 0, 0); err == nil {
 			t.Errorf("the first %d of %d bytes: got no error", n, len(whole))
 		}
 	}
-	if err := dwarfdata.CheckLineHeader(binary.LittleEndian, whole, int64(len(whole)+1)); err == nil {
+	if _, _, err := dwarfdata.CheckLineHeader(binary.LittleEndian, map[string][]byte{dwarfdata.Line: whole}, int64(len(whole)+1), 0); err == nil {
 		t.Error("an offset behind the end: got no error")
 	}
 }
 
-// Older versions have no counts.
+// Older versions have no counts. Their directories are relative to that of the compilation.
 func TestCheckHeader_OlderVersion(t *testing.T) {
-	b := header(binary.LittleEndian, false, many, many)
-	b[4] = 4
-	if err := dwarfdata.CheckLineHeader(binary.LittleEndian, b, 0); err != nil {
-		t.Errorf("got %v, want none", err)
+	b := []byte{0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 1, 1, 1, 0, 14, 1, 'd', 0, 'e', 0, 0, 'f', 0, 1, 0, 0, 0}
+	b[0] = byte(len(b) - 4)
+	size, texts, err := dwarfdata.CheckLineHeader(binary.LittleEndian, map[string][]byte{dwarfdata.Line: b}, 0, 1000)
+	if err != nil || size != len(b)-4 || texts < 4*1000 {
+		t.Errorf("got %d bytes, %d of texts, %v; want %d and three paths below the directory", size, texts, err, len(b)-4)
 	}
 }

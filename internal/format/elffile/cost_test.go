@@ -143,7 +143,7 @@ func readAll(f *File) {
 		_ = y.Name()
 	}
 	f.BuildID()
-	d, _, err := f.DWARF()
+	d, err := f.DWARF()
 	if err != nil || d == nil {
 		return
 	}

@@ -2,9 +2,9 @@ package elffile
 
 import "github.com/jitinject/jitinject/internal/format/dwarfdata"
 
-// DWARF reads the debugging information, or returns nil if the file has none. lines is .debug_line.
+// DWARF reads the debugging information, or returns nil if the file has none.
 // Relocations of an ET_REL file are not applied.
-func (f *File) DWARF() (d *dwarfdata.Data, lines []byte, err error) {
+func (f *File) DWARF() (d *dwarfdata.Data, err error) {
 	sections := make(map[string][]byte)
 	for _, name := range dwarfdata.Names {
 		s := f.Section(name)
@@ -12,9 +12,8 @@ func (f *File) DWARF() (d *dwarfdata.Data, lines []byte, err error) {
 			continue
 		}
 		if sections[name], err = s.Data(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	d, err = dwarfdata.New(f.ByteOrder, sections)
-	return d, sections[dwarfdata.Line], err
+	return dwarfdata.New(f.ByteOrder, sections)
 }

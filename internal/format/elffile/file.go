@@ -70,7 +70,7 @@ func OpenSegments(src io.ReaderAt) (*File, error) {
 // have. In a file with holes, that is at most some times what the file system stores: holes cost their author
 // nothing, and file systems compress. Some do not tell what they store: for them, it is nothing.
 func sizeOf(src io.ReaderAt) (size, most uint64, err error) {
-	const factor, least = 32, 1 << 20 // times the stored bytes, and bytes
+	const factor, least = 8, 1 << 20 // times the stored bytes, and bytes
 	switch src := src.(type) {
 	case interface{ Size() int64 }:
 		size = uint64(src.Size())
@@ -197,9 +197,16 @@ func (f *File) table(record string, at, entry, number, want uint64) ([]byte, err
 	return f.read(at, number*entry)
 }
 
+// maxProgs bounds the program headers of files other than cores: symbols are compared with each. Linkers write
+// about ten.
+const maxProgs = 256
+
 // progs reads the program headers.
 func (f *File) progs(at, entry, number uint64) error {
 	size := f.choose(progSize32, progSize64)
+	if f.Type != elf.ET_CORE && number > maxProgs {
+		return &wire.Error{Format: formatName, Record: "ELF header", Field: "e_phnum", Text: fmt.Sprintf("%d; a program has at most %d", number, maxProgs)}
+	}
 	table, err := f.table("program header", at, entry, number, size)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package j9meta
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,6 +100,9 @@ func ReadCapture(path string) (*Capture, error) {
 	}
 	if c.Metadata, err = c.read(bin, maxCapture); err != nil {
 		return nil, captureError(bin, missing(err, "it has the bytes that "+strconv.Quote(filepath.Base(description))+" describes"))
+	}
+	if n := bytes.Count(text, []byte("{")); n > 1+len(text)/len(`{"method":1}`) { // they would need many times the memory
+		return nil, captureError(description, fmt.Errorf("it has %d objects in %d bytes, so methods have no address", n, len(text)))
 	}
 	var d captureJSON
 	if err := json.Unmarshal(text, &d); err != nil {

@@ -21,7 +21,7 @@ var usedNames = append([]string{debugFrame, ehFrame}, dwarfdata.Names...)
 
 // findUsed sets the names of sections that the package reads.
 func (s *section) findUsed() {
-	if i := slices.Index(usedNames, string(s.name)); i >= 0 {
+	if i := slices.Index(usedNames, s.name); i >= 0 {
 		s.used = usedNames[i]
 	}
 }
@@ -39,7 +39,13 @@ type contents struct {
 	data   map[string][]byte
 	faults map[string]error
 	frames uint64 // address of .eh_frame
+	size   int    // of the image, and of what was decompressed, in bytes
+	kept   int    // bytes of memory that may still be kept
 }
+
+// keptPerByte and minKept bound the memory that is kept for an object, by its size in bytes. Compilers' output
+// needs three for each byte.
+const keptPerByte, minKept = 8, 64 << 10
 
 // contents reads the used sections. Sections of one name are joined in the order of their headers,
 // as a linker would do.
@@ -74,6 +80,8 @@ func (o *Object) contents() *contents {
 		}
 		c.data[name] = b
 	}
+	c.size = len(o.image) + int(expanded)
+	c.kept = keptPerByte*c.size + minKept
 	o.frameAddress(c)
 	if o.kind == elf.ET_REL {
 		o.relocate(c)

@@ -16,7 +16,7 @@ var ErrNotObject = errors.New(FormatName + ": the symfile does not begin as an E
 
 // A section is a section header.
 type section struct {
-	name         []byte
+	name         string
 	kind         elf.SectionType
 	flags        elf.SectionFlag
 	addr         uint64 // load address; 0 if the section is not loaded
@@ -58,7 +58,7 @@ func (o *Object) header() error {
 	o.sections = make([]section, len(f.Sections))
 	for i := range f.Sections {
 		s := &f.Sections[i]
-		o.sections[i] = section{name: []byte(s.Name), kind: s.Type, flags: s.Flags, addr: s.Addr, offset: s.Offset, size: s.Size, link: s.Link, info: s.Info, entrySize: s.Entsize, align: s.Addralign, at: s.HeaderAt}
+		o.sections[i] = section{name: s.Name, kind: s.Type, flags: s.Flags, addr: s.Addr, offset: s.Offset, size: s.Size, link: s.Link, info: s.Info, entrySize: s.Entsize, align: s.Addralign, at: s.HeaderAt}
 	}
 	return nil
 }

@@ -14,6 +14,8 @@ type index struct {
 	of    []described // by function
 	read  bool        // all but of
 
+	maxName, maxPath int // bounds of names of inlined functions, and of paths, in bytes
+
 	frames []byte         // .eh_frame
 	batch  *ehframe.Batch // nil without usable tables
 }
@@ -61,6 +63,7 @@ func (o *Object) load() {
 	if without > 0 {
 		o.problem(fmt.Errorf("DWARF: functions share inlined calls; those of %d functions are left out", without))
 	}
+	o.boundTexts()
 	if o.dropped > 0 {
 		o.problems = append(o.problems, fmt.Errorf("%s: %d more problems", FormatName, o.dropped))
 	}
@@ -82,7 +85,7 @@ func (o *Object) readFrames(c *contents) {
 		at = o.nowhere
 	}
 	text := uint64(0) // base of pointers that LuaJIT and PHP write
-	if i := slices.IndexFunc(o.sections, func(s section) bool { return string(s.name) == ".text" }); i >= 0 {
+	if i := slices.IndexFunc(o.sections, func(s section) bool { return s.name == ".text" }); i >= 0 {
 		text = o.sections[i].addr
 	}
 	b, err := ehframe.NewBatch(o.order, o.addrSize, x.frames, at, text)

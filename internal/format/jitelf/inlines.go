@@ -179,10 +179,6 @@ func (n *inliner) inside(t *tree, spans []span) []span {
 	return n.inner
 }
 
-// maxChain bounds the entries that describe one function together. Compilers need three: of the
-// code, of the definition and of the declaration.
-const maxChain = 8
-
 // originAt returns the index of the origin at an offset of .debug_info.
 func (r *Reader) originAt(off dwarf.Offset, fn *jitcode.Function) int {
 	if i, ok := r.inliner.origins[off]; ok {
@@ -201,35 +197,12 @@ func (r *Reader) originAt(off dwarf.Offset, fn *jitcode.Function) int {
 // unknownName is the name of inlined functions without one, as in addr2line.
 var unknownName = []byte("??")
 
-// origin returns the function of a subprogram. Its name is the linkage name if it has one, as in
-// addr2line -f. Each attribute comes from the first entry that has it.
+// origin returns the function of a subprogram.
 func (r *Reader) origin(s int32, fn *jitcode.Function) jitcode.Origin {
-	t := &r.o.index.tree
-	o := jitcode.Origin{File: -1}
-	name, linkage := "", ""
-	for range maxChain {
-		p := &t.subprograms[s]
-		if name == "" {
-			name = p.name
-		}
-		if linkage == "" {
-			linkage = p.linkage
-		}
-		if o.File < 0 {
-			o.File = r.file(t.units[p.unit].table, p.file)
-		}
-		if o.Line == 0 {
-			o.Line, o.Column = p.line, p.column
-		}
-		if s = t.subprogramAt(p.origin); s < 0 || p.origin == 0 {
-			break
-		}
-	}
-	if linkage != "" {
-		name = linkage
-	}
-	if o.Name = []byte(name[:min(len(name), maxName)]); name == "" {
-		o.Name = unknownName
+	of := r.o.index.described(s)
+	o := jitcode.Origin{Name: unknownName, File: r.file(of.table, of.file), Line: of.line, Column: of.column}
+	if of.name != "" {
+		o.Name = []byte(of.name[:min(len(of.name), r.o.index.maxName)])
 	}
 	return o
 }

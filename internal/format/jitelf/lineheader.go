@@ -72,15 +72,16 @@ func (r *lineReader) header() {
 		r.entries("file name", r.addFile)
 	} else {
 		r.table.dirs = append(r.table.dirs, nil) // the compilation directory
-		for c.Err() == nil {
+		for c.Err() == nil && r.sections.kept >= 0 {
 			dir := c.CString("include_directories")
 			if len(dir) == 0 {
 				break
 			}
 			r.table.dirs = append(r.table.dirs, dir)
+			r.sections.kept -= 24
 		}
 		r.table.files = append(r.table.files, lineFile{})
-		for c.Err() == nil && r.file() {
+		for c.Err() == nil && r.sections.kept >= 0 && r.file() {
 		}
 	}
 	if c.Err() == nil {
@@ -98,6 +99,7 @@ func (r *lineReader) file() bool {
 	r.c.Uleb("time")
 	r.c.Uleb("length")
 	r.addFile(name, dir)
+	r.sections.kept -= 32
 	return true
 }
 
@@ -116,6 +118,8 @@ func (r *lineReader) entries(what string, f func(name []byte, dir uint64)) {
 	n := c.Uleb(what + " count")
 	if c.Err() == nil && (n > uint64(c.Len()) || n > 0 && len(formats) == 0) {
 		c.Bad(what+" count", "%d, with %d bytes left", n, c.Len())
+	} else if r.sections.kept -= 32 * int(n); c.Err() == nil && r.sections.kept < 0 {
+		c.Bad(what+" count", "%d are too many for the size of the object", n)
 	}
 	for i := uint64(0); i < n && c.Err() == nil; i++ {
 		before := c.Pos()

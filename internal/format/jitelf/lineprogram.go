@@ -18,16 +18,16 @@ func (l *lines) program(r *lineReader, table int32, o *Object) {
 	c := &r.c
 	first := len(l.rows)
 	state := lineState{row: row{file: 1, line: 1}}
-	for c.Err() == nil && c.Len() > 0 {
+	for c.Err() == nil && c.Len() > 0 && r.sections.kept >= 0 {
 		opcode := c.U8("opcode")
 		switch {
 		case opcode >= r.opcodeBase:
 			n := opcode - r.opcodeBase
 			r.advance(&state, uint64(n/r.lineRange))
 			state.line += uint32(r.lineBase + int64(n%r.lineRange))
-			l.rows = append(l.rows, state.row)
+			l.add(r, state.row)
 		case opcode == 1: // copy
-			l.rows = append(l.rows, state.row)
+			l.add(r, state.row)
 		case opcode == 0:
 			body := c.Bytes("extended opcode", c.Uleb("length"))
 			x := wire.NewCursor("DWARF", dwarfdata.Line, body, r.order, c.Offset()-int64(len(body)))
@@ -49,6 +49,7 @@ func (l *lines) program(r *lineReader, table int32, o *Object) {
 			case 3: // define_file, of DWARF 2 to 4
 				t := &l.tables[table]
 				name := x.CString("file")
+				r.sections.kept -= 32
 				t.files = append(t.files, lineFile{name: name, dir: uint32(min(x.Uleb("directory index"), math.MaxUint32))})
 			}
 			if x.Err() != nil && c.Err() == nil {
@@ -59,6 +60,12 @@ func (l *lines) program(r *lineReader, table int32, o *Object) {
 		}
 	}
 	l.rows = l.rows[:first] // a sequence without an end
+}
+
+// add adds a row.
+func (l *lines) add(r *lineReader, row row) {
+	l.rows = append(l.rows, row)
+	r.sections.kept -= 32
 }
 
 // standard executes a standard opcode [DWARF5 6.2.5.2] that adds no row.

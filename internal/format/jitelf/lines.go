@@ -51,9 +51,9 @@ type lines struct {
 // maxPath bounds the names of files, in bytes: that is the kernel's PATH_MAX.
 const maxPath = 4096
 
-// add reads the table at an offset of .debug_line, and returns its index. It is -1 if the header is
+// read reads the table at an offset of .debug_line, and returns its index. It is -1 if the header is
 // unreadable. Rows before a fault are kept.
-func (l *lines) add(o *Object, c *contents, at int64, compDir string) (table int32, err error) {
+func (l *lines) read(o *Object, c *contents, at int64, compDir string) (table int32, err error) {
 	if i, ok := l.at[at]; ok {
 		return i, nil
 	}
@@ -111,6 +111,23 @@ func (l *lines) finish() {
 		}
 	}
 	l.sequences = kept
+}
+
+// pathSize returns a bound of the size of the path of a file. It is 0 if the file is unknown.
+func (l *lines) pathSize(table int32, number int64) int {
+	if table < 0 || number < 0 || number >= int64(len(l.tables[table].files)) {
+		return 0
+	}
+	t := &l.tables[table]
+	f := &t.files[number]
+	if len(f.name) == 0 {
+		return 0
+	}
+	size := len(t.compDir) + len(f.name) + 2
+	if uint64(f.dir) < uint64(len(t.dirs)) {
+		size += len(t.dirs[f.dir])
+	}
+	return min(size, maxPath)
 }
 
 // path returns the name of a file of a table, with its directory. It is "" if it is unknown.

@@ -101,8 +101,8 @@ func cString(table []byte, at uint64) []byte {
 }
 
 // printable returns a name for messages: quoted if it has unusual characters.
-func printable(name []byte) string {
-	s := string(name[:min(len(name), 64)])
+func printable(name string) string {
+	s := name[:min(len(name), 64)]
 	if q := fmt.Sprintf("%+q", s); strings.Trim(q, `"`) != s {
 		return q
 	}

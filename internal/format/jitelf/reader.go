@@ -75,6 +75,9 @@ func (r *Reader) file(table int32, number int64) int {
 	name, ok := r.paths[key]
 	if !ok {
 		name = r.o.index.lines.tables[table].path(key.file)
+		if len(name) > r.o.index.maxPath {
+			name = ""
+		}
 		if r.bytes > maxPaths {
 			clear(r.paths)
 			r.bytes = 0

@@ -22,7 +22,7 @@ func (o *Object) frameAddress(c *contents) {
 	lowest := uint64(math.MaxUint64)
 	for i := range o.sections {
 		s := &o.sections[i]
-		if string(s.name) == ehFrame && c.frames == 0 {
+		if s.name == ehFrame && c.frames == 0 {
 			c.frames = s.addr
 		}
 		if o.isCode(s) && s.size > 0 {

@@ -59,7 +59,7 @@ func (o *Object) readSymbols() {
 		o.findFunctions()
 		return
 	}
-	if slices.ContainsFunc(o.sections, func(s section) bool { return string(s.name) == ".gnu_debugdata" }) {
+	if slices.ContainsFunc(o.sections, func(s section) bool { return s.name == ".gnu_debugdata" }) {
 		o.problem(fmt.Errorf("%s: the symbols are in .gnu_debugdata, compressed by xz, which is not supported", FormatName))
 		return
 	}
@@ -185,6 +185,7 @@ func (o *Object) findFunctions() {
 		o.problem(fmt.Errorf("%s: functions that extend beyond their section are left out: %d", FormatName, odd))
 	}
 	o.functions = distinct(found)
+	o.boundNames()
 }
 
 // distinct returns the best candidate of each address, sorted. A function ends where the next one

@@ -54,7 +54,6 @@ type tree struct {
 	ranges      []codeRange
 	extents     []extent // sorted by address
 
-	kept  int // bytes of names and ranges that may still be kept
 	stack []place
 	deep  int // calls left out
 }
@@ -86,7 +85,6 @@ func (t *tree) addSubprogram(e *dwarf.Entry, unit int32, ranges []codeRange) pla
 	if s.linkage == "" {
 		s.linkage, _ = e.Val(attrMIPSLinkageName).(string)
 	}
-	t.kept -= len(s.name) + len(s.linkage)
 	s.origin, _ = e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
 	if s.origin == 0 {
 		s.origin, _ = e.Val(dwarf.AttrSpecification).(dwarf.Offset)
@@ -129,24 +127,24 @@ func (t *tree) addCall(e *dwarf.Entry, at place, ranges []codeRange) place {
 // cover gives calls without code that of the calls inside them. gcc ends the list of ranges of a
 // call at once if the call has a part without code at the start of its unit: to readers, the zeros
 // there end the list. Calls that gcc optimized away have no code, and are not shown.
-func (t *tree) cover() {
+func (t *tree) cover(c *contents) {
 	inner := make(map[int32][]codeRange) // by call
 	for i := int32(len(t.calls)) - 1; i >= 0; i-- {
-		c := &t.calls[i]
-		if c.first == c.last {
+		x := &t.calls[i]
+		if x.first == x.last {
 			if len(inner[i]) == 0 {
 				continue
 			}
-			c.first = int32(len(t.ranges))
+			x.first = int32(len(t.ranges))
 			t.ranges = append(t.ranges, inner[i]...)
-			c.last = int32(len(t.ranges))
+			x.last = int32(len(t.ranges))
 			delete(inner, i)
 		}
-		if p := c.parent; p >= 0 && t.calls[p].first == t.calls[p].last {
-			if t.kept -= 16 * int(c.last-c.first); t.kept < 0 {
+		if p := x.parent; p >= 0 && t.calls[p].first == t.calls[p].last {
+			if c.kept -= 16 * int(x.last-x.first); c.kept < 0 {
 				return
 			}
-			inner[p] = append(inner[p], t.ranges[c.first:c.last]...)
+			inner[p] = append(inner[p], t.ranges[x.first:x.last]...)
 		}
 	}
 }

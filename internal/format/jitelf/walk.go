@@ -10,10 +10,6 @@ import (
 	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 )
 
-// keptPerByte and dwarfdata.MinWork bound the names and ranges that are kept, by the size of the debugging
-// information.
-const keptPerByte = 16
-
 // readTree reads the entries of all units, and the line tables that they name.
 func (o *Object) readTree(c *contents) {
 	err := c.need(dwarfdata.EntryNames...)
@@ -28,18 +24,13 @@ func (o *Object) readTree(c *contents) {
 		return
 	}
 	t := &o.index.tree
-	size := 0
-	for _, b := range c.data {
-		size += len(b)
-	}
-	t.kept = keptPerByte*size + dwarfdata.MinWork
 	r := d.Reader()
 	for _, u := range d.Units {
 		if u.Entry == u.End {
 			continue
 		}
 		err := o.readUnit(c, d, r, &u)
-		if t.kept < 0 {
+		if c.kept < 0 {
 			err = dwarfdata.ErrTooMuch
 		}
 		if errors.Is(err, dwarfdata.ErrTooMuch) {
@@ -51,7 +42,7 @@ func (o *Object) readTree(c *contents) {
 		}
 	}
 	t.stack = nil
-	t.cover()
+	t.cover(c)
 	slices.SortStableFunc(t.extents, func(a, b extent) int { return cmp.Compare(a.low, b.low) })
 	if t.deep > 0 {
 		o.problem(fmt.Errorf("DWARF: %d inlined calls are deeper than %d; they are left out", t.deep, maxDepth))
@@ -66,7 +57,7 @@ func (o *Object) readUnit(c *contents, d *dwarfdata.Data, r *dwarfdata.Reader, u
 	var extents rangeReader
 	t.units = append(t.units, unit{table: -1})
 	r.Seek(dwarf.Offset(u.Entry))
-	for t.kept >= 0 {
+	for c.kept >= 0 {
 		e, err := r.Next()
 		if err != nil {
 			return err
@@ -92,14 +83,16 @@ func (o *Object) readUnit(c *contents, d *dwarfdata.Data, r *dwarfdata.Reader, u
 			if err := d.Charge(size); err != nil {
 				return err
 			}
-			t.kept -= 16 * len(ranges)
+			c.kept -= 40*len(ranges) + 100 // and the entry
 			if err != nil {
 				o.problem(err)
 			}
 			if e.Tag == dwarf.TagSubprogram {
 				at = t.addSubprogram(e, number, ranges)
+				c.kept -= len(t.subprograms[at.subprogram].name) + len(t.subprograms[at.subprogram].linkage)
 			} else {
 				at = t.addCall(e, at, ranges)
+				c.kept -= 100 // of its description
 			}
 		}
 		if e.Children {
@@ -115,7 +108,7 @@ func (o *Object) readUnit(c *contents, d *dwarfdata.Data, r *dwarfdata.Reader, u
 func (o *Object) rootEntry(c *contents, e *dwarf.Entry, number int32) error {
 	for _, attr := range []dwarf.Attr{attrDwoName, attrGNUDwoName} {
 		if name, ok := e.Val(attr).(string); ok {
-			o.problem(fmt.Errorf("DWARF: functions are described in %s, which is not read: their inlined calls may be missing", printable([]byte(name))))
+			o.problem(fmt.Errorf("DWARF: functions are described in %s, which is not read: their inlined calls may be missing", printable(name)))
 		}
 	}
 	at, ok := e.Val(dwarf.AttrStmtList).(int64)
@@ -123,7 +116,7 @@ func (o *Object) rootEntry(c *contents, e *dwarf.Entry, number int32) error {
 		return nil
 	}
 	dir, _ := e.Val(dwarf.AttrCompDir).(string)
-	table, err := o.index.lines.add(o, c, at, dir)
+	table, err := o.index.lines.read(o, c, at, dir)
 	o.index.tree.units[number].table = table
 	return err
 }

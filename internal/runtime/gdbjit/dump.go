@@ -114,10 +114,15 @@ func (d *Objects) dropOverlapping() {
 func (d *Objects) list() {
 	d.Events = make([]jitcode.Event, len(d.functions))
 	d.target.HighAddress = 0
+	changes := 0 // of the object
 	for i, f := range d.functions {
+		if i > 0 && f.object != d.functions[i-1].object {
+			changes++
+		}
 		d.Events[i] = jitcode.Event{Kind: jitcode.Load, Function: i, Index: uint64(i), Addr: f.at.Addr, Size: f.at.Size}
 		d.target.HighAddress = max(d.target.HighAddress, f.at.Addr+f.at.Size)
 	}
+	d.opened.all = changes > 2*len(d.objects)
 }
 
 // dropIn drops functions that begin or end in files.

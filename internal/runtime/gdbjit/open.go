@@ -11,8 +11,10 @@ import (
 const maxOpen = 64
 
 // openObjects are the objects that were opened last, for all readers of a dump. Readers go through the
-// functions by address, so an object is rarely opened twice.
+// functions by address, so an object is rarely opened twice. If functions of objects alternate, all stay open.
 type openObjects struct {
+	all bool
+
 	mu    sync.Mutex
 	open  map[*registered.Object]*jitelf.Object
 	order []*registered.Object // the oldest first
@@ -32,7 +34,7 @@ func (c *openObjects) get(o *registered.Object) (*jitelf.Object, error) {
 	if c.open == nil {
 		c.open = make(map[*registered.Object]*jitelf.Object)
 	}
-	if len(c.order) == maxOpen {
+	if len(c.order) == maxOpen && !c.all {
 		delete(c.open, c.order[0])
 		c.order = c.order[1:]
 	}

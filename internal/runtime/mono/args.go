@@ -30,14 +30,11 @@ const defaultOutput = "output.mlpd"
 
 // outputs returns the log files in the options on perf record's command line.
 func outputs(rec *recording.Recording) (outputs []output) {
-	add := func(o output) {
-		if !slices.Contains(outputs, o) {
-			outputs = append(outputs, o)
-		}
-	}
 	for _, arg := range rec.Cmdline {
 		for _, o := range outputsOf(arg) {
-			add(o)
+			if len(outputs) < maxOutputs && !slices.Contains(outputs, o) {
+				outputs = append(outputs, o)
+			}
 		}
 	}
 	return outputs
@@ -70,7 +67,7 @@ func outputsOf(arg string) (outputs []output) {
 	return outputs
 }
 
-// maxOutputs bounds the examined options of one argument.
+// maxOutputs bounds the log files, and the examined options of one argument.
 const maxOutputs = 100
 
 // restOfWord returns the word at an offset of a command, unquoted as by a shell or by Mono in its

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/config"
@@ -161,8 +160,8 @@ func logDirs(f *locate.Finder) []string { return append([]string{".", f.Rec.In.D
 
 // monoPaths returns the paths of logs that options of processes name, the best ones first.
 func monoPaths(f *locate.Finder) (paths []string) {
-	outputs := outputs(f.Rec)
-	for _, o := range outputs {
+	known := make(map[string]bool)
+	for _, o := range outputs(f.Rec) {
 		if o.Gone {
 			continue
 		}
@@ -178,7 +177,8 @@ func monoPaths(f *locate.Finder) (paths []string) {
 		}
 		for _, found := range found {
 			for _, path := range found[:min(len(found), locate.MaxSubdirs)] {
-				if !slices.Contains(paths, path) {
+				if !known[path] {
+					known[path] = true
 					paths = append(paths, path)
 				}
 			}

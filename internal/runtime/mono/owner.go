@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
@@ -95,19 +96,11 @@ func apart(rec *recording.Recording, pid uint32, first, last uint64) bool {
 	return p.Since > first || rec.ProgramStart(pid, first) > first || p.Exited != 0 && p.Exited < last || rec.ProcessTree.LifeEnd(pid, first) < last
 }
 
-// codeOf probes functions of a log, and counts those in executable memory of a process, and others.
-// It probes about recording.MaxProbes functions.
+// codeOf counts the functions of a log in executable memory of a process, and others.
 func codeOf(rec *recording.Recording, pid uint32, at uint64, log *Log) (inside, outside int) {
-	family := rec.Related([]recording.Marker{{PID: pid, Time: min(at, recording.LatestTime)}})
-	memory := recording.ExecutableOf(family)
-	for i := 0; i < len(log.Events); i += 1 + len(log.Events)/recording.MaxProbes {
-		if memory.Hold(log.Events[i].Addr) {
-			inside++
-		} else {
-			outside++
-		}
-	}
-	return inside, outside
+	related := rec.RelatedMemory([]recording.Marker{{PID: pid, Time: min(at, recording.LatestTime)}})
+	inside = model.CountIn(log.Scanned(), related.Executable)
+	return inside, len(log.Events) - inside
 }
 
 // cannotOwn returns the reason why a log cannot belong to a process that was named for it, or nil.

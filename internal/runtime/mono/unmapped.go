@@ -41,7 +41,7 @@ func unmappedOf(rec *recording.Recording, log *Log, markers []recording.Marker) 
 	if rec.Lost || !rec.KnowsMemory(markers[0]) {
 		return nil
 	}
-	maps, all := recording.MapsOf(rec.Related(markers))
+	maps, all := rec.MapsOf(markers)
 	if !all {
 		return nil
 	}

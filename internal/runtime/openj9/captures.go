@@ -28,6 +28,7 @@ type Captures struct {
 	Clashes []clash
 
 	machine  string
+	pid      uint32 // see PID
 	captures []*Capture
 	parts    []bodyPart
 	sources  source.Sources
@@ -71,7 +72,11 @@ func NewCaptures(captures []*Capture, machine string) *Captures {
 			d.Code.HighAddress = max(d.Code.HighAddress, p.addr+p.size)
 			d.Events = append(d.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Time: c.Time, Index: uint64(n), Addr: p.addr, Size: p.size})
 		}
-		d.captures = append(d.captures, c)
+		if d.captures = append(d.captures, c); len(d.captures) == 1 {
+			d.pid = c.PID
+		} else if d.pid != c.PID {
+			d.pid = 0
+		}
 	}
 	return d
 }
@@ -193,14 +198,7 @@ func (d *Captures) Scan(ctx context.Context) error { return ctx.Err() }
 
 // PID returns the process that all captures name, or 0.
 func (d *Captures) PID() uint32 {
-	pid := uint32(0)
-	for i, c := range d.captures {
-		if i > 0 && c.PID != pid {
-			return 0
-		}
-		pid = c.PID
-	}
-	return pid
+	return d.pid
 }
 
 // NumFunctions returns the number of functions.

@@ -52,7 +52,7 @@ func memories(rec *recording.Recording) memory {
 	all := make(memory)
 	for _, pid := range rec.PIDs() {
 		if p := rec.Processes[pid]; pid != 0 && p != nil && len(p.Memory) > 0 {
-			all[pid] = recording.ExecutableOf(rec.Related([]recording.Marker{{PID: pid, Time: recording.LatestTime}}))
+			all[pid] = rec.RelatedMemory([]recording.Marker{{PID: pid, Time: recording.LatestTime}}).Executable
 		}
 	}
 	return all

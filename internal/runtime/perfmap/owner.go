@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
@@ -89,23 +90,15 @@ func isElsewhere(rec *recording.Recording, pid uint32, m *Map) error {
 
 // memoryOf returns the executable memory of a process and of those related to it, without files.
 func memoryOf(rec *recording.Recording, marker recording.Marker) recording.Ranges {
-	related := rec.Related([]recording.Marker{marker})
-	maps, all := recording.MapsOf(related)
+	maps, all := rec.MapsOf([]recording.Marker{marker})
 	if !all {
-		return recording.MemoryOf(related)
+		return rec.RelatedMemory([]recording.Marker{marker}).Memory
 	}
 	return recording.ExactRanges(maps, func(m *recording.FileMap) bool { return m.Name == "" })
 }
 
 // holdsAny reports whether any function of a map begins in memory.
-func holdsAny(memory recording.Ranges, m *Map) bool {
-	for i := range m.Events {
-		if memory.Hold(m.Events[i].Addr) {
-			return true
-		}
-	}
-	return false
-}
+func holdsAny(memory recording.Ranges, m *Map) bool { return model.CountIn(m.Scanned(), memory) > 0 }
 
 // ownerOf returns the process of a map that names none: the only one with executable memory where
 // its functions are. Processes that were forked from it count as it.
@@ -117,10 +110,13 @@ func ownerOf(rec *recording.Recording, path string, m *Map) (uint32, error) {
 		}
 	}
 	all := slices.Clone(owners)
+	ancestry := recording.Ancestry{Tree: &rec.ProcessTree, Has: func(pid uint32, _ uint64) bool {
+		_, found := slices.BinarySearch(all, pid)
+		return found
+	}}
 	owners = slices.DeleteFunc(owners, func(pid uint32) bool {
-		return slices.ContainsFunc(all, func(from uint32) bool {
-			return from != pid && rec.ProcessTree.Descends(pid, recording.LatestTime, from)
-		})
+		from, ok := ancestry.Nearest(pid, recording.LatestTime)
+		return ok && from != pid
 	})
 	switch {
 	case len(owners) == 1:

@@ -20,7 +20,7 @@ func DropElsewhere(rec *recording.Recording, d *model.Dump, _ *report.Findings) 
 	if !ok || !rec.KnowsMemory(d.Markers[0]) {
 		return
 	}
-	maps, all := recording.MapsOf(rec.Related(d.Markers))
+	maps, all := rec.MapsOf(d.Markers)
 	if !all {
 		return
 	}

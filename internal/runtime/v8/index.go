@@ -33,6 +33,9 @@ type index struct {
 	full    int64 // offset of the first line that was not kept, or -1
 	memory  int   // estimate, in bytes
 	stopped bool  // the log was not read to its end: its first code is not in the dump
+
+	// nameLimit bounds names of functions, in bytes; see boundNames.
+	nameLimit int64
 }
 
 // maxStrange is the number of optimized functions after which reading stops if none is where the
@@ -85,9 +88,10 @@ func (l *reading) ReadAt(b []byte, off int64) (int, error) {
 		return 0, err
 	}
 	n, err := l.src.ReadAt(b, off)
-	if end := off + int64(n); l.watch != nil && end > l.done {
-		l.done = end
-		l.watch(end)
+	if end := off + int64(n); end > l.done {
+		if l.done = end; l.watch != nil {
+			l.watch(end)
+		}
 	}
 	return n, err
 }
@@ -119,6 +123,7 @@ func (l *reading) index() (*index, error) {
 		s.dropLast(l.done) // the last line
 	}
 	s.cut = r.Cut
+	s.boundNames(l.done)
 	return s.index, nil
 }
 

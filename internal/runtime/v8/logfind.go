@@ -40,9 +40,10 @@ type logSearch struct {
 	wanted  map[uint32]bool // those that do, as far as that was asked
 	lives   map[uint32]*stays.Life
 	found   map[uint32][]foundLog
-	memory  int // of the indexes of logs that are used or may be
-	others  int // number of logs without a process that were read
-	copies  int // number of logs that are copies of others
+	known   map[*locate.SideFile]bool // all of found
+	memory  int                       // of the indexes of logs that are used or may be
+	others  int                       // number of logs without a process that were read
+	copies  int                       // number of logs that are copies of others
 	named   map[string]error
 }
 
@@ -60,7 +61,7 @@ type foundLog struct {
 func Complete(ctx context.Context, f *locate.Finder, dumps map[uint32][]source.Dump) error {
 	s := &logSearch{
 		Finder: f, ctx: ctx, dumps: make(map[uint32][]*jitdump.Dump), lacking: make(map[uint32]bool), wanted: make(map[uint32]bool), lives: make(map[uint32]*stays.Life),
-		found: make(map[uint32][]foundLog), named: make(map[string]error),
+		found: make(map[uint32][]foundLog), known: make(map[*locate.SideFile]bool), named: make(map[string]error),
 	}
 	attaches := false
 	for pid, of := range dumps {
@@ -206,7 +207,7 @@ func (s *logSearch) try(path, says string, pid uint32, named bool) error {
 	if ok && side.Taken && named {
 		s.named[path] = nil
 	}
-	if !ok || side.Taken || s.has(side) {
+	if !ok || side.Taken || s.known[side] {
 		return nil
 	}
 	one := foundLog{SideFile: side, log: l, says: says}
@@ -219,16 +220,6 @@ func (s *logSearch) try(path, says string, pid uint32, named bool) error {
 		s.Forget(side)
 	}
 	return nil
-}
-
-// has reports whether a log has been found already.
-func (s *logSearch) has(side *locate.SideFile) bool {
-	for _, list := range s.found {
-		if slices.ContainsFunc(list, func(o foundLog) bool { return o.SideFile == side }) {
-			return true
-		}
-	}
-	return false
 }
 
 // check scans a log, and adds it to those of its process. It fails if it is of none.
@@ -272,6 +263,7 @@ func (s *logSearch) check(one *foundLog, pid uint32, named bool) error {
 	}
 	s.memory += one.log.index.memory
 	s.found[pid] = append(s.found[pid], *one)
+	s.known[one.SideFile] = true
 	if named {
 		s.named[one.Path] = nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/jitinject/jitinject/internal/format/v8log"
+	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
 // A codeName has the parts of the name of a function's code in the log: the function's name, a
@@ -151,6 +152,44 @@ func (t *Trees) listName(fn int32) []byte {
 	return []byte(name)
 }
 
+// Any number of functions may inline one with a long name, or be of one script with a long URL, and the object of
+// each has these names. mostNames bounds all of them, as a multiple of the log's bytes. If they are more, shortName
+// bounds each, in bytes.
+const (
+	mostNames = 16
+	shortName = 128
+)
+
+// boundNames sets nameLimit, and cuts URLs, for a log of size bytes.
+func (x *index) boundNames(size int64) {
+	x.nameLimit = v8log.MaxName
+	most := mostNames*size + 1<<20
+	listed, named := make([]int32, len(x.functions)), make([]int32, len(x.scripts)) // the last object with each, from 1
+	for i := range x.objects {
+		o := &x.objects[i]
+		for _, fn := range append(x.inlined[o.first:o.last:o.last], o.function) {
+			if fn == unknown || listed[fn] == int32(i+1) {
+				continue
+			}
+			f := &x.functions[fn]
+			listed[fn] = int32(i + 1)
+			most -= f.name.span().Size
+			if f.script != unknown && named[f.script] != int32(i+1) {
+				named[f.script] = int32(i + 1)
+				most -= int64(len(x.scripts[f.script].url))
+			}
+		}
+	}
+	if most >= 0 {
+		return
+	}
+	x.nameLimit = shortName
+	for i := range x.scripts {
+		s := &x.scripts[i]
+		s.url = string(jitcode.Beginning([]byte(s.url), shortName))
+	}
+}
+
 // errChanged is the error for a log that has other contents than when it was read first.
 var errChanged = errors.New("the log has changed since it was read first")
 
@@ -161,11 +200,18 @@ func (x *index) readName(fn int32) (string, error) {
 	if at.Size == 0 {
 		return "", nil
 	}
+	whole := at.Size <= x.nameLimit
+	if !whole {
+		at.Size = x.nameLimit - 1
+	}
 	b, err := v8log.ReadSpan(x.src, v8log.Span{Off: at.Off - 1, Size: at.Size + 2}, v8log.MaxName+2, nil)
 	if err != nil {
 		return "", err
 	}
 	name, after := bytes.CutPrefix(b, []byte{','})
+	if !whole {
+		return string(jitcode.Beginning(name, len(name)-1)), nil
+	}
 	name, before := bytes.CutSuffix(name, []byte{' '})
 	if !after || !before {
 		return "", fmt.Errorf("offset %#x: %w", at.Off, errChanged)

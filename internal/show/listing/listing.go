@@ -176,10 +176,13 @@ func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
 	for _, line := range fn.Lines {
 		l.Lines = append(l.Lines, Line{line.Offset, fileOf(fn, line.File), uint64(line.Line), uint64(line.Column)})
 	}
-	depth := make([]int, len(fn.Inlines))
+	depth, names := make([]int, len(fn.Inlines)), make(map[string]string)
 	for i, call := range fn.Inlines {
 		callee := &fn.Origins[call.Origin]
-		c := Call{ID: i, Function: string(callee.Name), Line: uint64(call.Line), Column: uint64(call.Column)}
+		if _, known := names[string(callee.Name)]; !known { // calls may share a long one
+			names[string(callee.Name)] = string(callee.Name)
+		}
+		c := Call{ID: i, Function: names[string(callee.Name)], Line: uint64(call.Line), Column: uint64(call.Column)}
 		caller := 0
 		if call.Parent >= 0 {
 			caller, depth[i] = fn.Inlines[call.Parent].Origin, depth[call.Parent]+1

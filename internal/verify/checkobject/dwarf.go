@@ -17,7 +17,7 @@ func (o *Object) debug(ctx context.Context) {
 	if info == nil || o.Text == nil {
 		return
 	}
-	data, lines, err := o.ELF.DWARF() // a bundle has a line table for each function
+	data, err := o.ELF.DWARF() // a bundle has a line table for each function
 	if err != nil {
 		o.Violation("object/unit", offset(info), "%v", err)
 		return
@@ -42,7 +42,7 @@ func (o *Object) debug(ctx context.Context) {
 		low, high := o.unit(data, e)
 		if at, _ := e.Val(dwarf.AttrStmtList).(int64); !tables[at] {
 			tables[at] = true
-			o.lineTable(data, lines, e, low, high)
+			o.lineTable(data, e, low, high)
 		}
 	}
 }
@@ -66,18 +66,14 @@ func (o *Object) unit(data *dwarfdata.Data, e *dwarf.Entry) (low, high uint64) {
 	return low, high
 }
 
-// lineTable checks the rows of a unit. lines is .debug_line.
-func (o *Object) lineTable(data *dwarfdata.Data, lines []byte, e *dwarf.Entry, low, high uint64) {
+// lineTable checks the rows of a unit.
+func (o *Object) lineTable(data *dwarfdata.Data, e *dwarf.Entry, low, high uint64) {
 	section := o.ELF.Section(".debug_line")
 	at, ok := e.Val(dwarf.AttrStmtList).(int64)
 	if !ok || section == nil {
 		return
 	}
-	err := dwarfdata.CheckLineHeader(o.ELF.ByteOrder, lines, at)
-	var lr *dwarf.LineReader
-	if err == nil {
-		lr, err = data.LineReader(e)
-	}
+	lr, err := data.LineReader(e)
 	if err != nil || lr == nil {
 		if err != nil {
 			o.Violation("object/lines", 0, "%v", err)

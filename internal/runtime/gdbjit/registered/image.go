@@ -63,13 +63,10 @@ func (m memoryAt) ReadAt(b []byte, off int64) (int, error) {
 	return len(b), nil
 }
 
-// maxProgs bounds the program headers that are used. Linkers write about ten.
-const maxProgs = 256
-
 // headers reads the program headers. It returns false if src is not an ELF file of the process's class.
 func (im *image) headers(src io.ReaderAt) bool {
 	f, err := elffile.OpenSegments(src)
-	if err != nil || f.Class != im.p.Class || f.ByteOrder != im.p.Order || f.Type != elf.ET_DYN && f.Type != elf.ET_EXEC || len(f.Progs) > maxProgs {
+	if err != nil || f.Class != im.p.Class || f.ByteOrder != im.p.Order || f.Type != elf.ET_DYN && f.Type != elf.ET_EXEC {
 		return false
 	}
 	im.progs = f.Progs

@@ -33,12 +33,15 @@ type Registered struct {
 // maxImages bounds the size of all objects of a process, in bytes.
 const maxImages = 1 << 30
 
-// room returns the bound for the size of all objects: they do not overlap in memory.
+// room returns the bound for the size of all objects: they do not overlap in memory, nor in a core.
 func (p *Process) room() uint64 {
-	stored := uint64(0)
+	most, stored := uint64(maxImages), uint64(0)
+	if core, ok := p.Memory.(interface{ Size() uint64 }); ok {
+		most = min(most, core.Size())
+	}
 	for _, s := range p.Segments() {
-		if stored += min(s.Stored, maxImages); stored >= maxImages {
-			return maxImages
+		if stored += min(s.Stored, most); stored >= most {
+			return most
 		}
 	}
 	return stored

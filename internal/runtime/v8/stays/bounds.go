@@ -45,11 +45,12 @@ func (f *Life) Bound(l *Log, written int64, others []*Log, dumped *Loads) {
 
 // Excludes reports whether a log cannot be of the process by its times.
 func (f *Life) Excludes(l *Log, written int64) bool {
-	return !slices.ContainsFunc(f.bound(l, written, nil), func(b Bounds) bool { return !b.IsEmpty() })
+	return !slices.ContainsFunc(f.bound(l, written, f.covers(l)), func(b Bounds) bool { return !b.IsEmpty() })
 }
 
-// bound returns the bounds of the isolates of a log, without the times of dumps.
-func (f *Life) bound(l *Log, written int64, others []*cover) []Bounds {
+// bound returns the bounds of the isolates of a log, without the times of dumps. all are the covers of the process, with
+// those of the log.
+func (f *Life) bound(l *Log, written int64, all []*cover) []Bounds {
 	of := make([]Bounds, len(l.Ends))
 	for i := range of {
 		end := int64(min(l.Ends[i], never))
@@ -66,21 +67,16 @@ func (f *Life) bound(l *Log, written int64, others []*cover) []Bounds {
 			b.Lo = max(b.Lo, int64(f.maps[k].Time)-int64(s.To)-precision-f.drift(s.To))
 		}
 	}
-	for _, own := range f.covers(l) {
-		b := &of[own.isolate]
-		for _, at := range f.samples {
-			first := ownerAt(&own.first, at.ip)
-			if first < 0 || slices.ContainsFunc(others, func(o *cover) bool {
-				return (o.log != l || o.isolate != own.isolate) && ownerAt(&o.first, at.ip) >= 0
-			}) {
-				continue
-			}
-			if s := &l.Stays[first]; l.Codes[s.Code].Prompt {
-				b.Hi = min(b.Hi, at.first-int64(s.From)+f.drift(s.From))
-			}
-			if end, ok := own.ends[ownerAt(&own.last, at.ip)]; ok && end < never {
-				b.Lo = max(b.Lo, at.last-int64(end)-precision-f.drift(end))
-			}
+	for i, own := range f.onlyCovers(all) {
+		if own == nil || own.log != l {
+			continue
+		}
+		b, at := &of[own.isolate], &f.samples[i]
+		if s := &l.Stays[ownerAt(&own.first, at.ip)]; l.Codes[s.Code].Prompt {
+			b.Hi = min(b.Hi, at.first-int64(s.From)+f.drift(s.From))
+		}
+		if end, ok := own.ends[ownerAt(&own.last, at.ip)]; ok && end < never {
+			b.Lo = max(b.Lo, at.last-int64(end)-precision-f.drift(end))
 		}
 	}
 	return of

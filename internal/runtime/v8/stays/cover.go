@@ -1,6 +1,10 @@
 package stays
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
 	"github.com/jitinject/jitinject/internal/addrs"
 )
 
@@ -46,6 +50,42 @@ func (f *Life) covers(l *Log) []*cover {
 		each(i, func(c *cover, s *Stay) { c.first.Place(s.Addr, s.Addr+s.Size, i) })
 	}
 	return l.covers
+}
+
+// several stands for the covers of code at an address.
+var several = new(cover)
+
+// onlyCovers returns, for each sample, the cover with code at its address: nil for none, several for more than one.
+func (f *Life) onlyCovers(covers []*cover) []*cover {
+	if f.only != nil && slices.Equal(f.onlyOf, covers) {
+		return f.only
+	}
+	f.only, f.onlyOf = make([]*cover, len(f.samples)), covers
+	next := make([]int, len(f.samples)+1) // the first sample from there on that more covers may have, nearly
+	for i := range next {
+		next[i] = i
+	}
+	from := func(i int) int {
+		for next[i] != i {
+			next[i] = next[next[i]]
+			i = next[i]
+		}
+		return i
+	}
+	for _, c := range covers {
+		c.first.Each(0, math.MaxUint64, func(t addrs.Tenancy) bool {
+			i, _ := slices.BinarySearchFunc(f.samples, t.Lo, func(s sampled, lo uint64) int { return cmp.Compare(s.ip, lo) })
+			for i = from(i); i < len(f.samples) && f.samples[i].ip < t.Hi; i = from(i + 1) {
+				if f.only[i] != nil {
+					f.only[i], next[i] = several, i+1
+				} else {
+					f.only[i] = c
+				}
+			}
+			return true
+		})
+	}
+	return f.only
 }
 
 // ownerAt returns the owner of an address, or -1.

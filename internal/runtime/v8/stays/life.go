@@ -25,6 +25,8 @@ type Life struct {
 	line       *addrs.Timeline
 	starts     *recording.Starts
 	samples    []sampled // in memory without a file, by address
+
+	only, onlyOf []*cover // see onlyCovers
 }
 
 // A sampled is an address with the times of its first and last sample, in nanoseconds.
@@ -40,7 +42,7 @@ func LifeOf(rec *recording.Recording, pid uint32) *Life {
 	f := &Life{rec: rec, pid: pid, start: tree.Program(pid, recording.LatestTime).Since, end: never}
 	f.steady = rec.ClockError() == ""
 	f.starts = recording.StartsOf(rec, pid, recording.LatestTime)
-	all, complete := recording.MapsOf(rec.Related([]recording.Marker{{PID: pid, Time: rec.ProgramStart(pid, 0)}}))
+	all, complete := rec.MapsOf([]recording.Marker{{PID: pid, Time: rec.ProgramStart(pid, 0)}})
 	f.known = complete && rec.KnowsMemory(recording.Marker{PID: pid, Time: rec.ProgramStart(pid, 0)})
 	for _, m := range all {
 		if m.Name == "" {
@@ -117,8 +119,9 @@ const mostSamples = 90
 // IsDescribed reports whether a log has code for nearly all samples in memory for code.
 func (f *Life) IsDescribed(l *Log) bool {
 	all, described := int64(0), int64(0)
-	for _, at := range f.samples {
-		if all += at.n; slices.ContainsFunc(f.covers(l), func(c *cover) bool { return ownerAt(&c.first, at.ip) >= 0 }) {
+	for i, only := range f.onlyCovers(f.covers(l)) {
+		at := &f.samples[i]
+		if all += at.n; only != nil {
 			described += at.n
 		}
 	}

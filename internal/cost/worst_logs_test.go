@@ -1,0 +1,279 @@
+package cost
+
+import (
+	"bytes"
+	"compress/gzip"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
+)
+
+// unlogged adds a process of a runtime that writes no dump, with memory for code.
+func (s *scene) unlogged(name string) {
+	s.Machine, s.calls = "x86_64", true
+	s.Comm(pid, s.tick(), name, true)
+	s.memory(pid)
+	s.samples(100)
+}
+
+// monoLog makes a Mono log. each is called until the log has size bytes.
+func monoLog(version uint8, size int, each func(w *monogen.Writer, i int)) []byte {
+	var b bytes.Buffer
+	major, minor := monogen.MonoVersion(version)
+	w, _ := monogen.NewWriter(&b, &monolog.Header{Major: major, Minor: minor, Version: version, PtrSize: 8, Startup: 1, StartupTime: second, PID: pid, Args: "log", Arch: "x86-64", OS: "linux"})
+	w.Buffer(monolog.BufferHeader{Time: second, PtrBase: base, Thread: 7, MethodBase: base})
+	for i, flushed := 0, 0; b.Len() < size; i++ {
+		if each(w, i); i-flushed > 500 {
+			flushed = i
+			w.Buffer(monolog.BufferHeader{Time: second + uint64(i), PtrBase: base, Thread: 7, MethodBase: base})
+		}
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// mono returns a scene of a Mono log.
+func mono(version uint8, each func(w *monogen.Writer, i int)) func(s *scene, size int) {
+	return func(s *scene, size int) {
+		s.unlogged("mono")
+		s.must(os.WriteFile(s.path("a.mlpd"), monoLog(version, size, each), 0o644))
+	}
+}
+
+func jitted(i int, addr, size uint64, name string) *monolog.Event {
+	return &monolog.Event{Kind: monolog.KindJIT, Time: second + uint64(i), Method: base + uint64(i), Code: addr, Size: size, Name: []byte(name)}
+}
+
+func fdr(version uint16, each func(w *xraygen.Writer, i int)) func(s *scene, size int) {
+	return func(s *scene, size int) {
+		s.unlogged("prog")
+		var b bytes.Buffer
+		w, err := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+		s.must(err)
+		for i := 0; b.Len() < size; i++ {
+			each(w, i)
+		}
+		s.must(w.End())
+		s.must(os.WriteFile(s.path("xray-log.prog.x"), b.Bytes(), 0o644))
+	}
+}
+
+func block(tid int, i int) *xrayfdr.Block {
+	return &xrayfdr.Block{TID: uint32(tid), PID: pid, Seconds: 1, Microseconds: uint32(i), TSC: second + uint64(i)*1000}
+}
+
+var injectMono = []string{"inject -i perf.data --mono 4711=a.mlpd"}
+var injectXRay = []string{"inject -i perf.data --pid 4711 --xray xray-log.prog.x"}
+var injectJ9 = []string{"inject -i perf.data --j9 4711=."}
+
+var worstOtherLogs = []worst{
+	{"mono", "methods", mono(17, func(w *monogen.Writer, i int) { w.Event(jitted(i, place(i), 64, "f")) }), injectMono},
+	{"mono", "methods without names", mono(17, func(w *monogen.Writer, i int) { w.Event(jitted(i, base+uint64(i), 1, "")) }), injectMono},
+	{"mono", "methods at one address", mono(17, func(w *monogen.Writer, i int) { w.Event(jitted(i, base, 64, fmt.Sprint("f", i))) }), injectMono},
+	{"mono", "methods without addresses", mono(17, func(w *monogen.Writer, i int) { w.Event(jitted(i, 0, 0, "f")) }), injectMono},
+	{"mono", "overlapping methods", mono(17, func(w *monogen.Writer, i int) { w.Event(jitted(i, base+uint64(i), 1<<20, "f")) }), injectMono},
+	{"mono", "helpers", mono(17, func(w *monogen.Writer, i int) {
+		w.Event(&monolog.Event{Kind: monolog.KindJITHelper, Time: second + uint64(i), Helper: monolog.HelperIMTTrampoline, Code: place(i), Size: 64})
+	}), injectMono},
+	{"mono", "threads", mono(17, func(w *monogen.Writer, i int) {
+		w.Buffer(monolog.BufferHeader{Time: second, PtrBase: base, Thread: uint64(i), MethodBase: base})
+		w.Event(&monolog.Event{Kind: monolog.KindThread, Load: monolog.LoadName, Time: second, Pointer: uint64(i), Name: []byte("t")})
+	}), injectMono},
+	{"mono", "threads with calls", mono(17, func(w *monogen.Writer, i int) {
+		w.Buffer(monolog.BufferHeader{Time: second, PtrBase: base, Thread: uint64(i), MethodBase: base})
+		w.Event(jitted(i, place(i), 64, "f"))
+		w.Event(&monolog.Event{Kind: monolog.KindEnter, Time: second + 1, Method: base + uint64(i)})
+	}), injectMono},
+	{"mono", "calls", mono(17, func(w *monogen.Writer, i int) {
+		if i == 0 {
+			w.Event(jitted(i, place(i), 64, "f"))
+		}
+		w.Event(&monolog.Event{Kind: monolog.KindEnter, Time: second + uint64(i), Method: base})
+	}), injectMono},
+	{"mono", "calls and returns", mono(17, func(w *monogen.Writer, i int) {
+		if i == 0 {
+			w.Event(jitted(i, place(i), 64, "f"))
+		}
+		k := monolog.KindEnter
+		if i%2 > 0 {
+			k = monolog.KindLeave
+		}
+		w.Event(&monolog.Event{Kind: k, Time: second + uint64(i), Method: base})
+	}), injectMono},
+	{"mono", "buffers of a byte", mono(17, func(w *monogen.Writer, i int) {
+		w.Buffer(monolog.BufferHeader{Time: second, PtrBase: base, Thread: 7, MethodBase: base})
+		w.Raw([]byte{0xff})
+	}), injectMono},
+	{"mono", "packed methods", func(s *scene, size int) {
+		s.unlogged("mono")
+		log := monoLog(17, size, func(w *monogen.Writer, i int) { w.Event(jitted(i, place(i), 64, "f")) })
+		s.pack("a.mlpd", log)
+	}, injectMono},
+	{"mono", "packed nothing", func(s *scene, size int) {
+		s.unlogged("mono")
+		log := monoLog(17, size/10, func(w *monogen.Writer, i int) { w.Event(jitted(i, place(i), 64, "f")) })
+		s.pack("a.mlpd", append(log, make([]byte, size-size/10)...))
+	}, injectMono},
+	{"mono", "logs that nothing names", func(s *scene, size int) {
+		s.unlogged("mono")
+		for i := range size / 140 {
+			log := monoLog(17, 1, func(w *monogen.Writer, k int) { w.Event(jitted(k, place(i), 64, "f")) })
+			s.must(os.WriteFile(s.path(fmt.Sprintf("%d.mlpd", i)), log, 0o644))
+		}
+	}, nil},
+	{"mono", "options of perf record", func(s *scene, size int) {
+		s.unlogged("mono")
+		for i := range size / 30 {
+			s.Cmdline = append(s.Cmdline, fmt.Sprintf("--profile=log:output=%d", i))
+		}
+	}, nil},
+	{"mono", "option of perf record", func(s *scene, size int) {
+		s.unlogged("mono")
+		s.Cmdline = []string{strings.Repeat("--profile=log:output='a ", size/25)}
+	}, nil},
+	{"xray", "blocks", fdr(3, func(w *xraygen.Writer, i int) { w.Begin(block(7, i)) }), injectXRay},
+	{"xray", "blocks of threads", fdr(3, func(w *xraygen.Writer, i int) { w.Begin(block(i, i)) }), injectXRay},
+	{"xray", "blocks of threads with a call", fdr(3, func(w *xraygen.Writer, i int) {
+		w.Begin(block(i, i))
+		w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
+	}), injectXRay},
+	{"xray", "calls", fdr(3, func(w *xraygen.Writer, i int) {
+		if i%500 == 0 {
+			w.Begin(block(7, i))
+		}
+		w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
+	}), injectXRay},
+	{"xray", "functions", fdr(3, func(w *xraygen.Writer, i int) {
+		if i%500 == 0 {
+			w.Begin(block(7, i))
+		}
+		w.Function(xrayfdr.Enter, uint32(i+1), second+uint64(i)*1000)
+		w.Function(xrayfdr.Exit, uint32(i+1), second+uint64(i)*1000)
+	}), injectXRay},
+	{"xray", "events", fdr(3, func(w *xraygen.Writer, i int) {
+		if i%500 == 0 {
+			w.Begin(block(7, i))
+		}
+		w.CustomEvent(second, nil)
+	}), injectXRay},
+	{"xray", "version 1", fdr(1, func(w *xraygen.Writer, i int) { w.Begin(block(i, i)) }), injectXRay},
+	{"xray", "events in version 1", fdr(1, func(w *xraygen.Writer, i int) {
+		if i%100 == 0 {
+			w.Begin(block(7, i))
+		}
+		w.CustomEvent(second, make([]byte, 8))
+	}), injectXRay},
+	{"xray", "damage", func(s *scene, size int) {
+		fdr(3, func(w *xraygen.Writer, i int) { w.Begin(block(7, i)) })(s, size/2)
+		data, err := os.ReadFile(s.path("xray-log.prog.x"))
+		s.must(err)
+		s.must(os.WriteFile(s.path("xray-log.prog.x"), append(data, bytes.Repeat([]byte{15}, size/2)...), 0o644))
+	}, injectXRay},
+	{"xray", "headers", func(s *scene, size int) {
+		s.unlogged("prog")
+		var b bytes.Buffer
+		for b.Len() < size {
+			xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+			w.Begin(block(7, 1))
+			w.End()
+		}
+		s.must(os.WriteFile(s.path("xray-log.prog.x"), b.Bytes(), 0o644))
+	}, injectXRay},
+	{"xray", "traces that nothing names", func(s *scene, size int) {
+		s.unlogged("prog")
+		for i := range size / 200 {
+			var b bytes.Buffer
+			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+			w.Begin(block(7, 1))
+			w.End()
+			s.must(os.WriteFile(s.path(fmt.Sprintf("xray-log.prog.%06d", i)), b.Bytes(), 0o644))
+			s.files = append(s.files, fmt.Sprintf("xray-log.prog.%06d", i))
+		}
+	}, nil},
+	{"openj9", "captures", func(s *scene, size int) {
+		s.unlogged("java")
+		for i, n := 0, 0; n < size; i++ {
+			n += s.capture(i, j9gen.Options{Sites: -1, Maps: 1, Native: j9gen.Never})
+		}
+	}, injectJ9},
+	{"openj9", "captures of natives", func(s *scene, size int) {
+		s.unlogged("java")
+		for i, n := 0, 0; n < size; i++ {
+			n += s.capture(i, j9gen.Options{Native: j9gen.Always})
+		}
+	}, injectJ9},
+	{"openj9", "maps", func(s *scene, size int) {
+		s.unlogged("java")
+		s.capture(0, j9gen.Options{Sites: -1, Maps: size / 10, CodeSize: uint32(size), Native: j9gen.Never})
+	}, injectJ9},
+	{"openj9", "sites", func(s *scene, size int) {
+		s.unlogged("java")
+		s.capture(0, j9gen.Options{Sites: size / 30, Maps: size / 40, CodeSize: uint32(size), Native: j9gen.Never})
+	}, injectJ9},
+	{"openj9", "methods", func(s *scene, size int) {
+		s.unlogged("java")
+		s.capture(0, j9gen.Options{Sites: 10, Maps: 10, CodeSize: 1000, Native: j9gen.Never}, func(c *j9meta.Capture) {
+			for i := range size / 160 {
+				c.Methods = append(c.Methods, j9meta.CaptureMethod{Method: uint64(0x1000 + i), Class: "c", Name: "n", Signature: "()V"})
+			}
+		})
+	}, injectJ9},
+	{"openj9", "description", func(s *scene, size int) {
+		s.unlogged("java")
+		s.capture(0, j9gen.Options{Sites: 10, Maps: 10, CodeSize: 1000, Native: j9gen.Never})
+		s.must(os.WriteFile(s.path("c0.json"), []byte(`{"base":"0x1000","startPC":"0x7f1200000000","methods":[`+strings.TrimSuffix(strings.Repeat("{},", size/3), ",")+`]}`), 0o644))
+	}, injectJ9},
+	{"openj9", "lines in the description", func(s *scene, size int) {
+		s.unlogged("java")
+		s.capture(0, j9gen.Options{Sites: 10, Maps: 10, CodeSize: 1000, Native: j9gen.Never})
+		s.must(os.WriteFile(s.path("c0.json"), []byte(`{"base":"0x1000","startPC":"0x7f1200000000","methods":[{"method":1,"class":"a","name":"b","lines":[`+strings.TrimSuffix(strings.Repeat("[1,1],", size/6), ",")+`]}]}`), 0o644))
+	}, injectJ9},
+	{"openj9", "nesting in the description", func(s *scene, size int) {
+		s.unlogged("java")
+		s.capture(0, j9gen.Options{Sites: 10, Maps: 10, CodeSize: 1000, Native: j9gen.Never})
+		s.must(os.WriteFile(s.path("c0.json"), []byte(`{"x":`+strings.Repeat("[", size)), 0o644))
+	}, injectJ9},
+}
+
+// pack writes a file packed by gzip.
+func (s *scene) pack(name string, data []byte) {
+	s.t.Helper()
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	z.Write(data)
+	s.must(z.Close())
+	s.must(os.WriteFile(s.path(name), b.Bytes(), 0o644))
+	s.unpacked += int64(len(data) - b.Len())
+}
+
+// capture writes a capture of OpenJ9's metadata, and returns its size in bytes.
+func (s *scene) capture(i int, o j9gen.Options, changes ...func(c *j9meta.Capture)) int {
+	s.t.Helper()
+	o.Layout = j9meta.Layout{Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian}
+	o.StartPC, o.Cold = base+uint64(i)<<12, j9gen.Never
+	if o.CodeSize == 0 {
+		o.CodeSize = 64
+	}
+	b := j9gen.Random(rand.New(rand.NewPCG(1, uint64(i))), o)
+	blob, err := j9gen.Encode(b)
+	s.must(err)
+	c := &j9meta.Capture{Base: b.Base, StartPC: b.Header.StartPC}
+	for _, change := range changes {
+		change(c)
+	}
+	text := j9gen.Description(c)
+	s.must(os.WriteFile(s.path(fmt.Sprintf("c%d.bin", i)), blob, 0o644))
+	s.must(os.WriteFile(s.path(fmt.Sprintf("c%d.json", i)), text, 0o644))
+	return len(blob) + len(text)
+}
