@@ -62,7 +62,7 @@ var worstDumps = []worst{
 		s.record(lines(base, entries...))
 		s.load(0, base, size/18)
 		s.samples(10)
-	}, dumpRuns},
+	}, dumpRuns[:4]},
 	{"jitdump", "tables of lines for one function", func(s *scene, size int) {
 		s.process()
 		for i := range size / 50 {
@@ -119,7 +119,7 @@ var worstDumps = []worst{
 		s.inlined(&b, base, n)
 		s.load(0, base, n)
 		s.samples(10)
-	}, dumpRuns},
+	}, dumpRuns[:4]},
 	{"jitdump", "unwind tables", func(s *scene, size int) {
 		s.process()
 		for i := range size / 107 {
@@ -175,7 +175,7 @@ var worstDumps = []worst{
 			s.Sample(child(i), s.tick(), base+8)
 			s.writeDump(child(i))
 		}
-	}, dumpRuns[:2]},
+	}, dumpRuns[:1]},
 }
 
 // inlined adds a tree of inlined calls in a function with size bytes.

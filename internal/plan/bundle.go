@@ -60,7 +60,6 @@ type bundler struct {
 	runs      []run
 	pieces    map[int32][]piece // of each object of runs
 	reserved  map[*model.Dump]reserved
-	cleared   map[*model.Dump][]addrs.Range // see clearedOf; nil before the first call
 	// in recordings with copies of stacks: the regions of each dump
 	apart           []dumpRegions
 	rec             *recording.Recording

@@ -267,9 +267,13 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 			list, simple = list[count:], simple[n:]
 		}
 	}
+	cleared := make(map[*model.Dump][]addrs.Range)
 	moves := func(i int) bool {
-		p := &b.placedFunctions[i]
-		return isWalled(b.clearedOf(b.dumpOf(i)), p.lo(), p.hi())
+		p, d := &b.placedFunctions[i], b.dumpOf(i)
+		if _, known := cleared[d]; !known {
+			cleared[d] = b.clearedOf(d)
+		}
+		return isWalled(cleared[d], p.lo(), p.hi())
 	}
 	for _, r := range of.regions {
 		// In a run, a function that moves away is not mapped again when it comes back, and is in

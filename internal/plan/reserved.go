@@ -60,20 +60,13 @@ func (b *bundler) spaceGroup(d *model.Dump) []uint32 {
 }
 
 // clearedOf returns the addresses that code of a dump leaves, in order and disjoint.
-func (b *bundler) clearedOf(d *model.Dump) []addrs.Range {
-	if b.cleared == nil {
-		b.cleared = make(map[*model.Dump][]addrs.Range)
-		for i := range b.in.Mappings {
-			if m := &b.in.Mappings[i]; m.Clear {
-				d := b.in.List[m.Object].Dump
-				b.cleared[d] = append(b.cleared[d], addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
-			}
-		}
-		for d, list := range b.cleared {
-			b.cleared[d] = apart(list)
+func (b *bundler) clearedOf(d *model.Dump) (list []addrs.Range) {
+	for i := range b.in.Mappings {
+		if m := &b.in.Mappings[i]; m.Clear && b.in.List[m.Object].Dump == d {
+			list = append(list, addrs.Range{Lo: m.Addr, Hi: m.Addr + m.Len})
 		}
 	}
-	return b.cleared[d]
+	return apart(list)
 }
 
 // apart sorts ranges and joins those that meet or overlap, so that one search answers a query. It

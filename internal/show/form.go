@@ -51,7 +51,6 @@ type Form interface {
 	// Data is bytes at an offset of the file, if bytes are wanted.
 	Data(name string, b []byte, at int64)
 
-	allow(size int64)
 	hold() // the item that was begun, until the next
 	holds() bool
 	Flush() // what is pending
@@ -73,25 +72,7 @@ type page struct {
 	b    []byte
 	held bool // nothing is written before the next item
 	err  error
-	long int // bytes of long texts so far
-	most int // of them; 0 for any number
 }
-
-// short returns a text. It cuts long ones when the output has many times the bytes of the file: any number of
-// fields may share a text.
-func (p *page) short(v []byte) []byte {
-	const long = 64
-	if len(v) <= long {
-		return v
-	}
-	if p.long += len(v); p.most == 0 || p.long <= p.most {
-		return v
-	}
-	return append(v[:long:long], "..."...)
-}
-
-// allow allows the long texts of a file with size bytes.
-func (p *page) allow(size int64) { p.most = 8<<20 + 16*int(size) }
 
 // pageSize is how much is collected. What a terminal shows first is less.
 const pageSize = 32 << 10

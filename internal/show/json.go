@@ -71,7 +71,7 @@ func (j *jsonForm) quotedHex(v uint64) {
 
 func (j *jsonForm) Str(name string, v []byte) {
 	j.key(name)
-	j.b = appendJSON(j.b, j.short(v))
+	j.b = appendJSON(j.b, v)
 }
 
 func (j *jsonForm) Word(name, v string) { j.Str(name, []byte(v)) }
@@ -138,7 +138,7 @@ func (j *jsonForm) ElemNum(v uint64) { j.full(); j.separate(); j.b = strconv.App
 
 func (j *jsonForm) ElemWord(v string) { j.ElemStr([]byte(v)) }
 
-func (j *jsonForm) ElemStr(v []byte) { j.full(); j.separate(); j.b = appendJSON(j.b, j.short(v)) }
+func (j *jsonForm) ElemStr(v []byte) { j.full(); j.separate(); j.b = appendJSON(j.b, v) }
 
 // ElemRange is an array of two.
 func (j *jsonForm) ElemRange(first, end uint64) {

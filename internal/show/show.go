@@ -191,7 +191,6 @@ func (v *Viewer) recognized(f *sys.File) error {
 		return err
 	}
 	v.File, v.Size = f, st.Size()
-	v.Out.allow(v.Size)
 	head := make([]byte, headSize)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {

@@ -90,7 +90,7 @@ func (t *TextForm) Hex(name string, v uint64) {
 
 func (t *TextForm) Str(name string, v []byte) {
 	t.Key(name)
-	t.b = appendQuoted(t.b, t.short(v))
+	t.b = appendQuoted(t.b, v)
 }
 
 func (t *TextForm) Word(name, v string) {
@@ -132,7 +132,7 @@ func (t *TextForm) ID(name string, v []byte) {
 
 func (t *TextForm) Place(file []byte, line, column uint64) {
 	t.space()
-	t.b = appendPlace(t.b, t.short(file), line, column)
+	t.b = appendPlace(t.b, file, line, column)
 }
 
 func (t *TextForm) CalledAt(file []byte, line, column uint64) {
@@ -163,7 +163,7 @@ func (t *TextForm) ElemNum(v uint64) { t.next(); t.b = strconv.AppendUint(t.b, v
 
 func (t *TextForm) ElemWord(v string) { t.next(); t.b = append(t.b, v...) }
 
-func (t *TextForm) ElemStr(v []byte) { t.next(); t.b = appendQuoted(t.b, t.short(v)) }
+func (t *TextForm) ElemStr(v []byte) { t.next(); t.b = appendQuoted(t.b, v) }
 
 func (t *TextForm) ElemRange(first, end uint64) {
 	t.Elem(first)
@@ -193,7 +193,7 @@ func (t *TextForm) Offset(v uint64) { t.At("", v) }
 
 func (t *TextForm) Label(_ string, v []byte) {
 	t.space()
-	t.b = appendQuoted(t.b, t.short(v))
+	t.b = appendQuoted(t.b, v)
 }
 
 func (t *TextForm) Depth(v uint64) {
@@ -236,7 +236,7 @@ func (t *TextForm) Comment(what string) {
 
 func (t *TextForm) Source(text []byte) {
 	t.b = append(t.b, ' ', ' ', ' ')
-	t.b = appendClean(t.b, t.short(text))
+	t.b = appendClean(t.b, text)
 }
 
 func (t *TextForm) Data(_ string, b []byte, at int64) {
