@@ -27,12 +27,11 @@ type Finder struct {
 	Code *codebytes.Files
 	held *Held
 	// Files are all files that are open.
-	Files []*SideFile
+	Files  []*SideFile
+	tailed []*SideFile // those with a tail
 	// Left has the files of formats without a marker that belong to no process.
 	Left Left
 	dirs []string // see Dirs
-
-	withTails []*SideFile
 	// Unreadable has the problems of Unread.
 	Unreadable report.Findings
 
@@ -107,10 +106,10 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 		}
 	}
 	s := &SideFile{Path: path, File: file, Info: info, Source: src, tail: tail}
-	f.AddFile(s)
 	if tail != nil {
-		f.withTails = append(f.withTails, s)
+		f.tailed = append(f.tailed, s)
 	}
+	f.AddFile(s)
 	if !s.live {
 		file.Lend(info)
 	}

@@ -76,7 +76,7 @@ func (f *Finder) writerOf(info os.FileInfo) (*codebytes.File, *dumptail.Dump) {
 
 // noteTail adds a note if the end of a dump is from the memory of its process, or could not be read.
 func (f *Finder) noteTail(d *model.Dump, found *report.Findings) {
-	for _, s := range f.withTails {
+	for _, s := range f.tailed {
 		if s.File != d.File {
 			continue
 		}

@@ -162,21 +162,17 @@ func (h *FileHistories) isLeft(r addrs.Range, pid uint32, time uint64) bool {
 func (h *FileHistories) Repeats(spans map[uint32]Spans) map[int64][]addrs.Range {
 	repeats := make(map[int64][]addrs.Range)
 	with := make(map[SharedFile]bool)
-	type program struct {
-		*fileHistory
-		from int
-	}
-	seen := make(map[program]int) // processes inherit the same mappings
+	done := make(map[mapLayer]int) // by those without to: children have the mappings of their parents in common
 	for pid, list := range spans {
 		for i := range list {
 			for l := range h.layers(pid, list[i].From) {
-				key := program{l.fileHistory, l.from}
-				for k := max(l.from, seen[key]); k < l.to; k++ {
+				key := mapLayer{l.fileHistory, l.from, 0}
+				for k := max(l.from, done[key]); k < l.to; k++ {
 					if f, ok := l.maps[k].shared(); ok {
 						with[f] = true
 					}
 				}
-				seen[key] = max(seen[key], l.to)
+				done[key] = max(done[key], l.to)
 			}
 		}
 	}
