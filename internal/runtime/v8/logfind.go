@@ -206,7 +206,8 @@ func (s *logSearch) try(path, says string, pid uint32, named bool) error {
 	if ok && side.Taken && named {
 		s.named[path] = nil
 	}
-	if !ok || side.Taken || s.has(side) {
+	isFound := func(o foundLog) bool { return o.SideFile == side }
+	if !ok || side.Taken || slices.ContainsFunc(slices.Concat(slices.Collect(maps.Values(s.found))...), isFound) {
 		return nil
 	}
 	one := foundLog{SideFile: side, log: l, says: says}
@@ -219,16 +220,6 @@ func (s *logSearch) try(path, says string, pid uint32, named bool) error {
 		s.Forget(side)
 	}
 	return nil
-}
-
-// has reports whether a log has been found already.
-func (s *logSearch) has(side *locate.SideFile) bool {
-	for _, list := range s.found {
-		if slices.ContainsFunc(list, func(o foundLog) bool { return o.SideFile == side }) {
-			return true
-		}
-	}
-	return false
 }
 
 // check scans a log, and adds it to those of its process. It fails if it is of none.
