@@ -42,11 +42,14 @@ type problem struct {
 
 // Share assigns the contents of traces to the processes that wrote them. It must be called once.
 func Share(traces []*Log, w *world) (problems []problem, err error) {
-	s := &sharing{world: w, traces: slices.Clone(traces), owner: make(map[*Log]uint32), torn: make(map[*Log]bool)}
+	s := &sharing{world: w, traces: slices.Clone(traces), owner: make(map[*Log]uint32), torn: make(map[*Log]bool), copyOf: make(map[*Log]*Log)}
 	// The result must not depend on the order in which the traces were named.
 	slices.SortStableFunc(s.traces, func(a, b *Log) int {
 		return cmp.Or(cmp.Compare(len(a.pieces), len(b.pieces)), cmp.Compare(a.size, b.size), cmp.Compare(a.pieces[0].tsc, b.pieces[0].tsc))
 	})
+	if err := s.findCopies(); err != nil {
+		return nil, err
+	}
 	if err := s.findOwners(); err != nil {
 		return nil, err
 	}
@@ -62,6 +65,7 @@ func Share(traces []*Log, w *world) (problems []problem, err error) {
 type sharing struct {
 	world    *world
 	traces   []*Log
+	copyOf   map[*Log]*Log   // first file with the same contents
 	owner    map[*Log]uint32 // process that wrote the trace
 	torn     map[*Log]bool   // traces with an unknown writer
 	problems []problem
@@ -76,6 +80,43 @@ type bufferKey struct {
 
 func (p *piece) key() bufferKey { return bufferKey{p.pid, p.tid, p.tsc, p.wall} }
 
+// findCopies finds traces that were named twice, or copied. They need no owner of their own.
+func (s *sharing) findCopies() error {
+	for i, x := range s.traces {
+		for _, first := range s.traces[:i] {
+			if s.copyOf[first] != nil {
+				continue
+			}
+			same, err := sameXRay(first, x)
+			if err != nil {
+				return err
+			}
+			if same {
+				s.copyOf[x] = first
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// sameXRay reports whether the buffers of two traces are the same.
+func sameXRay(x, y *Log) (bool, error) {
+	if len(x.pieces) != len(y.pieces) {
+		return false, nil
+	}
+	for i := range x.pieces {
+		p, q := &x.pieces[i], &y.pieces[i]
+		if p.key() != q.key() || p.whole != q.whole {
+			return false, nil
+		}
+		if end, err := commonEnd(p, q); err != nil || end < p.end() {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // findOwners finds the process that wrote each trace.
 func (s *sharing) findOwners() error {
 	// Traces that name one process only, and last until after its first fork.
@@ -83,7 +124,7 @@ func (s *sharing) findOwners() error {
 	for _, x := range s.traces {
 		latest := slices.MaxFunc(x.pieces, func(a, b piece) int { return cmp.Compare(a.wall, b.wall) })
 		s.owner[x] = latest.pid
-		if len(x.Processes) > 1 {
+		if len(x.Processes) > 1 || s.copyOf[x] != nil {
 			continue
 		}
 		if forks := s.world.Forks(latest.pid); len(forks) > 0 {
@@ -115,6 +156,9 @@ func (s *sharing) findOwners() error {
 			files = rest
 		}
 		delete(open, pid)
+	}
+	for x, first := range s.copyOf {
+		s.owner[x], s.torn[x] = s.owner[first], s.torn[first]
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/calls"
@@ -88,10 +87,6 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 			return nil, fmt.Errorf("%s: %w", n, safefile.PlainError(err))
 		}
 		f := &traceFile{path: path, file: file, users: 1}
-		if f.info, err = file.Stat(); err == nil && slices.ContainsFunc(files, func(o *traceFile) bool { return os.SameFile(o.info, f.info) }) {
-			file.Close() // it was named twice
-			continue
-		}
 		files = append(files, f)
 		f.traces, err = read(file)
 		if errors.Is(err, errNotLog) && !isEmpty(file) { // an empty file is a trace without records
@@ -160,8 +155,7 @@ func adviceProgram() string {
 type traceFile struct {
 	path   string
 	file   *sys.File
-	info   os.FileInfo // nil if it is unknown
-	traces []*Log      // none if it is unusable
+	traces []*Log // none if it is unusable
 	users  int
 }
 
