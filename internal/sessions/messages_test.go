@@ -84,7 +84,7 @@ func TestDocs_QuirksAreExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	var code []byte
-	for _, name := range []string{"runtime/jitdump/fixes.go", "source/fix.go"} {
+	for _, name := range []string{"runtime/jitdump/fixes.go", "source/values.go"} {
 		part, err := os.ReadFile(filepath.Join(top, "internal", name))
 		if err != nil {
 			t.Fatal(err)
