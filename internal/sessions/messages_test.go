@@ -91,7 +91,7 @@ func TestDocs_QuirksAreExplained(t *testing.T) {
 		}
 		code = append(code, part...)
 	}
-	names := regexp.MustCompile(`(?:\{|Name: |= )"([a-z]+(?:-[a-z]+)+)"`).FindAllStringSubmatch(string(code), -1)
+	names := regexp.MustCompile(`(?:\{|Name: |Tables = )"([a-z]+(?:-[a-z]+)+)"`).FindAllStringSubmatch(string(code), -1)
 	if len(names) < 8 {
 		t.Fatalf("%d repairs were found", len(names))
 	}
