@@ -25,7 +25,7 @@ func copiedFile(addrs ...uint64) *recording.Recording {
 
 // fileCodeOf returns the functions in files of a recording.
 func fileCodeOf(rec *recording.Recording) *fileCode {
-	return newFileCode(rec, recording.NewFileHistories(rec))
+	return newFileCode(rec, recording.NewFileHistories(rec), nil)
 }
 
 // The loader's mapping is the home of code, for every copy and every address in the dump.
@@ -124,5 +124,24 @@ func TestSpread_CopiesInBothOrders(t *testing.T) {
 				t.Errorf("mapped at %#x, logged at %#x: %v, want %v", starts, m.Addr, got, want)
 			}
 		}
+	}
+}
+
+// Many functions in many copies of a file have a bounded number of mappings.
+func TestSpread_Bounded(t *testing.T) {
+	const copies, functions = 400, 400
+	starts := make([]uint64, copies)
+	for i := range starts {
+		starts[i] = uint64(i+1) << 16
+	}
+	rec := copiedFile(starts...)
+	rec.Attrs = []perfdata.Attr{stackAttr(t)}
+	f := fileCodeOf(rec)
+	var all []model.Mapping
+	for i := range uint64(functions) {
+		all = f.spread(all, model.Mapping{Time: 5000, PID: 100, TID: 100, Addr: starts[0] + 4*i, Len: 4})
+	}
+	if n := len(all); n < copies || n > fewCopied+functions || !f.overflows() {
+		t.Errorf("got %d mappings of %d functions in %d copies; want about %d", n, functions, copies, fewCopied)
 	}
 }

@@ -64,7 +64,7 @@ type placedDump struct {
 // ctx's.
 func Place(ctx context.Context, rec *recording.Recording, histories *recording.FileHistories, dumps []*model.Dump, opts *config.Options) (*Functions, error) {
 	p := &placer{
-		Functions: &Functions{Lines: make([]report.DumpSummary, len(dumps)), Shared: (opts.Bundle || rec.CopiesStacks()) && model.HasFewDumps(dumps), rec: rec, dumps: dumps, files: newFileCode(rec, histories)},
+		Functions: &Functions{Lines: make([]report.DumpSummary, len(dumps)), Shared: (opts.Bundle || rec.CopiesStacks()) && model.HasFewDumps(dumps), rec: rec, dumps: dumps, files: newFileCode(rec, histories, dumps)},
 		names:     make(model.ObjectNames), covered: codebytes.NewCovered(rec), overlay: opts.Precompiled,
 	}
 	sharing := attribution.NewSharing(recording.NewSharedMemory(histories), dumps)

@@ -17,7 +17,16 @@ type replacer struct {
 	lateness []uint64       // of dumps: see latenessOf
 	own      map[uint32]int // the first mapping of each process
 	cleared  []model.Mapping
+	most     int  // of cleared, one by one
+	more     bool // there were more
 }
+
+// Each of thousands of children may replace each function of their parent. fewCleared and clearedPerMapping bound how
+// many are cleared one by one. After that, memory clears all of its addresses at once, and no part of a file is cleared.
+const (
+	fewCleared        = 1 << 15
+	clearedPerMapping = 4
+)
 
 // replace clears functions where other memory comes in their place, in their own process or in a child that
 // inherited them. Only functions that were surely loaded before that are cleared. Where memory comes in place
@@ -26,7 +35,7 @@ func (p *placer) replace(replacements []recording.Replacement) {
 	if len(replacements) == 0 {
 		return
 	}
-	r := &replacer{placer: p, owners: newPlaces(&p.rec.ProcessTree), lateness: make([]uint64, len(p.dumps)), own: make(map[uint32]int)}
+	r := &replacer{placer: p, owners: newPlaces(&p.rec.ProcessTree), lateness: make([]uint64, len(p.dumps)), own: make(map[uint32]int), most: fewCleared + clearedPerMapping*len(p.Mappings)}
 	for i, d := range p.dumps {
 		r.lateness[i] = latenessOf(d)
 	}
@@ -44,6 +53,9 @@ func (p *placer) replace(replacements []recording.Replacement) {
 		}
 		r.clear(by, r.owners.Of(by.PID, by.Time))
 	}
+	if r.more {
+		p.found(manyReplaced, "", r.most)
+	}
 	// Functions that are loaded at the same time come after it.
 	p.Mappings = append(r.cleared, p.Mappings...)
 	slices.SortStableFunc(p.Mappings, byTimeOfMapping)
@@ -51,6 +63,10 @@ func (p *placer) replace(replacements []recording.Replacement) {
 
 // clear adds the mappings that clear what a process has where memory comes.
 func (r *replacer) clear(by recording.Replacement, has *addrs.Owners) {
+	if len(r.cleared) > r.most {
+		r.clearAtOnce(by, has)
+		return
+	}
 	any, ok := r.own[by.PID]
 	if t, inherits := has.Next(0); !ok && inherits && t.Owner != nothing {
 		any, ok = t.Owner, true
@@ -78,6 +94,23 @@ func (r *replacer) clear(by recording.Replacement, has *addrs.Owners) {
 		}
 	}
 	file(by.Hi)
+}
+
+// clearAtOnce clears all that a process has where memory comes, if the first function there was loaded before that.
+func (r *replacer) clearAtOnce(by recording.Replacement, has *addrs.Owners) {
+	owner := nothing
+	has.Each(by.Lo, by.Hi, func(t addrs.Tenancy) bool {
+		owner = t.Owner
+		return owner == nothing
+	})
+	if owner == nothing {
+		return
+	}
+	r.more = true
+	if m := &r.Mappings[owner]; !by.OfFile && by.Time-m.Time >= r.lateness[r.List[m.Object].Dump.Number] {
+		has.Place(by.Lo, by.Hi, nothing)
+		r.add(by, by.Lo, by.Hi, owner)
+	}
 }
 
 // add adds a mapping that clears a range. owner is a function of the process.

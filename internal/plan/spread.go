@@ -16,15 +16,20 @@ type fileCode struct {
 	of        map[recording.Program]*recording.ProgramMaps
 	// The keys of symbols are a file's name and build id.
 	symbols map[string]*recording.FileSymbols
-	copied  int // number of mappings at copies
+	most    int // of mappings at copies
+	copied  int // number of them
 	visited int // number of mappings that may be at copies
 
 	unnamed map[string]int // numbers of functions that lie in a file and stay without a name, by the file's name
 	absent  map[string]int // numbers of functions in files that are not there, likewise
 }
 
-func newFileCode(rec *recording.Recording, histories *recording.FileHistories) *fileCode {
-	return &fileCode{rec: rec, histories: histories, of: make(map[recording.Program]*recording.ProgramMaps), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
+func newFileCode(rec *recording.Recording, histories *recording.FileHistories, dumps []*model.Dump) *fileCode {
+	bytes := int64(0)
+	for _, d := range dumps {
+		bytes += d.Bytes()
+	}
+	return &fileCode{most: int(min(fewCopied+bytes/bytesOfCopied, maxCopied)), rec: rec, histories: histories, of: make(map[recording.Program]*recording.ProgramMaps), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
 }
 
 // files returns the mappings of the program that a process runs at a time.
@@ -44,16 +49,18 @@ func (f *fileCode) holds(pid uint32, time, addr, size uint64) bool {
 	return ok
 }
 
+// Every function of V8's program is at every copy of it, and there may be a hundred copies. fewCopied and bytesOfCopied
+// bound the mappings at copies of files, by the bytes of the dumps, and maxCopied does in any case. Of those that may be
+// at copies, visitedPerCopied times as many are looked at.
 const (
-	// maxCopied bounds the mappings at copies of files. Every function of V8's program is at
-	// every copy, and there may be a hundred copies.
-	maxCopied = 1 << 20
-	// maxVisited bounds those that are looked at.
-	maxVisited = 16 * maxCopied
+	fewCopied        = 1 << 16
+	bytesOfCopied    = 8
+	maxCopied        = 1 << 20
+	visitedPerCopied = 16
 )
 
 // overflows reports whether mappings at copies were left out.
-func (f *fileCode) overflows() bool { return f.copied > maxCopied || f.visited > maxVisited }
+func (f *fileCode) overflows() bool { return f.copied > f.most || f.visited > visitedPerCopied*f.most }
 
 // spread appends m and returns the result. For a function in a file, it instead appends a mapping
 // for each copy of that part of the file, from the copy's time on. At home, the file keeps its
@@ -95,7 +102,7 @@ func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mappi
 			at.Copied = addrs.Range{Lo: c.Lo, Hi: c.Hi}
 		}
 		if now, ok := files.InForce(at.Addr, at.Addr+m.Len, max(m.Time, at.Time)); ok && now == c {
-			if f.copied++; f.copied <= maxCopied {
+			if f.copied++; f.copied <= f.most {
 				spread = append(spread, at)
 			}
 		}
@@ -136,7 +143,7 @@ func (f *fileCode) symbolsOf(m *recording.FileMap) *recording.FileSymbols {
 func (p *placer) addFiles() {
 	f := p.files
 	if f.overflows() {
-		p.found(manyCopies, "", maxCopied)
+		p.found(manyCopies, "", f.most)
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.unnamed)) {
 		p.found(fileUnnamed, name, f.unnamed[name])

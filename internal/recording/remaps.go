@@ -112,18 +112,19 @@ type Replacement struct {
 // maxLayers bounds how many ancestors are looked at for each mapping, in chains of forks.
 const maxLayers = 16
 
-// maxReplacements bounds the parts of mappings, and the ancestors, that are looked at. The rest changes nothing.
+// maxReplacements bounds the parts of mappings, and the ancestors, that are looked at. The rest changes nothing. Children
+// that map memory over all of their parent's mappings replace each of them: of those, few for each mapping are listed.
 const maxReplacements = 1 << 22
 
 // Replacements returns all replacements in the order of their times. perf keeps at an exec what a process had mapped
 // before: where the next program has memory whose records are left out (in spans), that comes in its place, as in that
 // of a file.
 func (h *FileHistories) Replacements(spans map[uint32]Spans) (list []Replacement) {
-	steps := 0
+	steps, most := 0, fewCopied+copiedPerMapping*h.rec.inherited().mappings
 	for _, pid := range h.rec.PIDs() {
 		for i, m := range h.those(pid, func(m *FileMap) bool { return m.backing != unknownBacking && m.Time > 0 }) {
-			if steps > maxReplacements {
-				return list
+			if steps > maxReplacements || len(list) > most {
+				break
 			}
 			exec := h.rec.ProcessTree.LastExec(pid, m.Time)
 			if exec > 0 && m.Name == "" && spans[pid].Hold(m.Time, m.Pos) && h.isLeft(addrs.Range{Lo: m.Lo, Hi: m.Hi}, pid, exec) {

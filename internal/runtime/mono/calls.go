@@ -95,6 +95,9 @@ func openTrace(ctx context.Context, rec *recording.Recording, d *model.Dump, log
 	var tids map[*LogThread]uint32
 	tids, t.made = m.threadNumbers()
 	t.LogTrace = log.Trace(src, d.Path, d.PID, tids)
+	if m.stopped {
+		t.problem(-1, fmt.Sprintf("its %d threads are too many to find all of them among %d of the recording; the others have numbers of their own", len(m.threads), len(tasks)), "log a shorter run")
+	}
 	return t, nil
 }
 

@@ -113,7 +113,11 @@ type threadMatch struct {
 	tasks   []*taskLife
 	task    map[*LogThread]*taskLife // matches so far
 	taken   map[*taskLife]*LogThread
+	stopped bool // they were too many
 }
+
+// maxCompared bounds the comparisons of threads with threads. A round for 5,000 threads has half of these.
+const maxCompared = 1 << 27
 
 func newThreadMatch(d *model.Dump, threads []*LogThread, tasks []*taskLife) *threadMatch {
 	m := &threadMatch{
@@ -199,11 +203,16 @@ func (m *threadMatch) nameDistance(t *LogThread, task *taskLife) (d uint64, ok b
 }
 
 // match finds threads that certainly, or almost certainly, match. First it matches threads that are
-// clearly nearest to each other. Then it matches threads with only one candidate left.
+// clearly nearest to each other. Then it matches threads with only one candidate left. It stops when there are too many.
 func (m *threadMatch) match(whole bool) {
 	m.matchMain()
-	for {
+	for left := maxCompared; ; {
 		changed := false
+		open := len(m.threads) - len(m.task)
+		if left -= open * (2*len(m.tasks) + len(m.threads)); left < 0 {
+			m.stopped = true
+			return
+		}
 		for _, t := range m.threads {
 			if m.task[t] != nil {
 				continue

@@ -92,3 +92,24 @@ func TestThreads_MatchedByCore(t *testing.T) {
 		t.Errorf("got %v; want m.task[threads[2]] = %v, m.task[threads[1]] = %v, no m.task[threads[0]]", m.task, tasks[3], tasks[2])
 	}
 }
+
+// Many threads are not all compared with each other.
+func TestThreads_Bounded(t *testing.T) {
+	d := &model.Dump{Clock: clock.Shifted(0), Match: report.Clock{Kind: report.ClockMonotonic}}
+	for _, c := range []struct {
+		number  int
+		stopped bool
+	}{{100, false}, {20000, true}} {
+		var threads []*LogThread
+		tasks := []*taskLife{{tid: 1, died: math.MaxUint64}}
+		for i := range c.number {
+			at := uint64(i) * 1e9
+			threads = append(threads, &LogThread{Self: at, First: at + 500, Last: at + 600})
+			tasks = append(tasks, &taskLife{tid: uint32(2 + i), born: at + 490, died: at + 610})
+		}
+		m := newThreadMatch(d, threads, tasks)
+		if m.match(true); m.stopped != c.stopped || !c.stopped && len(m.task) != c.number {
+			t.Errorf("%d threads: got %d matches, stopped %v; want stopped %v", c.number, len(m.task), m.stopped, c.stopped)
+		}
+	}
+}
