@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"syscall"
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/clock"
@@ -76,6 +77,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 		return nil, err
 	}
 	var files []*traceFile
+	known := make(map[[2]uint64]bool) // files by device and inode
 	defer func() {
 		for _, f := range files {
 			f.release()
@@ -88,9 +90,14 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 			return nil, fmt.Errorf("%s: %w", n, safefile.PlainError(err))
 		}
 		f := &traceFile{path: path, file: file, users: 1}
-		if f.info, err = file.Stat(); err == nil && slices.ContainsFunc(files, func(o *traceFile) bool { return os.SameFile(o.info, f.info) }) {
-			file.Close() // it was named twice
-			continue
+		if f.info, err = file.Stat(); err == nil {
+			st := f.info.Sys().(*syscall.Stat_t)
+			id := [2]uint64{uint64(st.Dev), st.Ino}
+			if known[id] { // it was named twice
+				file.Close()
+				continue
+			}
+			known[id] = true
 		}
 		files = append(files, f)
 		f.traces, err = read(file)
@@ -130,16 +137,21 @@ func isEmpty(file *sys.File) bool {
 
 // join joins the traces that a program in a process wrote one after the other.
 func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
+	type run struct {
+		pid, own uint32
+		began    uint64
+		program  string
+	}
+	known := make(map[run]*Trace)
 	slices.SortStableFunc(xrays, func(a, b *Trace) int { return cmp.Compare(a.life.traced, b.life.traced) })
 	for _, x := range xrays {
-		i := slices.IndexFunc(joined, func(first *Trace) bool {
-			return first.PID() == x.PID() && first.life.began == x.life.began && first.Summary.Program == x.Summary.Program && first.process.PID == x.process.PID
-		})
-		if i < 0 {
+		id := run{x.PID(), x.process.PID, x.life.began, x.Summary.Program}
+		first := known[id]
+		if first == nil {
+			known[id] = x
 			joined = append(joined, x)
 			continue
 		}
-		first := joined[i]
 		first.Join(x.LogTrace)
 		first.files = append(first.files, x.files...)
 		first.Summary.More++
