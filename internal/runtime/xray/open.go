@@ -246,7 +246,7 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 
 // open finds the processes of a trace in the recording. Unusable processes become problems. The
 // error is that of the trace as a whole.
-func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log, binaries []*namedProgram, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
+func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log, binaries *programs, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
 	for _, p := range trace.Problems {
 		found.Problem(report.Problem{Code: report.ProblemDamage, File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceDamage(f.path)})
 	}
