@@ -88,12 +88,13 @@ func (s *scene) sledded(n int) {
 		}
 	}
 	path := s.path("prog")
-	s.must(os.WriteFile(path, elfFile(elf.ET_EXEC, part{name: "xray_instr_map", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, addr: 0x1000, content: sleds.Data}), 0o755))
+	s.must(os.WriteFile(path, withSegments(elfFile(elf.ET_EXEC, part{name: "xray_instr_map", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, addr: 0x1000, content: sleds.Data}),
+		elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Vaddr: base, Filesz: 1 << 12, Memsz: 1 << 12}), 0o755))
 	info, err := os.Stat(path)
 	s.must(err)
 	st := info.Sys().(*syscall.Stat_t)
 	s.Major, s.Minor = unix.Major(st.Dev), unix.Minor(st.Dev)
-	s.FileMmap2(pid, s.tick(), base, 1<<32, 0, path, st.Ino)
+	s.FileMmap2(pid, s.tick(), base, 1<<12, 0, path, st.Ino)
 }
 
 // traced returns a maker of a trace of a program with sleds, which take a share of the bytes.
