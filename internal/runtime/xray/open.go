@@ -142,21 +142,31 @@ func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
 		began    uint64
 		program  string
 	}
-	known := make(map[run]*Trace)
 	slices.SortStableFunc(xrays, func(a, b *Trace) int { return cmp.Compare(a.life.traced, b.life.traced) })
+	more := make(map[run][]*LogTrace) // without the first
+	runOf := func(x *Trace) run { return run{x.PID(), x.process.PID, x.life.began, x.Summary.Program} }
+	firsts := make(map[run]*Trace)
 	for _, x := range xrays {
-		id := run{x.PID(), x.process.PID, x.life.began, x.Summary.Program}
-		first := known[id]
+		id := runOf(x)
+		first := firsts[id]
 		if first == nil {
-			known[id] = x
+			firsts[id] = x
 			joined = append(joined, x)
 			continue
 		}
-		first.Join(x.LogTrace)
+		more[id] = append(more[id], x.LogTrace)
 		first.files = append(first.files, x.files...)
 		first.Summary.More++
-		first.Summary.Buffers, first.Summary.Anchors = first.process.Buffers, first.Summary.Anchors+x.Summary.Anchors
+		first.Summary.Anchors += x.Summary.Anchors
 		first.Match.Error = max(first.Match.Error, x.Match.Error)
+	}
+	for _, first := range joined {
+		others := more[runOf(first)]
+		if others == nil {
+			continue
+		}
+		first.Join(others...)
+		first.Summary.Buffers = first.process.Buffers
 		first.life = lifeOf(s, first.PID(), first.life.traced, len(first.process.Threads))
 		first.Rename(threadsOf(s, first.process, first.PID()))
 	}
