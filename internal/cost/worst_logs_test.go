@@ -9,6 +9,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
@@ -16,6 +19,7 @@ import (
 	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
+	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // unlogged adds a process of a runtime that writes no dump, with memory for code.
@@ -70,6 +74,35 @@ func fdr(version uint16, each func(w *xraygen.Writer, i int)) func(s *scene, siz
 
 func block(tid int, i int) *xrayfdr.Block {
 	return &xrayfdr.Block{TID: uint32(tid), PID: pid, Seconds: 1, Microseconds: uint32(i), TSC: second + uint64(i)*1000}
+}
+
+// sledded gives the process a program of n functions with sleds of XRay at their entries and exits.
+func (s *scene) sledded(n int) {
+	s.t.Helper()
+	sleds := wire.NewBuffer(binary.LittleEndian)
+	for i := range uint64(n) {
+		for kind := range uint64(2) {
+			for _, v := range []uint64{base + room*i + kind, base + room*i, kind, 0} {
+				sleds.U64(v)
+			}
+		}
+	}
+	path := s.path("prog")
+	s.must(os.WriteFile(path, withSegments(elfFile(elf.ET_EXEC, part{name: "xray_instr_map", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, addr: 0x1000, content: sleds.Data}),
+		elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Vaddr: base, Filesz: 1 << 12, Memsz: 1 << 12}), 0o755))
+	info, err := os.Stat(path)
+	s.must(err)
+	st := info.Sys().(*syscall.Stat_t)
+	s.Major, s.Minor = unix.Major(st.Dev), unix.Minor(st.Dev)
+	s.FileMmap2(pid, s.tick(), base, 1<<12, 0, path, st.Ino)
+}
+
+// traced returns a maker of a trace of a program with sleds, which take a share of the bytes.
+func traced(share int, each func(w *xraygen.Writer, i int)) func(s *scene, size int) {
+	return func(s *scene, size int) {
+		fdr(3, each)(s, size-size/share)
+		s.sledded(size / share / 64)
+	}
 }
 
 var injectMono = []string{"inject -i perf.data --mono 4711=a.mlpd"}
@@ -173,6 +206,48 @@ var worstOtherLogs = []worst{
 		}
 		w.CustomEvent(second, make([]byte, 8))
 	}), injectXRay},
+	{"xray", "calls of a program", traced(10, func(w *xraygen.Writer, i int) {
+		if i%500 == 0 {
+			w.Begin(block(pid, i))
+		}
+		w.Function(xrayfdr.Kind(i%2), uint32(1+i/2%10), second+uint64(i)*1000)
+	}), injectXRay},
+	{"xray", "calls in calls of a program", traced(10, func(w *xraygen.Writer, i int) {
+		if i%500 == 0 {
+			w.Begin(block(pid, i))
+		}
+		w.Function(xrayfdr.Enter, uint32(1+i%10), second+uint64(i)*1000)
+	}), injectXRay},
+	{"xray", "threads of a program", traced(10, func(w *xraygen.Writer, i int) {
+		w.Begin(block(pid+i, i))
+		w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
+		w.Function(xrayfdr.Exit, 1, second+uint64(i)*1000+500)
+	}), injectXRay},
+	{"xray", "traces of a program", func(s *scene, size int) {
+		s.unlogged("prog")
+		var b bytes.Buffer
+		for i := 0; b.Len() < size/2; i++ {
+			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+			w.Begin(block(pid, i))
+			w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
+			w.End()
+		}
+		s.must(os.WriteFile(s.path("xray-log.prog.x"), b.Bytes(), 0o644))
+		s.sledded(size / 2 / 64)
+	}, injectXRay},
+	{"xray", "files of a program", func(s *scene, size int) {
+		s.unlogged("prog")
+		for i := range size / 2 / 200 {
+			var b bytes.Buffer
+			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+			w.Begin(block(pid, i))
+			w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
+			w.End()
+			s.files = append(s.files, fmt.Sprintf("xray-log.prog.%06d", i))
+			s.must(os.WriteFile(s.path(s.files[i]), b.Bytes(), 0o644))
+		}
+		s.sledded(size / 2 / 64)
+	}, nil},
 	{"xray", "damage", func(s *scene, size int) {
 		fdr(3, func(w *xraygen.Writer, i int) { w.Begin(block(7, i)) })(s, size/2)
 		data, err := os.ReadFile(s.path("xray-log.prog.x"))

@@ -125,21 +125,36 @@ func isEmpty(file *sys.File) bool {
 
 // join joins the traces that a program in a process wrote one after the other.
 func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
+	type run struct {
+		pid, own uint32
+		began    uint64
+		program  string
+	}
 	slices.SortStableFunc(xrays, func(a, b *Trace) int { return cmp.Compare(a.life.traced, b.life.traced) })
+	more := make(map[run][]*LogTrace) // without the first
+	runOf := func(x *Trace) run { return run{x.PID(), x.process.PID, x.life.began, x.Summary.Program} }
+	firsts := make(map[run]*Trace)
 	for _, x := range xrays {
-		i := slices.IndexFunc(joined, func(first *Trace) bool {
-			return first.PID() == x.PID() && first.life.began == x.life.began && first.Summary.Program == x.Summary.Program && first.process.PID == x.process.PID
-		})
-		if i < 0 {
+		id := runOf(x)
+		first := firsts[id]
+		if first == nil {
+			firsts[id] = x
 			joined = append(joined, x)
 			continue
 		}
-		first := joined[i]
-		first.Join(x.LogTrace)
+		more[id] = append(more[id], x.LogTrace)
 		first.files = append(first.files, x.files...)
 		first.Summary.More++
-		first.Summary.Buffers, first.Summary.Anchors = first.process.Buffers, first.Summary.Anchors+x.Summary.Anchors
+		first.Summary.Anchors += x.Summary.Anchors
 		first.Match.Error = max(first.Match.Error, x.Match.Error)
+	}
+	for _, first := range joined {
+		others := more[runOf(first)]
+		if others == nil {
+			continue
+		}
+		first.Join(others...)
+		first.Summary.Buffers = first.process.Buffers
 		first.life = lifeOf(s, first.PID(), first.life.traced, len(first.process.Threads))
 		first.Rename(threadsOf(s, first.process, first.PID()))
 	}
@@ -228,7 +243,7 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 
 // open finds the processes of a trace in the recording. Unusable processes become problems. The
 // error is that of the trace as a whole.
-func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log, binaries []*namedProgram, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
+func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log, binaries *programs, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
 	for _, p := range trace.Problems {
 		found.Problem(report.Problem{Code: report.ProblemDamage, File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceDamage(f.path)})
 	}

@@ -76,23 +76,32 @@ func (x *Log) arrange() {
 	slices.SortStableFunc(x.Processes, func(a, b *Process) int { return cmp.Compare(first[a], first[b]) })
 }
 
-// Join appends another trace of the same process. The runtime begins a new file each time that the
+// Join appends other traces of the same process. The runtime begins a new file each time that the
 // program writes its buffers. A call that was running then continues in the next file.
-func (t *LogTrace) Join(o *LogTrace) {
+func (t *LogTrace) Join(others ...*LogTrace) {
 	p := t.process
-	for _, more := range o.process.Threads {
-		i := slices.IndexFunc(p.Threads, func(have Thread) bool { return have.TID == more.TID })
-		if i < 0 {
-			p.Threads = append(p.Threads, more)
-			continue
+	index := make(map[uint32]int, len(p.Threads)) // by TID
+	for i := range p.Threads {
+		index[p.Threads[i].TID] = i
+	}
+	for _, o := range others {
+		for _, more := range o.process.Threads {
+			i, ok := index[more.TID]
+			if !ok {
+				index[more.TID] = len(p.Threads)
+				p.Threads = append(p.Threads, more)
+				continue
+			}
+			have := &p.Threads[i]
+			have.pieces = append(have.pieces, more.pieces...)
+			have.First, have.Last = min(have.First, more.First), max(have.Last, more.Last)
 		}
-		have := &p.Threads[i]
-		have.pieces = append(have.pieces, more.pieces...)
-		slices.SortStableFunc(have.pieces, func(a, b piece) int { return cmp.Compare(a.wall, b.wall) })
-		have.First, have.Last = min(have.First, more.First), max(have.Last, more.Last)
+		p.Buffers += o.process.Buffers
+	}
+	for i := range p.Threads {
+		slices.SortStableFunc(p.Threads[i].pieces, func(a, b piece) int { return cmp.Compare(a.wall, b.wall) })
 	}
 	slices.SortStableFunc(p.Threads, func(a, b Thread) int { return cmp.Compare(a.TID, b.TID) })
-	p.Buffers += o.process.Buffers
 }
 
 // A pieceReader reads pieces one by one, with one window of a file at a time.

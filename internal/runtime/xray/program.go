@@ -19,6 +19,7 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/xraymap"
+	"github.com/jitinject/jitinject/perfdata"
 )
 
 // A program has the addresses of functions in a process.
@@ -37,6 +38,54 @@ func (p *program) address(id uint32) (uint64, bool) {
 	return addr + p.bias, ok
 }
 
+// programs are those that opts name, and the files that were tried.
+type programs struct {
+	named    []*namedProgram
+	tried    map[triedFile]*tried
+	searches int // in all processes
+}
+
+// maxSearches bounds the traces whose process is searched among all.
+const maxSearches = 20
+
+// A triedFile is a file that may be the mapped one.
+type triedFile struct {
+	path, name, buildID string
+	identity            perfdata.FileIdentity
+}
+
+// tried is what a file is. Many traces may have one program.
+type tried struct {
+	err, unread error       // of opening it, and of its functions
+	info        os.FileInfo // nil if there is no ELF file
+	same        bool        // it is the recorded file
+	functions   *xraymap.Map
+}
+
+// try reads a file.
+func (p *programs) try(s *recording.Recording, m *recording.FileMap, path string) *tried {
+	key := triedFile{path, m.Name, m.BuildID, m.File}
+	if t := p.tried[key]; t != nil {
+		return t
+	}
+	t := new(tried)
+	p.tried[key] = t
+	file, f, err := recording.OpenELF(path)
+	if t.err = err; err != nil || f == nil {
+		return t
+	}
+	defer file.Close()
+	t.same = s.IsRecorded(m, file, f)
+	if err := file.Failed(); err != nil {
+		t.err = safefile.WithoutPath(err)
+		return t
+	}
+	if t.info, t.err = file.Stat(); t.err == nil {
+		t.functions, t.unread = xraymap.Read(f)
+	}
+	return t
+}
+
 // A namedProgram is a program that opts name.
 type namedProgram struct {
 	path      string
@@ -44,7 +93,8 @@ type namedProgram struct {
 }
 
 // readBinaries reads the programs that opts name.
-func readBinaries(opts *config.Options) (binaries []*namedProgram, err error) {
+func readBinaries(opts *config.Options) (*programs, error) {
+	all := &programs{tried: make(map[triedFile]*tried)}
 	for _, path := range opts.Programs {
 		file, f, err := recording.OpenELF(path)
 		if f == nil {
@@ -61,13 +111,13 @@ func readBinaries(opts *config.Options) (binaries []*namedProgram, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", report.MentionedPath("Programs", path), err)
 		}
-		binaries = append(binaries, &namedProgram{path, m})
+		all.named = append(all.named, &namedProgram{path, m})
 	}
-	return binaries, nil
+	return all, nil
 }
 
 // findProgram finds a process of a trace in the recording, and its program.
-func findProgram(s *recording.Recording, p *Process, clock func(uint64) uint64, binaries []*namedProgram, opts *config.Options) (*program, error) {
+func findProgram(s *recording.Recording, p *Process, clock func(uint64) uint64, binaries *programs, opts *config.Options) (*program, error) {
 	began := clock(p.Began())
 	pid, err := pidOf(s, p, opts)
 	if err == nil {
@@ -78,6 +128,9 @@ func findProgram(s *recording.Recording, p *Process, clock func(uint64) uint64, 
 	}
 	// In its own pid namespace, the process had another number. Then it must be the only one with
 	// such a program at that time.
+	if binaries.searches++; binaries.searches > maxSearches {
+		return nil, err
+	}
 	var found *program
 	for pid := range s.Processes {
 		switch program, no := programOf(s, pid, began, binaries, opts); {
@@ -125,7 +178,7 @@ func pidOf(s *recording.Recording, p *Process, opts *config.Options) (uint32, er
 }
 
 // programOf finds the program that a process ran at a time: the first instrumented file.
-func programOf(s *recording.Recording, pid uint32, time uint64, binaries []*namedProgram, opts *config.Options) (*program, error) {
+func programOf(s *recording.Recording, pid uint32, time uint64, binaries *programs, opts *config.Options) (*program, error) {
 	maps := s.FileMapsOf(pid, time)
 	if len(maps) == 0 { // the trace is of another time, which is reported elsewhere
 		maps = s.FileMapsOf(pid, math.MaxUint64)
@@ -167,16 +220,16 @@ var (
 // perf keeps the build ids of files with samples, and no others. Without one, the inode identifies
 // the mapped file. A copy has another inode, and is used only if the mapped file is gone. If the
 // mapped file was replaced, the build of a copy cannot be checked.
-func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording.FileMap, binaries []*namedProgram, first bool, opts *config.Options) (*program, error) {
+func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording.FileMap, binaries *programs, first bool, opts *config.Options) (*program, error) {
 	want := m.BuildID
 	if want == "" {
 		want = s.BuildID(m.Name)
 	}
 	base := filepath.Base(m.Name)
-	for _, b := range binaries {
-		named := want == "" && (filepath.Base(b.path) == base || first && len(binaries) == 1)
+	for _, b := range binaries.named {
+		named := want == "" && (filepath.Base(b.path) == base || first && len(binaries.named) == 1)
 		if named || want != "" && b.functions.BuildID == want {
-			p := &program{path: b.path, functions: b.functions, unchecked: want == "" && !isRecordedFile(s, m, b.path)}
+			p := &program{path: b.path, functions: b.functions, unchecked: want == "" && !binaries.try(s, m, b.path).same}
 			if want == "" && !p.fits(maps, m) {
 				return nil, fmt.Errorf("%s: %w", quote.Printable(b.path), errNoFit)
 			}
@@ -193,45 +246,34 @@ func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording
 		return nil, fmt.Errorf("%s: %w", quote.Printable(m.Name), safefile.WithoutPath(err))
 	}
 	for i, path := range places {
-		file, f, err := recording.OpenELF(path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", quote.Printable(path), err)
+		f := binaries.try(s, m, path)
+		if f.err != nil {
+			return nil, fmt.Errorf("%s: %w", quote.Printable(path), f.err)
 		}
-		if f == nil {
+		if f.info == nil {
 			continue
 		}
-		same := s.IsRecorded(m, file, f)
-		if err := file.Failed(); err != nil {
-			file.Close()
-			return nil, fmt.Errorf("%s: %w", quote.Printable(path), safefile.WithoutPath(err))
+		unchecked := !f.same && want == "" && (there == nil || i == 0 && madeUpDevice(m, there))
+		if i > 0 && there != nil && !f.same && os.SameFile(there, f.info) {
+			continue // the same file under another name
 		}
-		unchecked := !same && want == "" && (there == nil || i == 0 && madeUpDevice(m, there))
-		if i > 0 && there != nil && !same {
-			if st, err := file.Stat(); err == nil && os.SameFile(there, st) {
-				file.Close()
-				continue // the same file under another name
-			}
-		}
-		if !same && !unchecked {
-			file.Close()
+		if !f.same && !unchecked {
 			if why == errGone {
 				why = errOtherBuild
 			}
 			continue
 		}
-		functions, err := xraymap.Read(f)
-		file.Close()
-		if err != nil {
-			return nil, err
+		if f.unread != nil {
+			return nil, f.unread
 		}
-		p := &program{path: path, functions: functions, unchecked: unchecked}
+		p := &program{path: path, functions: f.functions, unchecked: unchecked}
 		if want == "" && !p.fits(maps, m) {
 			why = errNoFit
 			continue
 		}
 		return p, nil
 	}
-	for _, b := range binaries {
+	for _, b := range binaries.named {
 		if filepath.Base(b.path) == base {
 			return nil, fmt.Errorf("%s: %w", quote.Printable(b.path), errOtherBuild)
 		}
@@ -244,16 +286,6 @@ func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording
 func madeUpDevice(m *recording.FileMap, st os.FileInfo) bool {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	return ok && m.File.Inode != 0 && sys.Ino == m.File.Inode && (unix.Major(sys.Dev) != m.File.Major || unix.Minor(sys.Dev) != m.File.Minor)
-}
-
-// isRecordedFile reports whether the file at a path is the mapped one.
-func isRecordedFile(s *recording.Recording, m *recording.FileMap, path string) bool {
-	file, f, err := recording.OpenELF(path)
-	if err != nil || f == nil {
-		return false
-	}
-	defer file.Close()
-	return s.IsRecorded(m, file, f)
 }
 
 // fits reports whether the program's code is as long as the mappings of a file.
