@@ -25,7 +25,7 @@ type replacer struct {
 // many are cleared one by one. After that, memory clears all of its addresses at once, and no part of a file is cleared.
 const (
 	fewCleared        = 1 << 15
-	clearedPerMapping = 4
+	clearedPerMapping = 1
 )
 
 // replace clears functions where other memory comes in their place, in their own process or in a child that

@@ -2,6 +2,7 @@ package perfmap
 
 import (
 	"cmp"
+	"hash/maphash"
 	"math"
 	"slices"
 
@@ -26,12 +27,17 @@ func (m *Map) resolve() {
 			owners.Place(l.start, l.start+l.size, i)
 		}
 	}
-	last := make(map[line]int, len(m.lines)) // by line without its offset
+	last := make(map[uint64]int32, len(m.lines)) // by the hash of the line without its offset
 	for i := range m.lines {
-		last[m.lines[i].key()] = i
+		last[m.lines[i].key()] = int32(i)
 	}
 	// All parts at once, by line and address: a line may reach over the parts of all others.
-	all := owners.Within(0, math.MaxUint64)
+	all := make([]addrs.Tenancy, 0, len(m.lines))
+	owners.Each(0, math.MaxUint64, func(t addrs.Tenancy) bool {
+		all = append(all, t)
+		return true
+	})
+	m.parts, m.Events = slices.Grow(m.parts, len(all)), slices.Grow(m.Events, len(all))
 	slices.SortStableFunc(all, func(a, b addrs.Tenancy) int { return cmp.Compare(a.Owner, b.Owner) })
 	for i := range m.lines {
 		l := &m.lines[i]
@@ -43,7 +49,7 @@ func (m *Map) resolve() {
 		parts := all[:n]
 		all = all[n:]
 		switch {
-		case len(parts) == 0 && last[l.key()] > i:
+		case len(parts) == 0 && int(last[l.key()]) > i:
 			m.Repeated++
 			continue
 		case len(parts) == 0 && l.size == 0: // another name of that code
@@ -84,9 +90,9 @@ func (m *Map) countReplaced(owners *addrs.Owners, i int) {
 }
 
 // key returns a line without its place in the file.
-func (l line) key() line {
+func (l line) key() uint64 {
 	l.offset, l.length = 0, 0
-	return l
+	return maphash.Comparable(seed, l)
 }
 
 // Split implements source.Splitter.

@@ -37,7 +37,7 @@ type callee struct {
 
 func (l *logViewer) calleeOf(sfi uint64) callee {
 	c := callee{sfi: sfi, function: l.known.functions[sfi]}
-	if c.name != "" {
+	if len(c.name) > 0 {
 		c.script = l.known.scripts[c.function.script]
 	}
 	return c

@@ -10,7 +10,7 @@ import (
 
 // A script is a source text.
 type script struct {
-	url   string
+	url   []byte
 	lines *v8log.Lines
 
 	// Scripts inside pages begin at another line and column of these. The first functions say where.
@@ -20,7 +20,7 @@ type script struct {
 
 // A function is a SharedFunctionInfo.
 type function struct {
-	name   string // as in the log: NAME SCRIPT:LINE:COLUMN, of which the script is escaped
+	name   []byte // as in the log: NAME SCRIPT:LINE:COLUMN, of which the script is escaped
 	script int32  // number of the script, or noScript
 	start  int32  // in UTF-16 code units
 }
@@ -50,31 +50,34 @@ func (k *known) keep(size int) bool {
 
 func (k *known) addScript(s *v8log.ScriptSource) {
 	if delete(k.scripts, s.Script); k.keep(s.Lines.Bytes() + len(s.URL)) {
-		k.scripts[s.Script] = &script{url: string(v8log.AppendText(nil, s.URL)), lines: s.Lines}
+		k.scripts[s.Script] = &script{url: v8log.AppendText(nil, s.URL), lines: s.Lines}
 	}
 }
 
 func (k *known) addFunction(addr uint64, name []byte) {
 	f, again := k.functions[addr]
-	if again && f.name == string(name) {
+	if again && bytes.Equal(f.name, name) {
 		return // of another tier
 	}
 	if delete(k.functions, addr); k.keep(len(name)) {
-		k.functions[addr] = function{name: string(name), script: noScript}
+		k.functions[addr] = function{name: bytes.Clone(name), script: noScript}
 	}
 }
 
 func (f *function) showName(o *show.Form) {
-	if f.name != "" {
-		show.MentionName(o, v8log.AppendText(nil, []byte(f.name)))
-		o.Str("function", []byte(f.name))
+	if len(f.name) == 0 {
+		return
 	}
+	if show.Matching(o) { // many calls may share a long name
+		show.MentionName(o, v8log.AppendText(nil, f.name))
+	}
+	o.Str("function", f.name)
 }
 
 // place records where a script begins in its file, by a function's start and name.
-func (s *script) place(start int32, name string) {
+func (s *script) place(start int32, name []byte) {
 	line, column, ok := s.lines.Position(start)
-	inFile, inLine, known := placeIn([]byte(name))
+	inFile, inLine, known := placeIn(name)
 	if !ok || !known {
 		return
 	}
@@ -119,5 +122,5 @@ func (s *script) file() []byte {
 	if s == nil {
 		return nil
 	}
-	return []byte(s.url)
+	return s.url
 }

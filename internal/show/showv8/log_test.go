@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -260,5 +261,25 @@ func TestFile_DocsShown(t *testing.T) {
 		if !strings.HasPrefix(line, "$ ") && line != "...\n" && !strings.Contains(shown, "\n"+line) {
 			t.Errorf("got no line %s; want it", line)
 		}
+	}
+}
+
+// Many inlined calls of a function with a long name copy that name into the output at most.
+func TestFile_LongNameShared(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "v8.log")
+	text := "v8-version,14,1,146,11,-node.25,0\nscript-source,1,/a.js,x\n" +
+		"code-creation,JS,9,1,0x10,9," + strings.Repeat("n", 50_000) + " /a.js:1:1,0x20,~\n" +
+		"code-creation,JS,9,1,0x40,9,f /a.js:1:1,0x30,~\ncode-source-info,0x40,1,0,50,C0O0," + strings.Repeat("F0O1", 20_000) + ",S0x20\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := showtest.File(io.Discard, path, &show.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
+		t.Errorf("got %d MB of allocations for a log of %d bytes; want at most 64 MB", n>>20, len(text))
 	}
 }
