@@ -90,7 +90,11 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 	if !slices.IsSortedFunc(p.Mappings, byTimeOfMapping) {
 		slices.SortStableFunc(p.Mappings, byTimeOfMapping)
 	}
-	p.replace(histories.Replacements(p.rec.ProcessTree.JitSpans(model.MarkersOf(p.dumps))))
+	replacements, all := histories.Replacements(p.rec.ProcessTree.JitSpans(model.MarkersOf(p.dumps)))
+	p.replace(replacements)
+	if !all {
+		p.found(manyReplaced, "", len(replacements))
+	}
 	return p.Functions, nil
 }
 

@@ -112,18 +112,24 @@ type Replacement struct {
 // maxLayers bounds how many ancestors are looked at for each mapping, in chains of forks.
 const maxLayers = 16
 
-// maxReplacements bounds the parts of mappings, and the ancestors, that are looked at. The rest changes nothing. Children
-// that map memory over all of their parent's mappings replace each of them: of those, few for each mapping are listed.
-const maxReplacements = 1 << 22
+// maxReplacements bounds the parts of mappings, and the ancestors, that are looked at. Children that map memory over all
+// of their parent's mappings replace each of them: fewReplaced and replacedPerMapping bound how many are listed.
+const (
+	maxReplacements    = 1 << 22
+	fewReplaced        = 1 << 16
+	replacedPerMapping = 8
+)
 
 // Replacements returns all replacements in the order of their times. perf keeps at an exec what a process had mapped
 // before: where the next program has memory whose records are left out (in spans), that comes in its place, as in that
-// of a file.
-func (h *FileHistories) Replacements(spans map[uint32]Spans) (list []Replacement) {
-	steps, most := 0, fewCopied+copiedPerMapping*h.rec.inherited().mappings
+// of a file. all is false if there are too many: then some are missing.
+func (h *FileHistories) Replacements(spans map[uint32]Spans) (list []Replacement, all bool) {
+	all = true
+	steps, most := 0, fewReplaced+replacedPerMapping*h.rec.inherited().mappings
 	for _, pid := range h.rec.PIDs() {
 		for i, m := range h.those(pid, func(m *FileMap) bool { return m.backing != unknownBacking && m.Time > 0 }) {
 			if steps > maxReplacements || len(list) > most {
+				all = false
 				break
 			}
 			exec := h.rec.ProcessTree.LastExec(pid, m.Time)
@@ -142,7 +148,7 @@ func (h *FileHistories) Replacements(spans map[uint32]Spans) (list []Replacement
 	slices.SortStableFunc(list, func(a, b Replacement) int {
 		return cmp.Compare(a.Time, b.Time)
 	})
-	return list
+	return list, all
 }
 
 // isLeft reports whether a process, or an ancestor, had mapped a part of r before an exec of the process.
