@@ -3,6 +3,7 @@ package xray
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -42,7 +43,8 @@ func (p *program) address(id uint32) (uint64, bool) {
 type programs struct {
 	named    []*namedProgram
 	tried    map[triedFile]*tried
-	searches int // in all processes
+	searches int                 // in all processes
+	tids     map[uint32][]uint32 // of each process in the recording, ascending
 }
 
 // maxSearches bounds the traces whose process is searched among all.
@@ -93,8 +95,11 @@ type namedProgram struct {
 }
 
 // readBinaries reads the programs that opts name.
-func readBinaries(opts *config.Options) (*programs, error) {
-	all := &programs{tried: make(map[triedFile]*tried)}
+func readBinaries(s *recording.Recording, opts *config.Options) (*programs, error) {
+	all := &programs{tried: make(map[triedFile]*tried), tids: make(map[uint32][]uint32)}
+	for _, tid := range slices.Sorted(maps.Keys(s.Owners)) {
+		all.tids[s.Owners[tid]] = append(all.tids[s.Owners[tid]], tid)
+	}
 	for _, path := range opts.Programs {
 		file, f, err := recording.OpenELF(path)
 		if f == nil {
