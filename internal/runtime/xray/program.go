@@ -20,7 +20,6 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/xraymap"
-	"github.com/jitinject/jitinject/perfdata"
 )
 
 // A program has the addresses of functions in a process.
@@ -53,7 +52,8 @@ const maxSearches = 20
 // A triedFile is a file that may be the mapped one.
 type triedFile struct {
 	path, name, buildID string
-	identity            perfdata.FileIdentity
+	inode, generation   uint64
+	major, minor        uint32
 }
 
 // tried is what a file is. Many traces may have one program.
@@ -66,7 +66,7 @@ type tried struct {
 
 // try reads a file.
 func (p *programs) try(s *recording.Recording, m *recording.FileMap, path string) *tried {
-	key := triedFile{path, m.Name, m.BuildID, m.File}
+	key := triedFile{path, m.Name, m.BuildID, m.File.Inode, m.File.InodeGeneration, m.File.Major, m.File.Minor}
 	if t := p.tried[key]; t != nil {
 		return t
 	}
