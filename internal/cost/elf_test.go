@@ -45,7 +45,11 @@ func elfFile(kind elf.Type, parts ...part) []byte {
 		headers.U32(p.link)
 		headers.U32(p.info)
 		headers.U64(1)
-		headers.U64(0)
+		if p.kind == elf.SHT_SYMTAB { // perf divides by it
+			headers.U64(elf.Sym64Size)
+		} else {
+			headers.U64(0)
+		}
 	}
 	header(0, &part{size: first}, 0)
 	for i := range parts {

@@ -248,6 +248,22 @@ var worstOtherLogs = []worst{
 		}
 		s.sledded(size / 2 / 64)
 	}, nil},
+	{"xray", "files of a program that forks", func(s *scene, size int) {
+		s.unlogged("prog")
+		for i := range size / 2 / 200 {
+			var b bytes.Buffer
+			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+			w.Begin(block(pid, i))
+			w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
+			w.End()
+			s.files = append(s.files, fmt.Sprintf("xray-log.prog.%06d", i))
+			s.must(os.WriteFile(s.path(s.files[i]), b.Bytes(), 0o644))
+		}
+		s.sledded(size / 4 / 64)
+		for i := range size / 4 / 64 {
+			s.Fork(child(i), pid, s.tick())
+		}
+	}, nil},
 	{"xray", "damage", func(s *scene, size int) {
 		fdr(3, func(w *xraygen.Writer, i int) { w.Begin(block(7, i)) })(s, size/2)
 		data, err := os.ReadFile(s.path("xray-log.prog.x"))

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,42 +20,119 @@ import (
 // call has only the first of them. If there are several events, the name of the event comes before
 // the thread, because the sum of different units has no meaning.
 func writeFolded(w *bufio.Writer, p *profile.Profile, _ Options) error {
-	type key struct{ thread, event, stack int }
-	sums := make(map[key]uint64)
+	f := foldStacks(p)
+	several := len(usedEvents(p)) > 1
+	type line struct {
+		first string // event and thread
+		node  int
+	}
+	sums := make(map[line]uint64)
 	for i := range p.Samples {
 		s := &p.Samples[i]
-		sums[key{s.Thread, s.Event, stackOf(p, i)}] += weight(s)
-	}
-	names := make([]string, len(p.Functions))
-	for i := range p.Functions {
-		names[i] = foldedName(functionName(&p.Functions[i]))
-	}
-	several := len(usedEvents(p)) > 1
-	// Stacks differ by addresses and lines, folded ones only by names.
-	lines := make(map[string]uint64)
-	var line strings.Builder
-	var buffer []int
-	for k, sum := range sums {
-		line.Reset()
+		first := strings.ReplaceAll(foldedName(threadName(&p.Threads[s.Thread])), " ", "_") + ";"
 		if several {
-			line.WriteString(foldedName(text(p.Events[k.event])) + ";")
+			first = foldedName(text(p.Events[s.Event])) + ";" + first
 		}
-		line.WriteString(strings.ReplaceAll(foldedName(threadName(&p.Threads[k.thread])), " ", "_"))
-		buffer = frames(buffer, p, k.stack)
-		for _, f := range buffer {
-			frame := &p.Frames[f]
-			line.WriteByte(';')
-			line.WriteString(names[frame.Function])
-			line.WriteString(suffix(frame.Inlined, p.Functions[frame.Function].Kind))
-		}
-		lines[line.String()] += sum
+		sums[line{first, f.of[stackOf(p, i)]}] += weight(s)
 	}
-	for _, stack := range slices.Sorted(maps.Keys(lines)) {
-		if _, err := fmt.Fprintf(w, "%s %d\n", stack, lines[stack]); err != nil {
+	lines := slices.SortedFunc(maps.Keys(sums), func(a, b line) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(f.nodes[a.node].rank, f.nodes[b.node].rank))
+	})
+	var names []string
+	for _, l := range lines {
+		names = names[:0]
+		for node := l.node; node >= 0; node = f.nodes[node].caller {
+			names = append(names, f.nodes[node].name)
+		}
+		_, _ = w.WriteString(l.first)
+		for _, name := range slices.Backward(names[1:]) {
+			_, _ = w.WriteString(name)
+		}
+		if _, err := fmt.Fprintf(w, "%s %d\n", strings.TrimSuffix(names[0], ";"), sums[l]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// foldedStacks are the stacks as a tree, merged where only addresses and lines differ. All lines
+// together may be much larger than that.
+type foldedStacks struct {
+	nodes []foldedNode
+	of    []int // node of each stack
+}
+
+type foldedNode struct {
+	foldedKey
+	callees []int
+	rank    int // in the order of lines
+}
+
+type foldedKey struct {
+	caller int    // -1 for the outermost frames
+	name   string // with the semicolon after it
+}
+
+func foldStacks(p *profile.Profile) *foldedStacks {
+	f := &foldedStacks{of: make([]int, len(p.Stacks))}
+	names := make([][2]string, len(p.Functions)) // of the function, and of it inlined
+	for i := range p.Functions {
+		name := foldedName(functionName(&p.Functions[i]))
+		for k := range names[i] {
+			names[i][k] = name + suffix(k > 0, p.Functions[i].Kind) + ";"
+		}
+	}
+	known := make(map[foldedKey]int)
+	var outermost []int
+	for i, s := range p.Stacks { // callers come first
+		frame := &p.Frames[s.Frame]
+		k := foldedKey{-1, names[frame.Function][0]}
+		if frame.Inlined {
+			k.name = names[frame.Function][1]
+		}
+		if s.Caller >= 0 {
+			k.caller = f.of[s.Caller]
+		}
+		at, ok := known[k]
+		if !ok {
+			at = len(f.nodes)
+			known[k] = at
+			f.nodes = append(f.nodes, foldedNode{foldedKey: k})
+			if k.caller < 0 {
+				outermost = append(outermost, at)
+			} else {
+				f.nodes[k.caller].callees = append(f.nodes[k.caller].callees, at)
+			}
+		}
+		f.of[i] = at
+	}
+	f.number(outermost, 0)
+	return f
+}
+
+// number ranks nodes and those below, from a rank on, and returns the next rank. A line may end with a
+// name, or go on after its semicolon: others may come between the two.
+func (f *foldedStacks) number(nodes []int, rank int) int {
+	type part struct {
+		text  string
+		node  int
+		below bool
+	}
+	parts := make([]part, 0, 2*len(nodes))
+	for _, n := range nodes {
+		name := f.nodes[n].name
+		parts = append(parts, part{name[:len(name)-1], n, false}, part{name, n, true})
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.text, b.text) })
+	for _, x := range parts {
+		if x.below {
+			rank = f.number(f.nodes[x.node].callees, rank)
+			continue
+		}
+		f.nodes[x.node].rank = rank
+		rank++
+	}
+	return rank
 }
 
 // suffix is FlameGraph's annotation of a frame.

@@ -66,6 +66,7 @@ func (t *tables) expandObject(path string, places []int) error {
 	if err := o.locate(lookups); err != nil {
 		return fmt.Errorf("%s: %w", quote.Printable(path), err)
 	}
+	t.simplified += o.simplified
 	t.answer(lookups, asking)
 	return nil
 }
@@ -122,22 +123,38 @@ func (t *tables) calls(function int, found []located) []call {
 	return calls
 }
 
+// Inlined calls make up to 1,000 frames of a place, in each stack with it. No more than these are made.
+const (
+	maxFrames      = 1 << 16 // of all stacks, and framesPerStack for each
+	framesPerStack = 8
+	maxStack       = 128 // of a stack, and depthPerCall for each of its calls without the inlined ones
+	depthPerCall   = 4
+)
+
 // build makes the frames and stacks of the profile from places with their calls.
 func (t *tables) build() {
 	p := &t.profile
 	frames := make(map[Frame]int)
 	stackOf := make(map[Stack]int)
-	final := make([]int, len(t.stacks)) // of stacks of places, which come after their callers
+	final := make([]int, len(t.stacks))    // of stacks of places, which come after their callers
+	depth := make([][2]int, len(t.stacks)) // without and with inlined calls
+	leftOut := t.simplified
 	for i, s := range t.stacks {
 		stack := -1
 		if s.Caller >= 0 {
-			stack = final[s.Caller]
+			stack, depth[i] = final[s.Caller], depth[s.Caller]
 		}
 		at := &t.places[s.Frame]
 		calls := at.calls
 		if calls == nil {
 			calls = []call{{function: at.function}}
 		}
+		depth[i][0]++
+		if n := len(calls); n > 1 && (len(p.Stacks)+n > maxFrames+framesPerStack*len(t.stacks) || depth[i][1]+n > maxStack+depthPerCall*depth[i][0]) {
+			calls = calls[n-1:]
+			leftOut++
+		}
+		depth[i][1] += len(calls)
 		for j := len(calls) - 1; j >= 0; j-- {
 			frame := intern(&p.Frames, frames, Frame{
 				Function: calls[j].function, Line: calls[j].line, Addr: at.addr, Inlined: j < len(calls)-1,
@@ -145,6 +162,9 @@ func (t *tables) build() {
 			stack = intern(&p.Stacks, stackOf, Stack{Caller: stack, Frame: frame})
 		}
 		final[i] = stack
+	}
+	if leftOut > 0 {
+		t.faults = append(t.faults, fmt.Sprintf("the inlined calls of %d places and stacks are left out, because they are too many", leftOut))
 	}
 	for i := range p.Samples {
 		if s := &p.Samples[i]; s.Stack >= 0 {

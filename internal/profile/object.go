@@ -33,6 +33,8 @@ type object struct {
 	data      *dwarfdata.Data
 	names     map[dwarf.Offset]origin
 	lastLines *lineTable // the line table that was read last, or nil
+
+	asked, entered, simplified int // lookups, inlined calls in their answers, and lookups without all of those
 }
 
 // A lineTable is a line table that was read.
@@ -70,6 +72,7 @@ func virtual(f *elffile.File, offset uint64) (addr uint64, ok bool) {
 type lookup struct {
 	addr   uint64
 	answer []located
+	simple bool // without inlined calls, because they are too many
 }
 
 // locate answers lookups, which are sorted by address. It reads only the units that they are in.
@@ -77,6 +80,7 @@ func (o *object) locate(lookups []lookup) error {
 	if o.data == nil {
 		return nil
 	}
+	o.asked = len(lookups)
 	r := o.data.Reader()
 	for i := range o.data.Units {
 		if err := o.locateIn(r, &o.data.Units[i], lookups); err != nil {

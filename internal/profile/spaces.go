@@ -8,7 +8,12 @@ import "github.com/jitinject/jitinject/perfdata"
 type spaces struct {
 	names map[string]bool
 	of    map[uint32]*space // by pid
+
+	compared int // mappings so far
 }
+
+// maxCompared bounds how often mappings are compared. Then only the last of a file are.
+const maxCompared = 2 << 20
 
 // A space has the mappings of one process, by file. Those of the process that it was forked from count
 // as well: files do not move, except those of jitted code.
@@ -50,8 +55,12 @@ func (s *spaces) find(pid uint32, time uint64, file string, fits func(m *mapping
 		if sp == nil {
 			return found, false
 		}
-		for i := range sp.files[file] {
-			m := &sp.files[file][i]
+		maps := sp.files[file]
+		if s.compared += len(maps); s.compared > maxCompared {
+			maps = maps[max(0, len(maps)-64):]
+		}
+		for i := range maps {
+			m := &maps[i]
 			if m.time <= time && (!ok || m.time >= found.time) && fits(m) {
 				found, ok = *m, true
 			}

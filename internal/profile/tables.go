@@ -27,6 +27,7 @@ type tables struct {
 	key        []byte
 	chain      []int // places of the current sample
 	unreadable int   // lines of perf script
+	simplified int   // places with too many inlined calls
 	faults     []string
 }
 

@@ -126,7 +126,7 @@ func (u *unit) within(e *dwarf.Entry, asked []*lookup) (in []*lookup, err error)
 		return nil, err
 	}
 	for _, q := range asked {
-		if slices.ContainsFunc(ranges, func(rg [2]uint64) bool { return q.addr >= rg[0] && q.addr < rg[1] }) {
+		if !q.simple && slices.ContainsFunc(ranges, func(rg [2]uint64) bool { return q.addr >= rg[0] && q.addr < rg[1] }) {
 			in = append(in, q)
 		}
 	}
@@ -139,6 +139,11 @@ func (u *unit) enter(e *dwarf.Entry, q *lookup) error {
 	inner := &q.answer[0]
 	if e.Tag == dwarf.TagSubprogram {
 		inner.declFile, inner.declLine = u.file(e, dwarf.AttrDeclFile), number(e, dwarf.AttrDeclLine)
+		return nil
+	}
+	if u.entered++; len(q.answer) > maxStack || u.entered > maxFrames+framesPerStack*u.asked {
+		u.simplified++
+		q.answer, q.simple = slices.Clone(q.answer[len(q.answer)-1:]), true
 		return nil
 	}
 	from, err := u.origin(e)
@@ -175,7 +180,7 @@ func (u *unit) origin(e *dwarf.Entry) (from origin, err error) {
 	if linkage, ok := f.Val(dwarf.AttrLinkageName).(string); ok && linkage != name {
 		name = tier.Demangled(linkage)
 	}
-	from = origin{name, u.file(f, dwarf.AttrDeclFile), number(f, dwarf.AttrDeclLine)}
+	from = origin{name[:min(len(name), maxKept)], u.file(f, dwarf.AttrDeclFile), number(f, dwarf.AttrDeclLine)}
 	u.names[off] = from
 	return from, nil
 }

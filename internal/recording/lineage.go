@@ -48,7 +48,7 @@ func (r *Recording) inherited() *lineage {
 // Thousands of children may have thousands of their parent's mappings. fewCopied and copiedPerMapping bound how many are
 // copied for processes that inherited them.
 const (
-	fewCopied        = 1 << 18
+	fewCopied        = 1 << 16
 	copiedPerMapping = 8
 )
 

@@ -27,7 +27,7 @@ type life struct {
 }
 
 // lifeOf returns the recorded data of a trace's process.
-func lifeOf(s *recording.Recording, pid uint32, traced uint64, logged int) life {
+func lifeOf(s *recording.Recording, pid uint32, threads int, traced uint64, logged int) life {
 	l := life{traced: traced, ended: s.Latest}
 	p := s.Processes[pid]
 	if p == nil {
@@ -42,11 +42,7 @@ func lifeOf(s *recording.Recording, pid uint32, traced uint64, logged int) life 
 	if l.began = max(exec, b.Time); l.began == 0 {
 		l.began = p.Since
 	}
-	for _, of := range s.Owners {
-		if of == pid {
-			l.threads++
-		}
-	}
+	l.threads = threads
 	l.silent = max(l.threads-logged, 0)
 	return l
 }

@@ -42,7 +42,7 @@ type problem struct {
 
 // Share assigns the contents of traces to the processes that wrote them. It must be called once.
 func Share(traces []*Log, w *world) (problems []problem, err error) {
-	s := &sharing{world: w, traces: slices.Clone(traces), owner: make(map[*Log]uint32), torn: make(map[*Log]bool), copyOf: make(map[*Log]*Log)}
+	s := &sharing{world: w, traces: slices.Clone(traces), owner: make(map[*Log]uint32), torn: make(map[*Log]bool), copyOf: make(map[*Log]*Log), owners: make(map[uint32]int), forks: make(map[uint32][]fork)}
 	// The result must not depend on the order in which the traces were named.
 	slices.SortStableFunc(s.traces, func(a, b *Log) int {
 		return cmp.Or(cmp.Compare(len(a.pieces), len(b.pieces)), cmp.Compare(a.size, b.size), cmp.Compare(a.pieces[0].tsc, b.pieces[0].tsc))
@@ -69,7 +69,14 @@ type sharing struct {
 	owner    map[*Log]uint32 // process that wrote the trace
 	torn     map[*Log]bool   // traces with an unknown writer
 	problems []problem
+
+	owners   map[uint32]int    // how many traces a process owns
+	forks    map[uint32][]fork // by the parent
+	compared int               // pairs of a fork and a trace so far, and bytes read for them
 }
+
+// maxCompared bounds the search for the writers of traces of a program that forks often.
+const maxCompared = 4 << 20
 
 // A bufferKey identifies a buffer. Its copies have the same key.
 type bufferKey struct {
@@ -81,20 +88,22 @@ type bufferKey struct {
 func (p *piece) key() bufferKey { return bufferKey{p.pid, p.tid, p.tsc, p.wall} }
 
 // findCopies finds traces that were named twice, or copied. They need no owner of their own.
+// Of traces with the same number of buffers, and the same first and last one, the first trace is the only candidate.
 func (s *sharing) findCopies() error {
-	for i, x := range s.traces {
-		for _, first := range s.traces[:i] {
-			if s.copyOf[first] != nil {
-				continue
-			}
-			same, err := sameXRay(first, x)
-			if err != nil {
-				return err
-			}
-			if same {
-				s.copyOf[x] = first
-				break
-			}
+	type candidate struct {
+		n           int
+		first, last bufferKey
+	}
+	known := make(map[candidate]*Log)
+	for _, x := range s.traces {
+		key := candidate{len(x.pieces), x.pieces[0].key(), x.pieces[len(x.pieces)-1].key()}
+		first := known[key]
+		if first == nil {
+			known[key] = x
+		} else if same, err := sameXRay(first, x); err != nil {
+			return err
+		} else if same {
+			s.copyOf[x] = first
 		}
 	}
 	return nil
@@ -123,11 +132,14 @@ func (s *sharing) findOwners() error {
 	open := make(map[uint32][]*Log)
 	for _, x := range s.traces {
 		latest := slices.MaxFunc(x.pieces, func(a, b piece) int { return cmp.Compare(a.wall, b.wall) })
-		s.owner[x] = latest.pid
-		if len(x.Processes) > 1 || s.copyOf[x] != nil {
+		if s.copyOf[x] != nil {
 			continue
 		}
-		if forks := s.world.Forks(latest.pid); len(forks) > 0 {
+		s.own(x, latest.pid)
+		if len(x.Processes) > 1 {
+			continue
+		}
+		if forks := s.forksOf(latest.pid); len(forks) > 0 {
 			last, err := s.last(x)
 			if err != nil {
 				return err
@@ -139,21 +151,37 @@ func (s *sharing) findOwners() error {
 	}
 	for _, x := range s.traces {
 		pid := s.owner[x]
-		for files := open[pid]; len(files) > 0; {
-			cluster := []*Log{files[0]}
-			var rest []*Log
-			keys := keysOf(files[0])
-			for _, f := range files[1:] {
-				if sharesKey(f, keys) {
-					cluster = append(cluster, f)
-				} else {
-					rest = append(rest, f)
+		files := open[pid]
+		byKey := make(map[bufferKey][]int)
+		for i, f := range files {
+			for k := range f.pieces {
+				key := f.pieces[k].key()
+				byKey[key] = append(byKey[key], i)
+			}
+		}
+		taken := make([]bool, len(files))
+		for i, f := range files {
+			if taken[i] {
+				continue
+			}
+			taken[i] = true
+			members := []int{i}
+			for k := range f.pieces {
+				for _, other := range byKey[f.pieces[k].key()] {
+					if !taken[other] {
+						taken[other] = true
+						members = append(members, other)
+					}
 				}
+			}
+			slices.Sort(members)
+			var cluster []*Log
+			for _, m := range members {
+				cluster = append(cluster, files[m])
 			}
 			if err := s.decide(pid, cluster); err != nil {
 				return err
 			}
-			files = rest
 		}
 		delete(open, pid)
 	}
@@ -161,20 +189,6 @@ func (s *sharing) findOwners() error {
 		s.owner[x], s.torn[x] = s.owner[first], s.torn[first]
 	}
 	return nil
-}
-
-// keysOf returns the keys of a trace's buffers.
-func keysOf(x *Log) map[bufferKey]bool {
-	keys := make(map[bufferKey]bool, len(x.pieces))
-	for i := range x.pieces {
-		keys[x.pieces[i].key()] = true
-	}
-	return keys
-}
-
-// sharesKey reports whether a trace has a buffer with one of the keys.
-func sharesKey(x *Log, keys map[bufferKey]bool) bool {
-	return slices.ContainsFunc(x.pieces, func(p piece) bool { return keys[p.key()] })
 }
 
 // maxTries bounds the search for the writers of traces.
@@ -185,6 +199,7 @@ const maxTries = 10_000
 // ended by then.
 func (s *sharing) decide(pid uint32, files []*Log) error {
 	may := make([][]uint32, len(files))
+files:
 	for i, x := range files {
 		last, err := s.last(x)
 		if err != nil {
@@ -194,8 +209,12 @@ func (s *sharing) decide(pid uint32, files []*Log) error {
 		if end := s.world.Exit(pid); end == math.MaxUint64 || last <= end+slack {
 			may[i] = append(may[i], pid)
 		}
-		for _, f := range s.world.Forks(pid) {
-			if f.Time > last+slack || s.isOwner(f.PID) {
+		for _, f := range s.forksOf(pid) {
+			if s.compared++; s.compared > maxCompared {
+				may = nil
+				break files
+			}
+			if f.Time > last+slack || s.owners[f.PID] > 0 {
 				continue
 			}
 			if end := s.world.Exit(f.PID); end == math.MaxUint64 || last <= end+slack {
@@ -229,15 +248,17 @@ func (s *sharing) decide(pid uint32, files []*Log) error {
 			}
 		}
 	}
-	search(0)
+	if may != nil {
+		search(0)
+	}
 	if found == 1 && tries <= maxTries {
 		for i, x := range files {
-			s.owner[x] = answer[i]
+			s.own(x, answer[i])
 		}
 		return nil
 	}
 	if len(files) == 1 {
-		if len(may[0]) > 1 {
+		if may == nil || len(may[0]) > 1 {
 			s.problems = append(s.problems, problem{X: files[0], Note: true, Problem: calls.Problem{
 				Offset: -1, Text: fmt.Sprintf("process %d forked while it logged; this trace may be its own or its child's, and is used as its own", pid),
 				Advice: "name the traces of both with " + report.MentionedFile(Kind, "", ""),
@@ -255,14 +276,23 @@ func (s *sharing) decide(pid uint32, files []*Log) error {
 	return nil
 }
 
-// isOwner reports whether a process is the owner of a trace.
-func (s *sharing) isOwner(pid uint32) bool {
-	for _, owner := range s.owner {
-		if owner == pid {
-			return true
-		}
+// own notes the owner of a trace.
+func (s *sharing) own(x *Log, pid uint32) {
+	if old, ok := s.owner[x]; ok {
+		s.owners[old]--
 	}
-	return false
+	s.owner[x] = pid
+	s.owners[pid]++
+}
+
+// forksOf returns the forks by a process, which the world is asked for once.
+func (s *sharing) forksOf(pid uint32) []fork {
+	forks, ok := s.forks[pid]
+	if !ok {
+		forks = s.world.Forks(pid)
+		s.forks[pid] = forks
+	}
+	return forks
 }
 
 // when returns the time of a record in a piece.
@@ -298,6 +328,7 @@ func (s *sharing) runs(x *Log, time uint64) (bool, error) {
 			if p.base != 0 || s.when(p, p.tsc) > time || i+1 < len(t.pieces) && s.when(p, t.pieces[i+1].tsc) < time {
 				continue
 			}
+			s.compared += int(p.size)
 			if at, err := s.splitAt(p, time); err != nil || at < p.end() {
 				return err == nil, err
 			}
@@ -376,7 +407,7 @@ func (s *sharing) share() error {
 // shareBuffer assigns the copies of a buffer to their processes. The parent gets its own copy. Each
 // other process gets the part that no other copy has.
 func (s *sharing) shareBuffer(key bufferKey, same []*piece, dropped map[*piece]bool) error {
-	forks := s.world.Forks(key.pid)
+	forks := s.forksOf(key.pid)
 	born := func(pid uint32) uint64 {
 		i := slices.IndexFunc(forks, func(f fork) bool { return f.PID == pid })
 		switch {

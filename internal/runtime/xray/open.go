@@ -70,7 +70,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 	if len(named) == 0 {
 		return nil, errors.New(report.Mentioned("Programs", "") + ": it is the program of a trace, but no trace is named; name one with " + report.MentionedFile(Kind, "", "FILE"))
 	}
-	binaries, err := readBinaries(opts)
+	binaries, err := readBinaries(rec, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 			xrays = append(xrays, more...)
 		}
 	}
-	return join(rec, xrays), nil
+	return join(rec, binaries, xrays), nil
 }
 
 // isEmpty reports whether a file is known to have no bytes.
@@ -124,7 +124,7 @@ func isEmpty(file *sys.File) bool {
 }
 
 // join joins the traces that a program in a process wrote one after the other.
-func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
+func join(s *recording.Recording, programs *programs, xrays []*Trace) (joined []*Trace) {
 	type run struct {
 		pid, own uint32
 		began    uint64
@@ -155,8 +155,8 @@ func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
 		}
 		first.Join(others...)
 		first.Summary.Buffers = first.process.Buffers
-		first.life = lifeOf(s, first.PID(), first.life.traced, len(first.process.Threads))
-		first.Rename(threadsOf(s, first.process, first.PID()))
+		first.life = lifeOf(s, first.PID(), first.life.threads, first.life.traced, len(first.process.Threads))
+		first.Rename(threadsOf(programs.tids[first.PID()], first.process, first.PID()))
 	}
 	return joined
 }
@@ -272,10 +272,10 @@ func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log,
 		f.users++
 		xrays = append(xrays, &Trace{
 			LogTrace: p.Trace(Place{
-				Path: f.path, PID: program.pid, TID: threadsOf(s, p, program.pid), Time: counts,
+				Path: f.path, PID: program.pid, TID: threadsOf(binaries.tids[program.pid], p, program.pid), Time: counts,
 				Function: program.address, Args: program.functions.LogsArguments, Notes: program.functions.LogsEvents,
 			}),
-			Clock: clock, Match: match, files: []*traceFile{f}, process: p, life: lifeOf(s, program.pid, clock(p.Began()), len(p.Threads)),
+			Clock: clock, Match: match, files: []*traceFile{f}, process: p, life: lifeOf(s, program.pid, len(binaries.tids[program.pid]), clock(p.Began()), len(p.Threads)),
 			Summary: report.XRaySummary{
 				Fixes:  []report.Fix{},
 				Format: int(trace.Version), Buffers: p.Buffers, Program: program.path, Unchecked: program.unchecked, Functions: program.functions.Len(),
@@ -298,27 +298,21 @@ func clockOf(s *recording.Recording, t *Log, opts *config.Options) (toRecording 
 	return toRecording, match, nil, err
 }
 
-// threadsOf returns the conversion of a traced process's thread numbers to those of the recording.
-// It is nil if they agree. In another pid namespace, process and threads have other numbers. In
-// both namespaces, threads are numbered in the order of their start.
-func threadsOf(s *recording.Recording, p *Process, pid uint32) func(uint32) uint32 {
+// threadsOf returns the conversion of a traced process's thread numbers to those of the recording,
+// which has the threads known, ascending. It is nil if they agree. In another pid namespace, process and
+// threads have other numbers. In both namespaces, threads are numbered in the order of their start.
+func threadsOf(known []uint32, p *Process, pid uint32) func(uint32) uint32 {
 	if p.PID == 0 || p.PID == pid {
 		return nil
 	}
-	var tids, known []uint32
-	for i := range p.Threads {
-		tids = append(tids, p.Threads[i].TID)
-	}
-	for tid, of := range s.Owners {
-		if of == pid {
-			known = append(known, tid)
-		}
-	}
-	slices.Sort(tids)
-	slices.Sort(known)
 	names := map[uint32]uint32{p.PID: pid}
-	for i, tid := range tids {
-		if len(known) == len(tids) {
+	if len(known) == len(p.Threads) {
+		var tids []uint32
+		for i := range p.Threads {
+			tids = append(tids, p.Threads[i].TID)
+		}
+		slices.Sort(tids)
+		for i, tid := range tids {
 			names[tid] = known[i]
 		}
 	}

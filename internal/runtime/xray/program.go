@@ -3,6 +3,7 @@ package xray
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,7 +20,6 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/xraymap"
-	"github.com/jitinject/jitinject/perfdata"
 )
 
 // A program has the addresses of functions in a process.
@@ -42,7 +42,8 @@ func (p *program) address(id uint32) (uint64, bool) {
 type programs struct {
 	named    []*namedProgram
 	tried    map[triedFile]*tried
-	searches int // in all processes
+	searches int                 // in all processes
+	tids     map[uint32][]uint32 // of each process in the recording, ascending
 }
 
 // maxSearches bounds the traces whose process is searched among all.
@@ -51,7 +52,8 @@ const maxSearches = 20
 // A triedFile is a file that may be the mapped one.
 type triedFile struct {
 	path, name, buildID string
-	identity            perfdata.FileIdentity
+	inode, generation   uint64
+	major, minor        uint32
 }
 
 // tried is what a file is. Many traces may have one program.
@@ -64,7 +66,7 @@ type tried struct {
 
 // try reads a file.
 func (p *programs) try(s *recording.Recording, m *recording.FileMap, path string) *tried {
-	key := triedFile{path, m.Name, m.BuildID, m.File}
+	key := triedFile{path, m.Name, m.BuildID, m.File.Inode, m.File.InodeGeneration, m.File.Major, m.File.Minor}
 	if t := p.tried[key]; t != nil {
 		return t
 	}
@@ -93,8 +95,11 @@ type namedProgram struct {
 }
 
 // readBinaries reads the programs that opts name.
-func readBinaries(opts *config.Options) (*programs, error) {
-	all := &programs{tried: make(map[triedFile]*tried)}
+func readBinaries(s *recording.Recording, opts *config.Options) (*programs, error) {
+	all := &programs{tried: make(map[triedFile]*tried), tids: make(map[uint32][]uint32)}
+	for _, tid := range slices.Sorted(maps.Keys(s.Owners)) {
+		all.tids[s.Owners[tid]] = append(all.tids[s.Owners[tid]], tid)
+	}
 	for _, path := range opts.Programs {
 		file, f, err := recording.OpenELF(path)
 		if f == nil {
