@@ -13,7 +13,7 @@ type spaces struct {
 }
 
 // maxCompared bounds how often mappings are compared. Then only the last of a file are.
-const maxCompared = 2 << 20
+const maxCompared = 1 << 19
 
 // A space has the mappings of one process, by file. Those of the process that it was forked from count
 // as well: files do not move, except those of jitted code.

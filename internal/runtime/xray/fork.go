@@ -72,11 +72,11 @@ type sharing struct {
 
 	owners   map[uint32]int    // how many traces a process owns
 	forks    map[uint32][]fork // by the parent
-	compared int               // pairs of a fork and a trace so far, and bytes read for them
+	compared int               // pairs of a fork and a trace so far, and 64 for each that was read, and for each KB
 }
 
 // maxCompared bounds the search for the writers of traces of a program that forks often.
-const maxCompared = 4 << 20
+const maxCompared = 1 << 19
 
 // A bufferKey identifies a buffer. Its copies have the same key.
 type bufferKey struct {
@@ -328,7 +328,7 @@ func (s *sharing) runs(x *Log, time uint64) (bool, error) {
 			if p.base != 0 || s.when(p, p.tsc) > time || i+1 < len(t.pieces) && s.when(p, t.pieces[i+1].tsc) < time {
 				continue
 			}
-			s.compared += int(p.size)
+			s.compared += 64 + int(p.size>>10)
 			if at, err := s.splitAt(p, time); err != nil || at < p.end() {
 				return err == nil, err
 			}
