@@ -26,7 +26,7 @@ func newConsole(program string, w io.Writer) *console {
 	return &console{w: w, perf: filepath.Base(program) == "perf-jitinject"}
 }
 
-// Write writes whole messages. They have no control characters then, whatever files and programs have told.
+// Write writes whole messages. It escapes control characters, which texts of files and other programs may have.
 func (c *console) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

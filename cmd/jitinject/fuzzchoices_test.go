@@ -123,7 +123,7 @@ func (c *choices) damaged(b []byte) []byte {
 	return b
 }
 
-// outsideNames are names as runtimes write them, and as nobody should.
+// outsideNames are names of runtimes, and names that are hard to print.
 var outsideNames = []string{
 	"f", "JS:*f /a.js:1:1", "JS:~inner /a.js:2:1", "LazyCompile:*f /a.js:3:7", "Builtin:ArrayMap", "py::f:/a.py", "void App::Main(int)", "Lcom/App;->run(I)V",
 	"PHP::App->run", "RegExp:a+", "[unknown]", "stub", "_ZN3app4mainEi", "", "a\x1b]0;title\ab", "\xff\xfe(", "line\nline\r", "\u202eright", "/etc/passwd", "../../x", "libjit.so",

@@ -225,7 +225,7 @@ func (s *fuzzScene) stream() {
 	}
 }
 
-// fuzzOptions are options of inject, each of which a run may have.
+// fuzzOptions are options of inject. A run has some of them.
 var fuzzOptions = [][]string{{"--bundle"}, {"--sampled"}, {"--cfi"}, {"--sources", "sources"}, {"--embed-sources"}, {"--dwarf", "4"}, {"-v"}, {"-vvv"}, {"-z"}, {"--strict"}, {"--mono-names", "short"}, {"--mono-aot"},
 	{"--clock", "strict"}, {"--clock", "1000"}, {"--objects", "objects"}, {"--no-inline"}, {"--no-count"}, {"--pid", "24067"}, {"--jobs", "3"}}
 

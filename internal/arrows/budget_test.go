@@ -14,8 +14,8 @@ import (
 // The budget of this house, which somebody must be able to read and to carry on. A number here may
 // fall. It rises only with a line in RATIONALE.md that says what the house has gained.
 const (
-	mostLinked = 97_450  // lines of Go that are linked into the command, without other modules
-	mostLines  = 109_000 // all lines of Go without tests
+	mostLinked = 97_500  // lines of Go that are linked into the command, without other modules
+	mostLines  = 109_060 // all lines of Go without tests
 	mostWords  = 60_000  // of all pages, but CHANGELOG.md
 )
 

@@ -77,7 +77,7 @@ func (r *Reading) unfit() string {
 // evidenceOf returns the evidence about the times of a dump.
 func evidenceOf(d *model.Dump, rec *recording.Recording, claimed source.Clock) evidence {
 	first := FirstTime(d)
-	e := evidence{claimed: claimed, recorded: recordedBy(rec), first: first, last: d.Source.Scanned().Summary().Last}
+	e := evidence{claimed: claimed, recorded: recordedBy(rec), first: first, last: d.Source.Scanned().EventIndex().Last}
 	if rec.TimeConv != nil {
 		e.conv = *rec.TimeConv
 	}
@@ -93,7 +93,7 @@ func evidenceOf(d *model.Dump, rec *recording.Recording, claimed source.Clock) e
 		e.to = min(e.to, rec.Latest)
 	}
 	if e.low = first; first > 0 && !e.lives(first) {
-		e.low = d.Source.Scanned().Summary().Low()
+		e.low = d.Source.Scanned().EventIndex().Low()
 	}
 	return e
 }
@@ -125,7 +125,7 @@ func recordedBy(rec *recording.Recording) recorded {
 // FirstTime returns the earliest time in the dump, or 0 if it has no times. Events of the dump's
 // own process take precedence over those of others.
 func FirstTime(d *model.Dump) uint64 {
-	return d.Source.Scanned().Summary().First(d.PID, d.Source.PID())
+	return d.Source.Scanned().EventIndex().First(d.PID, d.Source.PID())
 }
 
 // IsOlder reports whether all times of a dump, as the clock of the recording, precede the mapping

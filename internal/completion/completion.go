@@ -55,8 +55,8 @@ func Script(shell string) (script string, ok bool) {
 	return string(text), err == nil
 }
 
-// Complete returns what a script offers for the last of words, the others of which are before it. They are
-// those after the name of a command, which has options and takes arguments of one kind.
+// Complete returns the candidates for the last word of a command line. words are all words after the name of a
+// command, which has options and takes arguments of one kind.
 func Complete(options []Option, argument Value, words []string) Value {
 	last := len(words) - 1
 	for i := 0; i <= last; i++ {

@@ -54,8 +54,7 @@ func (s *scene) recorded(file []byte) {
 // id is the build id of programs.
 const id = "12345678901234567890"
 
-// elfProgram returns an ELF file with code of which functions are known, a build id, and further sections from the
-// fifth on.
+// elfProgram returns an ELF file with code, symbols and a build id. Further sections are the fifth and later ones.
 func elfProgram(symbols, names []byte, more ...part) []byte {
 	code := text
 	code.kind, code.addr, code.content = elf.SHT_PROGBITS, 0x1000, make([]byte, 4096)

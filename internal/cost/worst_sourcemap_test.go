@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// mapped returns a maker of a process of V8 with a script and its source map. What follows the head of the map is
-// repeated.
+// sourceMapped returns a maker of a process of V8 with a script and its source map, whose text has the asked size.
 func sourceMapped(text func(size int) string) func(s *scene, size int) {
 	return func(s *scene, size int) {
 		dir := s.path(strings.Repeat(strings.Repeat("d", 200)+"/", 10)) // paths of sources begin with it

@@ -9,7 +9,7 @@ import (
 )
 
 // fsBase is where the base of FS is among the registers of x86-64 [elf_gregset_t], in bytes. It points to a thread's
-// local storage, and pthread_self() returns it. On other machines, threads are not told apart by that.
+// local storage, and pthread_self() returns it. Other machines have no such rule here, so their threads have no ids.
 const fsBase = 21 * 8
 
 // status reads NT_PRSTATUS: a signal, words that mask signals, four ids, four times of

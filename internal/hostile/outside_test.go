@@ -211,7 +211,7 @@ func (o *outsider) xray() {
 	o.sample(4716, base+0x80)
 }
 
-// programs are stand-ins for those that jitinject starts. They say what others have told them.
+// programs are stand-ins for those that jitinject starts. They print the text that they get.
 var programs = map[string]string{
 	"perf":            "case $1 in script) printf '%s' \"$TEXT\" >&2; exit 1;; record) printf '%s\\n' \"$TEXT\" | cat -v >&2; trap '' TERM; sleep 3;; esac",
 	"debuginfod-find": "printf '%s' \"$TEXT\" >&2; exit 1",

@@ -24,8 +24,8 @@ var endsFor = []syscall.Signal{
 
 const firstRealTime, lastSignal = syscall.Signal(34), syscall.Signal(64) // 32 and 33 are the C library's own
 
-// Whatever signal comes while a run has made objects and writes: it goes on, or ends with a message and nothing is
-// left, or the next run and clean remove what is left. On 64-bit ARM, qemu runs the program.
+// Each signal comes while a run has made objects and writes. The run goes on, or ends with a message and leaves no
+// file, or the next run and clean remove its files. On 64-bit ARM, qemu runs the program.
 func TestSignals_Every(t *testing.T) {
 	if testing.Short() {
 		testrec.Skip(t, "-short sends few signals")

@@ -117,15 +117,15 @@ func (d *Dump) Bytes() int64 {
 	return info.Size()
 }
 
-// mostDumps bounds the dumps of one process for which functions share objects: each is compared with each.
-const mostDumps = 256
+// MostDumps bounds the dumps of one process for which functions share objects: each is compared with each.
+const MostDumps = 256
 
-// HasFewDumps reports whether no process has more than mostDumps.
+// HasFewDumps reports whether no process has more than MostDumps.
 func HasFewDumps(dumps []*Dump) bool {
 	of := make(map[uint32]int)
 	return !slices.ContainsFunc(dumps, func(d *Dump) bool {
 		of[d.PID]++
-		return of[d.PID] > mostDumps
+		return of[d.PID] > MostDumps
 	})
 }
 
@@ -166,7 +166,7 @@ func CountIn(l *source.Listing, ranges recording.Ranges) (n int) {
 		return n
 	}
 	for _, r := range ranges {
-		n += l.Summary().Between(r.Lo, r.Hi)
+		n += l.EventIndex().Between(r.Lo, r.Hi)
 	}
 	return n
 }

@@ -38,7 +38,7 @@ func TestAppendPath_Names(t *testing.T) {
 	}
 }
 
-// An object that no mapping shows is not made. What it clears is cleared with another object of its dump.
+// An object without a mapping is not made. Another object of its dump clears its addresses.
 func TestPlan_DropUnmapped(t *testing.T) {
 	a, b := new(Dump), new(Dump)
 	p := &Plan{

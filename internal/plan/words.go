@@ -12,6 +12,7 @@ type finding int
 
 const (
 	manyCopies     finding = iota // functions in files are at too many addresses; at how many they have names
+	manyDumps                     // a process has too many for bundles
 	manySharers                   // functions are in the shared memory of too many processes; in how many they have names
 	manyReplaced                  // memory came in place of too many functions; of how many, one by one
 	fileUnnamed                   // functions lie in a file and stay without names; their number
@@ -25,6 +26,7 @@ const (
 // because of them.
 var sentences = [...]struct{ text, advice, code string }{
 	manyCopies:     {"files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", "record a shorter time", report.ProblemLimit},
+	manyDumps:      {"a process has more than %d dumps, so each function has an object of its own", "", ""},
 	manySharers:    {"functions lie in memory that so many processes share that these would have them more than %d times; in the rest of them, they have no name", "record fewer processes, or a shorter time", report.ProblemLimit},
 	manyReplaced:   {"memory came in place of functions more than %d times; elsewhere in such memory, names may be those of earlier code, or missing", "record fewer processes, or a shorter time", report.ProblemLimit},
 	fileUnnamed:    {"%d of the functions lie in this file, and perf needs the file itself to unwind stacks there, so they have a name only if it has symbols for them", "inject where the file is as it was recorded", report.ProblemUnnamed},

@@ -128,7 +128,7 @@ const (
 	maxFrames      = 1 << 16 // of all stacks, and framesPerStack for each
 	framesPerStack = 8
 	maxStack       = 128 // of a stack, and depthPerCall for each of its calls without the inlined ones
-	depthPerCall   = 4
+	depthPerCall   = 16
 )
 
 // build makes the frames and stacks of the profile from places with their calls.

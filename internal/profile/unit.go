@@ -52,6 +52,9 @@ func (u *unit) readLines(e *dwarf.Entry) error {
 	return nil
 }
 
+// maxName bounds the name of an inlined function, which each stack with it may repeat, in bytes.
+const maxName = 4 << 10
+
 // rowSize is the size of a row in memory, in bytes.
 const rowSize = 64
 
@@ -180,7 +183,7 @@ func (u *unit) origin(e *dwarf.Entry) (from origin, err error) {
 	if linkage, ok := f.Val(dwarf.AttrLinkageName).(string); ok && linkage != name {
 		name = tier.Demangled(linkage)
 	}
-	from = origin{name[:min(len(name), maxKept)], u.file(f, dwarf.AttrDeclFile), number(f, dwarf.AttrDeclLine)}
+	from = origin{name[:min(len(name), maxName)], u.file(f, dwarf.AttrDeclFile), number(f, dwarf.AttrDeclLine)}
 	u.names[off] = from
 	return from, nil
 }

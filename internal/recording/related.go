@@ -6,10 +6,10 @@ type RelatedMemory struct {
 	Executable Ranges // that, and executable parts of files
 }
 
-// A relatedKey tells what related processes have.
+// A relatedKey identifies the processes that are related to one.
 type relatedKey struct {
 	pid  uint32
-	from fork // by which it has the memory of its parent, or zero
+	from fork // it has the memory of its parent by this fork; zero if it has its own only
 }
 
 // RelatedMemory returns the memory of Related. Markers of one process have it in common.

@@ -96,7 +96,7 @@ func About(path, text string) string {
 }
 
 // Once returns a message in which an error of package os does not repeat the name of a file, and none has
-// the name of a standard stream, which nobody knows: |0.
+// Go's own name of a standard stream: |0.
 func Once(message string) string {
 	for _, m := range osName.FindAllStringSubmatchIndex(message, -1) {
 		if name := message[m[4]:m[5]]; name != "it" && (strings.HasPrefix(name, "|") || strings.Contains(message[:m[0]], name)) {

@@ -1,15 +1,9 @@
 package show
 
 import (
-	"debug/elf"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
-
-	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // How values are spelled. What comes from a file never reaches a terminal as control
@@ -121,71 +115,3 @@ func appendJSON(b, s []byte) []byte {
 func appendUnit(b []byte, r rune) []byte { return appendHexWide(append(b, '\\', 'u'), uint64(r), 4) }
 
 // Names of numbers.
-
-// MachineName is what people call an ELF e_machine, "" if it is nothing.
-func MachineName(m uint32) string {
-	switch elf.Machine(m) {
-	case elf.EM_386:
-		return "i386"
-	case elf.EM_X86_64:
-		return "x86-64"
-	case elf.EM_AARCH64:
-		return "arm64"
-	case elf.EM_RISCV:
-		return "riscv"
-	case elf.EM_LOONGARCH:
-		return "loongarch"
-	case elf.EM_S390:
-		return "s390"
-	}
-	if m > 0xffff {
-		return ""
-	}
-	name := elf.Machine(m).String()
-	if short, ok := strings.CutPrefix(name, "EM_"); ok {
-		return strings.ToLower(short)
-	}
-	return ""
-}
-
-// BitNames names the bits of v; those without a name are in one hexadecimal number.
-func BitNames(v uint64, names []string) (list []string) {
-	for i, name := range names {
-		if bit := uint64(1) << i; v&bit != 0 && name != "" {
-			list = append(list, name)
-			v &^= bit
-		}
-	}
-	if v != 0 {
-		list = append(list, fmt.Sprintf("%#x", v))
-	}
-	return list
-}
-
-// nameOf is the i-th name, or "".
-func nameOf(names []string, i uint64) string {
-	if i < uint64(len(names)) {
-		return names[i]
-	}
-	return ""
-}
-
-// Unnamed is how records are called that have no name.
-func Unnamed(t uint32) string { return fmt.Sprintf("type %d", t) }
-
-// OrderName is what people call a byte order.
-func OrderName(o binary.ByteOrder) string {
-	if o == binary.ByteOrder(binary.BigEndian) {
-		return "big-endian"
-	}
-	return "little-endian"
-}
-
-// OffsetOf returns where a codec's error says that it is, or else what is given.
-func OffsetOf(err error, at int64) int64 {
-	var located *wire.Error
-	if errors.As(err, &located) {
-		return located.Offset
-	}
-	return at
-}

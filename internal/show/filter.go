@@ -156,7 +156,7 @@ func ParseTime(s string) (Range, error) {
 	return parseRange(strings.Replace(s, ",", "-", 1), first, last, wrong)
 }
 
-// parseTime returns the first and the last nanosecond of what is written.
+// parseTime returns the first and the last nanosecond of a time of any precision.
 func parseTime(s string) (lo, hi uint64, ok bool) {
 	if digits, is := strings.CutSuffix(s, "ns"); is {
 		n, err := strconv.ParseUint(digits, 10, 64)

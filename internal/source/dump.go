@@ -176,7 +176,7 @@ type Listing struct {
 	// Watch, if not nil, is called now and then with the offset that Scan has reached.
 	Watch func(offset int64)
 
-	summary *Summary // nil before the first use
+	index *EventIndex // nil before the first use
 }
 
 // Scanned returns the listing itself.

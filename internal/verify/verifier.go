@@ -106,8 +106,7 @@ type Options struct {
 	// Emit gets each complaint as it comes up.
 	Emit func(Diagnostic)
 
-	// All tells of every complaint. Otherwise the eleventh about one rule and those
-	// behind it are counted only.
+	// All reports each diagnostic. Otherwise the first ten of a rule are reported, and the others counted.
 	All bool
 
 	// User emits only what a user of jitinject can act on: no diagnostics of rules that are Repaired,

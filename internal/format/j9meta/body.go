@@ -71,8 +71,7 @@ func (k SectionKind) String() string {
 	return "unknown"
 }
 
-// An InlinedSite is a call that the compiler replaced by the code of what it
-// calls: struct TR_InlinedCallSite with its monitors.
+// An InlinedSite is a call that the compiler replaced by the code of its callee: struct TR_InlinedCallSite with its monitors.
 type InlinedSite struct {
 	Offset int    `show:"offset,offset,row:index"` // of the site in the blob
 	Method uint64 `show:"methodInfo,hex,known"`    // the J9Method that was inlined; see Layout.Unloaded

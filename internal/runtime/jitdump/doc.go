@@ -42,7 +42,7 @@
 // Quirks of producers are fixed only if the dump itself proves them. Each fix has a name, a proof,
 // and a count (fixes.go). Each producer has files of its own:
 //
-//	V8       v8names.go, v8freed.go (overwritten file names), v8files.go; skew.go
+//	V8       v8names.go (names and files), v8freed.go (overwritten file names); skew.go
 //	LLVM     llvm.go (one unwinding record for many functions); skew.go
 //	CPython  cpython.go (replaced bytes of code)
 //	BeamAsm  beam.go (thread ids, lines before the code)

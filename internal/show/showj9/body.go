@@ -200,7 +200,7 @@ func (b *Body) stack(o *show.Form, r *codeRange) {
 	}
 }
 
-// A method is what is known of a method besides its pointer.
+// A method has the names and places of a method, but not its pointer.
 type method struct {
 	name, file string             // java.lang.String.charAt(I)C
 	lines      []jitdump.JavaLine // of growing bytecode indexes

@@ -153,14 +153,13 @@ type thing struct {
 	number uint64
 }
 
-// knownNames are the names that a log has told of, so that events can have them. Those told of last
-// stay.
+// knownNames are names that a log had before the events with their ids. The latest ones stay.
 type knownNames struct {
 	names map[thing]string
 	bytes int
 }
 
-// maxKnown bounds names, in bytes. A full table is given up: what is used most is told of again soon.
+// maxKnown bounds names, in bytes. A full table is emptied: the log repeats names that are used often.
 const maxKnown = 96 << 20
 
 func (n *knownNames) put(key string, number uint64, name string) {

@@ -20,7 +20,7 @@ type script struct {
 
 // A function is a SharedFunctionInfo.
 type function struct {
-	name   []byte // as in the log: NAME SCRIPT:LINE:COLUMN, of which the script is escaped
+	name   []byte // as in the log: NAME SCRIPT:LINE:COLUMN; the script is escaped
 	script int32  // number of the script, or noScript
 	start  int32  // in UTF-16 code units
 }

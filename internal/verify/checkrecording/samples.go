@@ -83,7 +83,7 @@ func (c *checker) shown() (n int64) {
 	return n
 }
 
-// rounds knows what readers of a recording have been told that they may use.
+// rounds follows up to which time readers of a recording may use its records.
 //
 // At the end of a round, perf hands out what is no later than the latest record before
 // the round in front of it ended [perf, ordered_events__flush].

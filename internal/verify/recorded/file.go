@@ -92,8 +92,7 @@ func (rec *File) layouts() (err error) {
 	return err
 }
 
-// What a mapping of code is like, and in which mode the processor was: of the misc field of a
-// record [linux/perf_event.h], and of mmap(2).
+// Bits of a record's misc field [linux/perf_event.h], and of mmap(2)'s protection.
 const (
 	CPUMode     = 7 // PERF_RECORD_MISC_CPUMODE_MASK
 	CPUModeUser = 2 // PERF_RECORD_MISC_USER

@@ -12,5 +12,5 @@
 // memory has one, and a descriptor counts only if its list begins with an ELF object.
 //
 // [Read] reads the lists and their objects. The process of a core does not change. A running process
-// goes on, so Read repeats until two reads agree in lists, objects and code: see snapshot.go.
+// goes on, so Read repeats until two reads agree in lists, objects and code: see settled.go.
 package registered
