@@ -35,29 +35,29 @@ type options struct {
 	progress  string
 	failure   string // how the recorded command failed, as jitinject record knows, or ""
 	version   bool
-	foreign   map[string]*string // options of perf inject that are not about JIT
+	idle      []string // options of perf inject that mean nothing for jitted code
 }
 
 // foreignOptions are the options of perf inject that have nothing to do with
-// jitted code, and what to do instead.
+// jitted code, and what to do instead. Those without such a command change nothing with --jit.
 var foreignOptions = map[string]string{
 	"build-ids":           "perf inject -b",
 	"buildid-all":         "perf inject --buildid-all",
 	"mmap2-buildids":      "perf inject --mmap2-buildids",
 	"mmap2-buildid-all":   "perf inject --mmap2-buildid-all",
-	"known-build-ids":     "perf inject --known-build-ids",
+	"known-build-ids":     "",
 	"sched-stat":          "perf inject --sched-stat",
 	"itrace":              "perf inject --itrace",
 	"strip":               "perf inject --strip",
 	"vm-time-correlation": "perf inject --vm-time-correlation",
 	"guest-data":          "perf inject --guest-data",
-	"guestmount":          "perf inject --guestmount",
-	"vmlinux":             "perf inject --vmlinux",
-	"kallsyms":            "perf inject --kallsyms",
-	"ignore-vmlinux":      "perf inject --ignore-vmlinux",
+	"guestmount":          "",
+	"vmlinux":             "",
+	"kallsyms":            "",
+	"ignore-vmlinux":      "",
 	"convert-callchain":   "perf inject --convert-callchain",
 	"aslr":                "perf inject --aslr",
-	"unwind-style":        "perf inject --unwind-style",
+	"unwind-style":        "",
 }
 
 // sharedOptions are those of perf inject that are ours, too.
@@ -111,11 +111,11 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print only errors and problems")
 	fs.BoolVar(&o.version, "version", false, "print the version")
 
-	o.foreign = make(map[string]*string)
-	for name := range foreignOptions {
-		o.foreign[name] = new(string)
-		fs.StringVarP(o.foreign[name], name, foreignShort[name], "", "")
-		fs.Lookup(name).NoOptDefVal = "true"
+	for name, instead := range foreignOptions {
+		fs.StringP(name, foreignShort[name], "", "")
+		if instead != "" || name == "ignore-vmlinux" { // the others take a value
+			fs.Lookup(name).NoOptDefVal = "true"
+		}
 		fs.MarkHidden(name)
 	}
 	return fs
@@ -141,8 +141,11 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		o.CFI = config.CFINever
 	}
 	for _, name := range slices.Sorted(maps.Keys(foreignOptions)) {
-		if fs.Changed(name) {
-			return usageError(fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, foreignOptions[name]))
+		switch instead := foreignOptions[name]; {
+		case fs.Changed(name) && instead == "":
+			o.idle = append(o.idle, fmt.Sprintf("--%s changes nothing for jitted code", name))
+		case fs.Changed(name):
+			return usageError(fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, instead))
 		}
 	}
 	if err := o.takeFiles(fs); err != nil {
