@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -38,27 +37,12 @@ type options struct {
 	idle      []string // options of perf inject that mean nothing for jitted code
 }
 
-// foreignOptions are the options of perf inject that have nothing to do with
-// jitted code, and what to do instead. Those without such a command change nothing with --jit.
-var foreignOptions = map[string]string{
-	"build-ids":           "perf inject -b",
-	"buildid-all":         "perf inject --buildid-all",
-	"mmap2-buildids":      "perf inject --mmap2-buildids",
-	"mmap2-buildid-all":   "perf inject --mmap2-buildid-all",
-	"known-build-ids":     "",
-	"sched-stat":          "perf inject --sched-stat",
-	"itrace":              "perf inject --itrace",
-	"strip":               "perf inject --strip",
-	"vm-time-correlation": "perf inject --vm-time-correlation",
-	"guest-data":          "perf inject --guest-data",
-	"guestmount":          "",
-	"vmlinux":             "",
-	"kallsyms":            "",
-	"ignore-vmlinux":      "",
-	"convert-callchain":   "perf inject --convert-callchain",
-	"aslr":                "perf inject --aslr",
-	"unwind-style":        "",
-}
+// foreignOptions are the options of perf inject that have nothing to do with jitted code, idleOptions
+// those of them that change nothing with --jit.
+var (
+	foreignOptions = append(strings.Fields("aslr build-ids buildid-all convert-callchain guest-data itrace mmap2-buildid-all mmap2-buildids sched-stat strip vm-time-correlation"), idleOptions...)
+	idleOptions    = strings.Fields("guestmount ignore-vmlinux kallsyms known-build-ids unwind-style vmlinux")
+)
 
 // sharedOptions are those of perf inject that are ours, too.
 var sharedOptions = []string{"input", "output", "jit", "force", "verbose"}
@@ -111,9 +95,9 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print only errors and problems")
 	fs.BoolVar(&o.version, "version", false, "print the version")
 
-	for name, instead := range foreignOptions {
+	for _, name := range foreignOptions {
 		fs.StringP(name, foreignShort[name], "", "")
-		if instead != "" || name == "ignore-vmlinux" { // the others take a value
+		if !slices.Contains(idleOptions, name) || name == "ignore-vmlinux" { // the others take a value
 			fs.Lookup(name).NoOptDefVal = "true"
 		}
 		fs.MarkHidden(name)
@@ -140,12 +124,12 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	case fs.Changed("cfi"), fs.Changed("no-cfi"):
 		o.CFI = config.CFINever
 	}
-	for _, name := range slices.Sorted(maps.Keys(foreignOptions)) {
-		switch instead := foreignOptions[name]; {
-		case fs.Changed(name) && instead == "":
+	for _, name := range foreignOptions {
+		switch {
+		case fs.Changed(name) && slices.Contains(idleOptions, name):
 			o.idle = append(o.idle, fmt.Sprintf("--%s changes nothing for jitted code", name))
 		case fs.Changed(name):
-			return usageError(fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, instead))
+			return usageError(fmt.Sprintf("--%s is not about jitted code; run perf inject --%[1]s on the output", name))
 		}
 	}
 	if err := o.takeFiles(fs); err != nil {

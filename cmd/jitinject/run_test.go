@@ -126,7 +126,7 @@ func TestUsage_Errors(t *testing.T) {
 		"--jobs -1":                "--jobs -1",
 		"--summary xml":            "use text or json",
 		"--no-jit":                 "leaves nothing to do",
-		"-b":                       "--build-ids is not about jitted code; run perf inject -b on the output",
+		"-b":                       "--build-ids is not about jitted code; run perf inject --build-ids on the output",
 		"--strip":                  "run perf inject --strip on the output",
 		"--itrace=i100us":          "run perf inject --itrace on the output",
 		"--buildid-all":            "run perf inject --buildid-all on the output",
