@@ -113,16 +113,10 @@ func compareMethods(a, b loggedMethod) int {
 	return cmp.Or(cmp.Compare(a.method, b.method), cmp.Compare(a.time, b.time))
 }
 
-// MethodAt returns the function for a method's record at a time, by the log's clock. ok is false if
-// the method is unknown, or the log has no calls. The first call sorts the events: it must not run in
-// parallel with another call, or with Scan.
-func (m *Log) MethodAt(method, time uint64) (function int, ok bool) {
-	function, _, ok = m.methodAt(method, time)
-	return function, ok
-}
-
-// methodAt is MethodAt, and reports whether the log has the method once.
-func (m *Log) methodAt(method, time uint64) (function int, once, ok bool) {
+// MethodAt returns the function for a method's record at a time, by the log's clock, and whether the log has
+// the method once. ok is false if the method is unknown, or the log has no calls. The first call sorts the
+// events: it must not run in parallel with another call, or with Scan.
+func (m *Log) MethodAt(method, time uint64) (function int, once, ok bool) {
 	s := &m.methods
 	if !s.sorted {
 		slices.SortStableFunc(s.all, compareMethods)

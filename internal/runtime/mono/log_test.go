@@ -128,7 +128,7 @@ func TestMonoLog_TwoNamesOfOneCode(t *testing.T) {
 		method, ms uint64
 		function   int
 	}{{0x1000, 1, 0}, {0x1010, 7, 0}, {0x1030, 600, 2}, {0x1030, 1, 2}, {0x1050, 9, 4}, {0x9999, 9, -1}, {0xfff, 9, -1}} {
-		i, ok := m.MethodAt(c.method, logStart+c.ms*1e6)
+		i, _, ok := m.MethodAt(c.method, logStart+c.ms*1e6)
 		if ok != (c.function >= 0) || ok && i != c.function {
 			t.Errorf("%#x at %d ms: %d, %v, want %d", c.method, c.ms, i, ok, c.function)
 		}
@@ -143,7 +143,7 @@ func TestMonoLog_MethodAtReusedAddress(t *testing.T) {
 	b.event(&monolog.Event{Kind: monolog.KindEnter, Time: logStart + 20e6, Method: 0x1000})
 	m := scanLog(t, bytes.NewReader(b.bytes()))
 	for ms, want := range map[uint64]int{5: 0, 10: 0, 15: 0, 20: 1, 25: 1} {
-		if i, ok := m.MethodAt(0x1000, logStart+ms*1e6); !ok || i != want {
+		if i, _, ok := m.MethodAt(0x1000, logStart+ms*1e6); !ok || i != want {
 			t.Errorf("%d ms: %d, %v, want %d", ms, i, ok, want)
 		}
 	}

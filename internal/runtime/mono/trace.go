@@ -234,7 +234,7 @@ func (t *threadReader) place(method, time uint64) uint64 {
 	if r.method == method && r.addr != 0 {
 		return r.addr
 	}
-	i, once, ok := t.t.log.methodAt(method, time)
+	i, once, ok := t.t.log.MethodAt(method, time)
 	if !ok {
 		if len(t.t.unknown) < source.MaxProblems*100 {
 			t.t.unknown[method] = true
