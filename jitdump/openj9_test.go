@@ -73,7 +73,7 @@ func TestOpenJ9Record_Golden(t *testing.T) {
 func TestOpenJ9Record_ReadAgain(t *testing.T) {
 	rng := rand.New(rand.NewSource(int64(testrec.Seed(t))))
 	words := []string{"", "a", "java/lang/String", "equals", "(Ljava/lang/Object;)Z", "String.java", strings.Repeat("x", 65535)}
-	for i := range 2000 {
+	for i := range testrec.Rounds(2000, 200) {
 		m := &jitdump.OpenJ9Metadata{CodeAddr: rng.Uint64(), Base: rng.Uint64(), PointerSize: uint16(4 << rng.Intn(2)), HeaderSize: uint16(rng.Intn(300))}
 		m.Metadata = make([]byte, rng.Intn(50))
 		rng.Read(m.Metadata)

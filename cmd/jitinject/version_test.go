@@ -34,7 +34,7 @@ func TestVersion_FromBuildInfo(t *testing.T) {
 // A build from an archive of the sources can be told its version.
 func TestVersion_ToldToBuild(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "jitinject")
-	if out, err := exec.Command("go", "build", "-ldflags", "-X main.buildVersion=9.8.7", "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w -X main.buildVersion=9.8.7", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 	out, err := exec.Command(program, "version").Output()

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/arch/arm64/arm64asm"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 var arm64 = jitcode.Target{Machine: uint32(elf.EM_AARCH64), Order: binary.LittleEndian}
@@ -65,7 +66,7 @@ func TestARM64_SignedReturnAddress(t *testing.T) {
 func TestDecode_ARM64LikeArm64asm(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	seen := 0
-	for range 3_000_000 {
+	for range testrec.Rounds(3_000_000, 300_000) {
 		w := r.Uint32()
 		code := words(w)
 		inst, err := arm64asm.Decode(code)

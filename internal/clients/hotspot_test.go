@@ -93,15 +93,16 @@ func perfSymbols(t *testing.T, r *result) (symbols []string) {
 // then, in 1.3, use debugging information of which nothing is left, and crash.
 func TestHotspot_NamesAndInlines(t *testing.T) {
 	parser := perfparser(t)
-	for _, c := range []struct {
+	type result struct {
 		recording string
 		bundle    bool
 		inlines   bool
-	}{
+	}
+	for _, c := range testrec.Few([]result{
 		{"node-hot", false, false}, {"node-hot", true, false}, {"php", false, false}, {"lli-hot", true, false}, {"toyjit", true, true},
 		{"toyjit-dwarf", false, true}, {"toyjit-dwarf", true, true}, {"php-dwarf", false, false}, {"php-dwarf", true, false},
 		{"php84-dwarf", false, false}, {"php84-dwarf", true, false}, {"node-dwarf", false, false}, {"node-dwarf", true, false},
-	} {
+	}, 3) {
 		t.Run(fmt.Sprintf("%s bundle=%v", c.recording, c.bundle), func(t *testing.T) {
 			r := injected(t, c.recording, inject.Options{Bundle: c.bundle})
 			r.run(parser, "--input", r.path("out.data"), "--output", r.path("stream"))

@@ -98,7 +98,7 @@ func TestDump_ChangesWhileRead(t *testing.T) {
 				}
 			}()
 			worked, failed := 0, 0
-			for end := time.Now().Add(800 * time.Millisecond); time.Now().Before(end); {
+			for end := time.Now().Add(time.Duration(testrec.Rounds(800, 200)) * time.Millisecond); time.Now().Before(end) || worked+failed < 5; {
 				os.Remove(w.opts.Output)
 				sum, err := engine.Run(t.Context(), w.opts)
 				if err != nil {
@@ -122,9 +122,6 @@ func TestDump_ChangesWhileRead(t *testing.T) {
 			close(stop)
 			changing.Wait()
 			t.Logf("%d runs worked, %d failed", worked, failed)
-			if worked+failed < 5 {
-				t.Error("too few runs to tell anything")
-			}
 			if worked > 0 {
 				put(t, path, whole)
 				if _, err := engine.Run(t.Context(), w.opts); err != nil {

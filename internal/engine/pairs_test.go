@@ -272,15 +272,15 @@ func again(f pairFunction, name string, after uint64) pairFunction {
 }
 
 // Where two sources describe a process, the result has what either knows, and nothing of one that a more
-// trusted one contradicts.
+// trusted one contradicts. With -short, each pair has a third of the forms.
 func TestPairs_OfSources(t *testing.T) {
 	all := pairFunctions(t)
 	for i := range pairSources {
 		for j := range pairSources {
-			for _, form := range pairForms {
+			for k, form := range pairForms {
 				a, b := &pairSources[i], &pairSources[j]
 				first, second := form.say(a, b, all)
-				if i == j || first == nil {
+				if i == j || first == nil || testing.Short() && (i+j+k)%3 > 0 {
 					continue
 				}
 				t.Run(strings.Join([]string{a.kind, b.kind, form.name}, "/"), func(t *testing.T) {

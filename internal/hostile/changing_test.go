@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // Files that change under our feet. Whatever a run says in the end is true: an error
@@ -62,7 +64,7 @@ func TestFiles_ChangeDuringRun(t *testing.T) {
 			t.Run(strings.TrimSuffix(name, ".so")+" "+what, func(t *testing.T) {
 				t.Parallel()
 				rnd := rand.New(rand.NewPCG(uint64(len(name)), uint64(len(what))))
-				for i := range 4 {
+				for i := range testrec.Rounds(4, 2) {
 					s := newStage(t, functions)
 					s.victim()
 					s.put("out.data", precious)

@@ -103,7 +103,7 @@ func TestNames_InFiles(t *testing.T) {
 
 // Directories and files on the command line and in the recording with such names.
 func TestNames_OfPaths(t *testing.T) {
-	for _, name := range evil {
+	for _, name := range testrec.Few(evil, 2) {
 		if strings.Trim(name, "./") == "" || strings.ContainsAny(name, "/") || len(name) > 200 {
 			continue
 		}

@@ -161,7 +161,7 @@ func TestV8Log_NamesForTerminals(t *testing.T) {
 // Thousands of files with names of logs: the right one is found, memory is bounded, and messages are
 // few.
 func TestV8Log_ManyFiles(t *testing.T) {
-	n := 1000
+	n := testrec.Rounds(1000, 300)
 	if os.Getenv("JITINJECT_ALL") != "" {
 		n = 10_000
 	}
@@ -209,7 +209,7 @@ func TestV8Log_ChangesAnytime(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			rnd := rand.New(rand.NewPCG(3, uint64(len(what))))
-			for range 4 {
+			for range testrec.Rounds(4, 2) {
 				s := newV8Stage(t, functions)
 				s.victim()
 				done := make(chan bool)

@@ -2,13 +2,13 @@ package known
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // A library in Go is known by the modules in the program's file: here, in that of jitinject.
@@ -17,10 +17,8 @@ func TestInGo_ByModules(t *testing.T) {
 	inGo[module] = Runtime{note: note}
 	defer delete(inGo, module)
 	program := filepath.Join(t.TempDir(), "program")
-	build := exec.Command("go", "build", "-trimpath", "-o", program, "../../cmd/jitinject")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v: %s", err, out)
+	if err := testrec.Build(program); err != nil {
+		t.Fatal(err)
 	}
 	text := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(text, []byte("#!/bin/sh\n"), 0o755); err != nil {

@@ -103,7 +103,7 @@ func twice(t *testing.T, text string) string {
 // something to a terminal.
 func TestTextAndJSON(t *testing.T) {
 	head := regexp.MustCompile(`(?m)^(?:0x([0-9a-f]+) +(?:[0-9]+\.[0-9]{9} +)?)?([A-Za-z][A-Za-z0-9_]*) `)
-	for _, name := range showtest.Recordings(t) {
+	for _, name := range testrec.Few(showtest.Recordings(t), 3) {
 		dir := testrec.Unpack(t, name)
 		for _, path := range showtest.Dumps(t, dir) {
 			text := showtest.Shown(t, path, show.Options{})

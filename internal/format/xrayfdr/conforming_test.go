@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // run lets threads of a made program run: calls, tail calls, exceptions, arguments,
@@ -154,7 +156,7 @@ func TestReader_RandomTraces(t *testing.T) {
 	for version := 1; version <= MaxVersion; version++ {
 		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(1000) {
+			for seed := range uint64(testrec.Rounds(1000, 100)) {
 				file, want := madeTrace(seed, version, orders()[seed%2])
 				if difference := misread(t, file, want); difference != "" {
 					t.Errorf("seed %d: %s", seed, difference)

@@ -13,7 +13,8 @@ import (
 
 // A dump that ends inside a record has what it has without that. Nothing inside is taken for a record.
 func TestScan_CutAnywhere(t *testing.T) {
-	const cuts, before = 1000, 20 // of each dump, and records before each
+	const before = 20 // records before each cut
+	cuts := testrec.Rounds(1000, 200)
 	for _, name := range []string{"node-hot/jit-538", "node25-dwarf/jit-16508", "lli-many/O2", "llvm-orc/jit-22347", "php/jit-10085", "java27/jit-11273",
 		"erlang/jit-10050", "jsc/jit-18541-18516", "toyjit/jit-23056", "moarvm-dump/jit-27662", "v8log-chromium/jit-11964"} {
 		t.Run(filepath.Dir(name), func(t *testing.T) {

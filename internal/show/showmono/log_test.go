@@ -171,7 +171,7 @@ func TestLargeLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Write(log[:first])
-	for range 400 {
+	for range testrec.Rounds(400, 100) {
 		f.Write(log[first:])
 	}
 	if err := f.Close(); err != nil {

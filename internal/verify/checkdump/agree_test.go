@@ -15,6 +15,7 @@ import (
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -135,7 +136,7 @@ func TestAgreement_AnyByte(t *testing.T) {
 	seeds := agreementSeeds(t)
 	for _, name := range slices.Sorted(maps.Keys(seeds)) {
 		whole, _ := joined(seeds[name])
-		for range 300 {
+		for range testrec.Rounds(300, 60) {
 			dump := bytes.Clone(whole)
 			for range 1 + rnd.IntN(2) {
 				dump[rnd.IntN(len(dump))] = byte(rnd.Uint32())
