@@ -26,7 +26,6 @@ type LogClock struct {
 	Frequency float64 // counts per second, as used
 	Measured  bool    // from the anchors: they contradict the header, or it has none
 	Anchors   int     // number of anchors
-	Odd       int     // number of anchors dropped as impossibly early
 
 	// Error is the possible error of times, in nanoseconds, as the anchors show it. It is their
 	// disagreement plus their unit, a microsecond.
@@ -89,7 +88,6 @@ func newXRayClock(frequency uint64, anchors []anchor) (*LogClock, error) {
 	} else {
 		points = plausible(points, c.rate)
 	}
-	c.Odd = len(anchors) - len(points)
 	c.Frequency = 1e9 / c.rate
 	low := lowest(points, c.rate)
 	c.count = anchors[0].count

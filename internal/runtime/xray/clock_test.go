@@ -77,9 +77,6 @@ func TestXRayClock_WithinReportedError(t *testing.T) {
 			if c.Measured != test.measured || c.Emulated != test.emul {
 				t.Errorf("%s, round %d: measured %v, emulated %v; frequency %.0f", test.name, round, c.Measured, c.Emulated, c.Frequency)
 			}
-			if c.Odd > test.damaged {
-				t.Errorf("%s, round %d: %d anchors left aside, %d were damaged", test.name, round, c.Odd, test.damaged)
-			}
 			worst := 0.0
 			for i := range 100 {
 				count, want := m.at(float64(i) / 99 * test.until)

@@ -86,7 +86,7 @@ func (x *Trace) Report(c calls.Counts, s *report.TraceSummary, found *report.Fin
 			found.Note(fmt.Sprintf("%s: %s; if that is too little, record with a larger buffer_max in XRAY_FDR_OPTIONS", quote.Printable(x.Path()), l.covered()))
 		}
 	}
-	if pairs, short := x.Pairs(); pairs >= fewPairs && short*100 <= pairs {
+	if x.pairs >= fewPairs && x.short*100 <= x.pairs {
 		found.Note(fmt.Sprintf("%s: no simple call is shorter than 5 us; was func_duration_threshold_us=0 in XRAY_FDR_OPTIONS forgotten? without it such calls are not logged", quote.Printable(x.Path())))
 	}
 }
