@@ -175,7 +175,10 @@ func (s *fuzzScene) captures() {
 		metadata, err := j9gen.Encode(body)
 		s.must(err)
 		name := fmt.Sprintf("captures/%d", i)
-		c := &j9meta.Capture{Base: body.Base, StartPC: f.addr, Layout: body.Layout, PID: s.pid(), Time: f.time, HasTime: s.once(2), CodePath: name + ".code", Methods: j9gen.Methods(rng, body)}
+		c := &j9meta.Description{Base: j9meta.Address(body.Base), StartPC: j9meta.Address(f.addr), PID: s.pid(), CodeFile: fmt.Sprintf("%d.code", i), Methods: j9gen.Methods(rng, body)}
+		if s.once(2) {
+			c.Time = &f.time
+		}
 		s.files[name+".bin"], s.files[name+".json"], s.files[name+".code"] = metadata, j9gen.Description(c), f.code
 	}
 	s.args = append(s.args, "--j9", "captures")

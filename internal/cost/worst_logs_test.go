@@ -300,9 +300,9 @@ var worstOtherLogs = []worst{
 	}, injectJ9},
 	{"openj9", "methods", func(s *scene, size int) {
 		s.unlogged("java")
-		s.capture(0, j9gen.Options{Sites: 10, Maps: 10, CodeSize: 1000, Native: j9gen.Never}, func(c *j9meta.Capture) {
+		s.capture(0, j9gen.Options{Sites: 10, Maps: 10, CodeSize: 1000, Native: j9gen.Never}, func(c *j9meta.Description) {
 			for i := range size / 160 {
-				c.Methods = append(c.Methods, j9meta.CaptureMethod{Method: uint64(0x1000 + i), Class: "c", Name: "n", Signature: "()V"})
+				c.Methods = append(c.Methods, j9meta.CaptureMethod{Method: j9meta.Address(0x1000 + i), Class: "c", Name: "n", Signature: "()V"})
 			}
 		})
 	}, injectJ9},
@@ -335,7 +335,7 @@ func (s *scene) pack(name string, data []byte) {
 }
 
 // capture writes a capture of OpenJ9's metadata, and returns its size in bytes.
-func (s *scene) capture(i int, o j9gen.Options, changes ...func(c *j9meta.Capture)) int {
+func (s *scene) capture(i int, o j9gen.Options, changes ...func(c *j9meta.Description)) int {
 	s.t.Helper()
 	o.Layout = j9meta.Layout{Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian}
 	o.StartPC, o.Cold = base+uint64(i)<<12, j9gen.Never
@@ -345,7 +345,7 @@ func (s *scene) capture(i int, o j9gen.Options, changes ...func(c *j9meta.Captur
 	b := j9gen.Random(rand.New(rand.NewPCG(1, uint64(i))), o)
 	blob, err := j9gen.Encode(b)
 	s.must(err)
-	c := &j9meta.Capture{Base: b.Base, StartPC: b.Header.StartPC}
+	c := &j9meta.Description{Base: j9meta.Address(b.Base), StartPC: j9meta.Address(b.Header.StartPC)}
 	for _, change := range changes {
 		change(c)
 	}

@@ -206,12 +206,12 @@ func j9Tables(rng *rand.Rand, b *j9meta.Body, n int, ascii bool) (list []jitdump
 		if i == 0 {
 			m.Name = fmt.Sprintf("outer%d", n)
 		}
-		j := jitdump.JavaMethod{Method: m.Method, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
+		j := jitdump.JavaMethod{Method: uint64(m.Method), Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
 		if m.File != "" {
 			j.File = []byte(m.Class[:strings.LastIndexByte(m.Class, '/')+1] + m.File)
 		}
 		for _, l := range m.Lines {
-			j.Lines = append(j.Lines, jitdump.JavaLine{ByteCodeIndex: l.ByteCodeIndex, Line: l.Line})
+			j.Lines = append(j.Lines, jitdump.JavaLine{ByteCodeIndex: l[0], Line: l[1]})
 		}
 		list = append(list, j)
 	}

@@ -5,11 +5,11 @@ package j9meta
 var (
 	encode      func(*Body) ([]byte, error)
 	lay         func(*Body)
-	description func(*Capture) []byte
+	description func(*Description) []byte
 )
 
 // SetEncoder sets the functions that tests within the package encode with.
-func SetEncoder(e func(*Body) ([]byte, error), l func(*Body), d func(*Capture) []byte) {
+func SetEncoder(e func(*Body) ([]byte, error), l func(*Body), d func(*Description) []byte) {
 	encode, lay, description = e, l, d
 }
 

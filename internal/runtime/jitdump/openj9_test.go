@@ -128,12 +128,12 @@ func j9Record(t testing.TB, b *j9meta.Body, methods []jitdump.JavaMethod, addr u
 // javaMethods returns generated methods as records have them.
 func javaMethods(methods []j9meta.CaptureMethod) (list []jitdump.JavaMethod) {
 	for _, m := range methods {
-		j := jitdump.JavaMethod{Method: m.Method, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
+		j := jitdump.JavaMethod{Method: uint64(m.Method), Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
 		if m.File != "" {
 			j.File = []byte(m.Class[:strings.LastIndex(m.Class, "/")+1] + m.File)
 		}
 		for _, l := range m.Lines {
-			j.Lines = append(j.Lines, jitdump.JavaLine(l))
+			j.Lines = append(j.Lines, jitdump.JavaLine{ByteCodeIndex: l[0], Line: l[1]})
 		}
 		list = append(list, j)
 	}

@@ -128,25 +128,32 @@ func x86Header() *jitdump.Header {
 	return &jitdump.Header{Order: binary.LittleEndian, Version: 1, Machine: uint32(elf.EM_X86_64), PID: 100}
 }
 
+// unames has machines as uname -m calls them, of either pointer size.
+var unames = map[elf.Machine]string{
+	elf.EM_X86_64: "x86_64", elf.EM_386: "i386", elf.EM_AARCH64: "aarch64", elf.EM_ARM: "arm", elf.EM_PPC64: "ppc64", elf.EM_PPC: "ppc",
+	elf.EM_S390: "s390x", elf.EM_RISCV: "riscv64",
+}
+
 // putCapture writes the files of a capture into the current directory.
 func putCapture(t testing.TB, name string, b *j9meta.Body, blob []byte, methods []jitdump.JavaMethod, warm, cold []byte) {
 	t.Helper()
-	c := &j9meta.Capture{Base: b.Base, StartPC: b.Header.StartPC, Layout: b.Layout, PID: 100, Time: 2000, HasTime: true}
+	time := uint64(2000)
+	c := &j9meta.Description{Base: j9meta.Address(b.Base), StartPC: j9meta.Address(b.Header.StartPC), Machine: unames[b.Layout.Machine], PID: 100, Time: &time}
 	for _, m := range methods {
-		method := j9meta.CaptureMethod{Method: m.Method, Class: string(m.Class), Name: string(m.Name), Signature: string(m.Signature), File: string(m.File), User: m.Flags&jitdump.UserFunction != 0}
+		method := j9meta.CaptureMethod{Method: j9meta.Address(m.Method), Class: string(m.Class), Name: string(m.Name), Signature: string(m.Signature), File: string(m.File), User: m.Flags&jitdump.UserFunction != 0}
 		for _, l := range m.Lines {
-			method.Lines = append(method.Lines, j9meta.CaptureLine{ByteCodeIndex: l.ByteCodeIndex, Line: l.Line})
+			method.Lines = append(method.Lines, [2]uint32{l.ByteCodeIndex, l.Line})
 		}
 		c.Methods = append(c.Methods, method)
 	}
 	showtest.Put(t, name+".bin", blob)
 	if len(warm) > 0 {
-		c.CodePath = name + ".warm"
-		showtest.Put(t, c.CodePath, warm)
+		c.CodeFile = name + ".warm"
+		showtest.Put(t, c.CodeFile, warm)
 	}
 	if len(cold) > 0 {
-		c.ColdCodePath = name + ".cold"
-		showtest.Put(t, c.ColdCodePath, cold)
+		c.ColdCodeFile = name + ".cold"
+		showtest.Put(t, c.ColdCodeFile, cold)
 	}
 	text := j9gen.Description(c)
 	showtest.Put(t, name+".json", text)

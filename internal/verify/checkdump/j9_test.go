@@ -220,9 +220,9 @@ func TestGeneratedDump(t *testing.T) {
 		})
 		var methods []j9Entry
 		for _, m := range j9gen.Methods(rng, b) {
-			e := j9Entry{method: m.Method, class: m.Class, name: m.Name, signature: m.Signature, file: cmp.Or(m.File, m.Class+".class")}
+			e := j9Entry{method: u64(m.Method), class: m.Class, name: m.Name, signature: m.Signature, file: cmp.Or(m.File, m.Class+".class")}
 			for _, l := range m.Lines {
-				e.lines = append(e.lines, l.ByteCodeIndex, l.Line)
+				e.lines = append(e.lines, l[0], l[1])
 			}
 			methods = append(methods, e)
 		}

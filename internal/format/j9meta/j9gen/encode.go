@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
@@ -261,29 +260,8 @@ func (e *encoder) info(i j9meta.ByteCodeInfo) {
 	e.U32(v)
 }
 
-// Description returns the text of X.json that describes a capture. Of CodePath and
-// ColdCodePath only the last components count.
-func Description(c *j9meta.Capture) []byte {
-	hex := func(v uint64) string { return fmt.Sprintf("%#x", v) }
-	d := map[string]any{"base": hex(c.Base), "startPC": hex(c.StartPC), "machine": c.Layout.MachineName(), "pid": c.PID}
-	if c.HasTime {
-		d["time"] = c.Time
-	}
-	for key, path := range map[string]string{"code": c.CodePath, "cold_code": c.ColdCodePath} {
-		if path != "" {
-			d[key] = filepath.Base(path)
-		}
-	}
-	var methods []map[string]any
-	for _, m := range c.Methods {
-		lines := [][2]uint32{}
-		for _, l := range m.Lines {
-			lines = append(lines, [2]uint32{l.ByteCodeIndex, l.Line})
-		}
-		methods = append(methods, map[string]any{"method": hex(m.Method), "class": m.Class, "name": m.Name, "signature": m.Signature, "file": m.File,
-			"user": m.User, "lines": lines})
-	}
-	d["methods"] = methods
+// Description returns the text of X.json that describes a capture.
+func Description(d *j9meta.Description) []byte {
 	text, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		panic(err) // of text and numbers

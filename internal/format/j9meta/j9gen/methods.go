@@ -39,7 +39,7 @@ func Methods(rng *rand.Rand, b *j9meta.Body) []j9meta.CaptureMethod {
 		}
 		seen[address] = true
 		m := draw(rng)
-		m.Method = address
+		m.Method = j9meta.Address(address)
 		for id := m.Class + m.Name + m.Signature; named[id]; id = m.Class + m.Name + m.Signature {
 			m.Name = fmt.Sprintf("%s%d", strings.Trim(m.Name, "<>"), rng.IntN(1000))
 		}
@@ -63,12 +63,12 @@ func draw(rng *rand.Rand) (m j9meta.CaptureMethod) {
 	}
 	line := uint32(1 + rng.IntN(2000))
 	for index := uint32(0); ; index += uint32(1 + rng.IntN(30)) {
-		m.Lines = append(m.Lines, j9meta.CaptureLine{ByteCodeIndex: index, Line: line})
+		m.Lines = append(m.Lines, [2]uint32{index, line})
 		if len(m.Lines) > 3 && rng.IntN(100) < 4 {
 			return m
 		}
 		if line += uint32(rng.IntN(4)); rng.IntN(10) == 0 { // back to a loop's head
-			line = slices.MinFunc(m.Lines, func(a, b j9meta.CaptureLine) int { return int(a.Line) - int(b.Line) }).Line
+			line = slices.MinFunc(m.Lines, func(a, b [2]uint32) int { return int(a[1]) - int(b[1]) })[1]
 		}
 	}
 }

@@ -168,7 +168,7 @@ func TestGenerate_MethodNames(t *testing.T) {
 	for seed := range uint64(500) {
 		b := random(seed, Options{})
 		list := Methods(rand.New(rand.NewPCG(seed, 2)), b)
-		known, names := make(map[uint64]bool), make(map[string]bool)
+		known, names := make(map[j9meta.Address]bool), make(map[string]bool)
 		for _, m := range list {
 			name := m.Class + "." + m.Name + m.Signature
 			if known[m.Method] || names[name] {
@@ -176,17 +176,17 @@ func TestGenerate_MethodNames(t *testing.T) {
 			}
 			known[m.Method], names[name] = true, true
 			for i, l := range m.Lines {
-				if i == 0 && l.ByteCodeIndex != 0 || i > 0 && l.ByteCodeIndex <= m.Lines[i-1].ByteCodeIndex || l.Line == 0 {
+				if i == 0 && l[0] != 0 || i > 0 && l[0] <= m.Lines[i-1][0] || l[1] == 0 {
 					t.Fatalf("seed %d: lines %+v", seed, m.Lines)
 				}
 			}
 		}
-		if list[0].Method != b.Header.RAMMethod {
+		if uint64(list[0].Method) != b.Header.RAMMethod {
 			t.Fatalf("seed %d: the first is %+v", seed, list[0])
 		}
 		for _, s := range b.Sites {
-			if known[s.Method] == b.Layout.Unloaded(s.Method) {
-				t.Fatalf("seed %d: site %+v is known: %t", seed, s, known[s.Method])
+			if known[j9meta.Address(s.Method)] == b.Layout.Unloaded(s.Method) {
+				t.Fatalf("seed %d: site %+v is known: %t", seed, s, known[j9meta.Address(s.Method)])
 			}
 		}
 	}
