@@ -44,9 +44,6 @@ func (r *bodyReader) read(raw *j9meta.Capture, p *part) {
 	lines, err := code.Lines()
 	r.tree.Read(lines.Info, err, offsetOf(err))
 	r.problems = append(r.problems, r.tree.TakeProblems()...)
-	if lines.TooDeep > 0 {
-		r.problem(-1, "%d inlined calls are more than %d deep; their code is that of the call around them", lines.TooDeep, jitdump.MaxDepth)
-	}
 	r.listings = lines.Listings
 }
 
