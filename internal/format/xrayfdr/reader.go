@@ -88,22 +88,22 @@ func (r *Reader) Next() (*Record, error) {
 	if r.lim-r.pos < functionSize || r.state-inBody > afterEnterArgs-inBody {
 		return r.nextSlow()
 	}
-	b := r.win[r.pos : r.pos+functionSize : r.pos+functionSize]
-	var head, delta uint32
-	var action uint32
-	if r.big {
-		head, delta = binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
-		action = head >> 28
-		head = bits.RotateLeft32(head, 4)
-	} else {
-		head, delta = binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
-		action = bits.RotateLeft32(head&15, 31) // the discriminant becomes the highest bit
-	}
-	if action > uint32(EnterArgs) || head>>4 == 0 {
+	action, id, delta := r.decodeFunction(r.win[r.pos : r.pos+functionSize])
+	if action > uint32(EnterArgs) || id == 0 {
 		return r.nextSlow()
 	}
-	r.function(Kind(action), head>>4, delta)
+	r.function(Kind(action), id, delta)
 	return &r.rec, nil
+}
+
+// decodeFunction returns the parts of a function record. The action of metadata is none.
+func (r *Reader) decodeFunction(b []byte) (action, id, delta uint32) {
+	if r.big {
+		head := binary.BigEndian.Uint32(b)
+		return head >> 28, head & (1<<28 - 1), binary.BigEndian.Uint32(b[4:])
+	}
+	head := binary.LittleEndian.Uint32(b)
+	return bits.RotateLeft32(head&15, 31), head >> 4, binary.LittleEndian.Uint32(b[4:]) // the discriminant becomes the highest bit
 }
 
 // function makes the record at the reader's position a function record and
@@ -138,7 +138,7 @@ func (r *Reader) nextSlow() (*Record, error) {
 	}
 	b := r.win[r.pos : r.pos+n]
 	metadata, kind, ok := r.split(b)
-	if need := recordSize(metadata); n < need {
+	if n < functionSize || metadata && n < metadataSize {
 		return r.cut()
 	}
 	switch {
@@ -152,29 +152,12 @@ func (r *Reader) nextSlow() (*Record, error) {
 		return r.fail(r.bad(kind.String(), "", 0, "cannot be here: %s", expected[r.state]))
 	}
 	if !metadata {
-		r.readFunction(kind, b)
+		_, id, delta := r.decodeFunction(b)
+		r.function(kind, id, delta)
 		return &r.rec, nil
 	}
 	r.rec, r.other = Record{Offset: r.offset(), Kind: kind}, true
 	return r.metadata(b, to)
-}
-
-func recordSize(metadata bool) int {
-	if metadata {
-		return metadataSize
-	}
-	return functionSize
-}
-
-// readFunction is what the quick path does.
-func (r *Reader) readFunction(kind Kind, b []byte) {
-	head, delta := r.header.Order.Uint32(b), r.header.Order.Uint32(b[4:])
-	if r.big {
-		head &= 1<<28 - 1
-	} else {
-		head >>= 4
-	}
-	r.function(kind, head, delta)
 }
 
 // fail ends the block with an error.
