@@ -227,12 +227,12 @@ func j9Name(m *jitdump.JavaMethod) string {
 // that the toy JIT's truth has.
 func (f *j9Function) truth() (insns []testrec.ToyInsn) {
 	first := uint32(f.load.CodeAddr - f.body.Header.StartPC)
-	was := -2
+	was, ranges := -2, f.body.Ranges()
 	for o := range uint32(f.load.CodeSize) {
 		at := -1
-		r, ok := f.body.RangeAt(first + o)
-		if ok {
-			at = r.Map
+		i := slices.IndexFunc(ranges, func(r j9meta.Range) bool { return first+o >= r.Start && first+o < r.End })
+		if i >= 0 {
+			at = ranges[i].Map
 		}
 		if at == was {
 			insns[len(insns)-1].Length++
@@ -240,9 +240,9 @@ func (f *j9Function) truth() (insns []testrec.ToyInsn) {
 		}
 		was = at
 		stack := []testrec.Frame{f.frame(j9meta.Frame{Site: -1, Method: f.body.Header.RAMMethod, ByteCodeIndex: -1})}
-		if ok {
+		if i >= 0 {
 			stack = stack[:0]
-			for _, frame := range f.body.Stack(nil, r.Info) {
+			for _, frame := range f.body.Stack(nil, ranges[i].Info) {
 				stack = append(stack, f.frame(frame))
 			}
 		}

@@ -182,21 +182,3 @@ func (b *Body) codeSize() uint32 {
 	}
 	return uint32(min(h.EndPC-h.StartPC, math.MaxUint32))
 }
-
-// RangeAt returns the range that offset is in.
-func (b *Body) RangeAt(offset uint32) (r Range, ok bool) {
-	if b.Atlas == nil {
-		return Range{}, false
-	}
-	r.End = b.codeSize()
-	next := uint32(math.MaxUint32)
-	for i := range b.Atlas.Maps {
-		if m := &b.Atlas.Maps[i]; m.Low > offset {
-			next = min(next, m.Low)
-			r.End = next
-		} else if !ok || m.Low >= r.Start {
-			r, ok = Range{Start: m.Low, End: r.End, Map: i, Info: m.Info, Shared: m.Shared}, true
-		}
-	}
-	return r, ok && offset < r.End
-}

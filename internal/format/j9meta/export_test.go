@@ -22,3 +22,13 @@ func soundSites(b *Body) bool {
 	}
 	return true
 }
+
+// RangeAt returns the range that offset is in.
+func (b *Body) RangeAt(offset uint32) (Range, bool) {
+	for _, r := range b.Ranges() {
+		if offset >= r.Start && offset < r.End {
+			return r, true
+		}
+	}
+	return Range{}, false
+}

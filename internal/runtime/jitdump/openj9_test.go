@@ -74,7 +74,10 @@ func stackAt(fn *jitcode.Function, at uint64) []frame {
 // wantJ9 returns what a body and its tables say of an offset from startPC.
 func wantJ9(b *j9meta.Body, methods []jitdump.JavaMethod, outer string, at uint32) []frame {
 	stack := []j9meta.Frame{{Site: -1, Method: b.Header.RAMMethod, ByteCodeIndex: -1}}
-	if r, ok := b.RangeAt(at); ok {
+	for _, r := range b.Ranges() {
+		if at < r.Start || at >= r.End {
+			continue
+		}
 		if stack = b.Stack(nil, r.Info); b.Atlas.Maps[r.Map].RegisterMap == j9meta.GapMap && r.Info == (j9meta.ByteCodeInfo{}) {
 			stack = nil
 		}
