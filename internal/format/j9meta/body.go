@@ -17,12 +17,11 @@ type Body struct {
 	Base   uint64 // address of the blob in its process; pointers into it count from there
 	Header Header
 
-	Exceptions []Exception   // (1) of the document
-	Sites      []InlinedSite // (2)
-	Atlas      *StackAtlas   // (3), nil: a stub
+	Sites []InlinedSite // (2) of the document
+	Atlas *StackAtlas   // (3), nil: a stub
 
-	// Sections tile the blob in its order, beginning with the header. The later ones, and gaps, are
-	// for the VM alone: only they have their bytes here.
+	// Sections tile the blob in its order, beginning with the header. Those that are for the VM alone
+	// have their bytes here.
 	Sections []Section
 }
 
@@ -45,23 +44,15 @@ const (
 	ExceptionInfo
 	InlineInfo
 	StackAtlasSection
-	StackAllocSection
-	InternalPointerSection
-	OSRSection
-	GPUSection
-	BytecodeSection
-	InvokeBasicSection
-	Gap // bytes that nothing accounts for
+	Other // all other bytes: later sections, and those that nothing accounts for
 )
 
-var sectionNames = [...]string{
-	"J9JITExceptionTable", "Exception Info", "Inline Info", "Stack Atlas", "Stack Alloc Map",
-	"Internal Pointer Map in J9 Format", "OSR Info", "GPU Info", "Bytecode PC to Instruction Address Map",
-	"invokeBasic Call Info", "Gap",
-}
+var sectionNames = [...]string{"J9JITExceptionTable", "Exception Info", "Inline Info", "Stack Atlas", "Other"}
 
 // Decoded reports whether the Body has what is in the section.
-func (k SectionKind) Decoded() bool { return k <= StackAtlasSection }
+func (k SectionKind) Decoded() bool {
+	return k == ExceptionTable || k == InlineInfo || k == StackAtlasSection
+}
 
 // String returns the document's name of the section.
 func (k SectionKind) String() string {

@@ -60,7 +60,7 @@ func TestJ9Record_DamagedContents(t *testing.T) {
 		{"end", func(b *j9meta.Body) { b.Header.EndWarmPC = 0x10 }, nil, "and the code ends at 0x10", 40, "plain.java", 0},
 		{"stub", func(b *j9meta.Body) {
 			b.Header.Flags |= j9meta.IsStub
-			b.Exceptions, b.Sites, b.Atlas = nil, nil, nil
+			b.Sites, b.Atlas = nil, nil
 			j9gen.Lay(b)
 		}, nil, "IS_STUB: it is left from freed code", 96, "plain.java", 0},
 		{"not initialized", func(b *j9meta.Body) { b.Header.Flags |= j9meta.NotInitialized }, nil, "NOT_INITIALIZED: it was copied before", 96, "plain.java", 0},

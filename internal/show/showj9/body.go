@@ -33,7 +33,7 @@ const inlineStacks = "Inline Stacks"
 
 // Types are the types of items that bodies are shown as.
 var Types = func() (names []string) {
-	for k := j9meta.ExceptionTable; k <= j9meta.Gap; k++ {
+	for k := j9meta.ExceptionTable; k <= j9meta.Other; k++ {
 		names = append(names, k.String())
 	}
 	return append(names, inlineStacks)
@@ -47,9 +47,6 @@ func (b *Body) Show(v *show.Viewer, first show.Item) {
 	opts.Filter.PIDs, opts.Filter.Time = nil, show.Range{}
 	w.Opts, w.Known, w.Add = &opts, b.nameOf, b.add
 	b.view, b.known = &w, methodsOf(b.Methods)
-	if b.Header.WideExceptions() { // their entries have a method
-		w.Version = 1
-	}
 	b.findPieces()
 	for i := range b.Sections {
 		s := &b.Sections[i]
@@ -72,10 +69,6 @@ func (b *Body) record(kind j9meta.SectionKind) any {
 		return &struct {
 			Fields []j9meta.Header `show:"fields"`
 		}{[]j9meta.Header{b.Header}}
-	case kind == j9meta.ExceptionInfo:
-		return &struct {
-			Entries []j9meta.Exception `show:"entries,picked"`
-		}{b.Exceptions}
 	case kind == j9meta.InlineInfo:
 		return &struct {
 			Entries []j9meta.InlinedSite `show:"entries,picked"`
@@ -118,30 +111,17 @@ func (b *Body) findPieces() {
 	}
 }
 
-// nameOf returns the name of a pointer to a method. In entries of exceptions, bodies that were compiled
-// ahead of time have the index of an inlined site in its place, -1 for the body itself.
+// nameOf returns the name of a pointer to a method.
 func (b *Body) nameOf(key string, method uint64) (string, string) {
-	switch {
-	case key == "methodInfo" && b.Layout.Unloaded(method):
+	if key == "methodInfo" && b.Layout.Unloaded(method) {
 		return "method", "[unloaded]"
-	case method < uint64(len(b.Sites)):
-		method = b.Sites[method].Method
-	case method == math.MaxUint64, method == math.MaxUint32:
-		method = b.Header.RAMMethod
 	}
 	return "method", b.known[method].name
 }
 
 // add writes what is no field of a part of the metadata, and says what entries are about.
 func (b *Body) add(o *show.Form, rec any) {
-	start := b.Header.StartPC
 	switch r := rec.(type) {
-	case *j9meta.Exception:
-		show.Mention(o, start+uint64(r.Start), uint64(r.End-r.Start))
-		show.Mention(o, start+uint64(r.Handler), 1)
-		if !b.Header.WideExceptions() {
-			show.MentionName(o, []byte(b.known[b.Header.RAMMethod].name))
-		}
 	case *j9meta.StackMap:
 		if r.Gap() {
 			o.Word("kind", "gap")

@@ -52,20 +52,15 @@ func smallBody(t testing.TB) (*j9meta.Body, []byte) {
 			ClassName: 0x600000, MethodName: 0x600020, MethodSignature: 0x600040, ConstantPool: 0x700000, RAMMethod: j9Outer,
 			StartPC: j9Start, EndWarmPC: j9Start + uint64(len(j9WarmCode)), StartColdPC: j9Cold, EndPC: j9Cold + uint64(len(j9ColdCode)),
 			TotalFrameSize: 6, Slots: 2, ScalarTempSlots: 1, ObjectTempSlots: 3, ProloguePushes: 1, TempOffset: -2,
-			NumExceptionRanges: 0x8000, Flags: j9meta.UsesVectors, RegisterSaveDescription: 0x1234, BodyInfo: 0x610000,
+			NumExceptionRanges: 0x8003, Flags: j9meta.UsesVectors, RegisterSaveDescription: 0x1234, BodyInfo: 0x610000,
 			Hotness: 4, HotnessPad: [4]byte{1}, CodeCacheAlloc: 0x620000, ConstRefArrays: 0x630000,
-		},
-		Exceptions: []j9meta.Exception{
-			{Start: 0x4, End: 0xe, Handler: 0x100, CatchType: 5, Method: j9CharAt},
-			{Start: 0x0, End: 0x10, Handler: 0x102, CatchType: 0, Method: j9Outer},
-			{Start: 0xb, End: 0x102, Handler: 0x10, CatchType: 0xffffffff, Method: 0}, // the index of a site
 		},
 		Sites: []j9meta.InlinedSite{
 			{Method: j9CharAt, Info: j9meta.ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 3}, Monitors: []byte{0}},
 			{Method: 1<<64 - 1, Info: j9meta.ByteCodeInfo{CallerIndex: 0, ByteCodeIndex: 7, SameReceiver: true}, Pad: [4]byte{0, 2}, Monitors: []byte{4}},
 		},
 		Atlas: &j9meta.StackAtlas{
-			NumberOfMapBytes: 1, ParmBaseOffset: 8, NumberOfParmSlots: 2, LocalBaseOffset: -24, SyncObjectTempOffset: 0xffff, Monitors: []byte{1},
+			InternalPointerMap: 0x7e0000000300, NumberOfMapBytes: 1, ParmBaseOffset: 8, NumberOfParmSlots: 2, LocalBaseOffset: -24, SyncObjectTempOffset: 0xffff, Monitors: []byte{1},
 			Maps: []j9meta.StackMap{
 				{Low: 0, Info: j9meta.ByteCodeInfo{CallerIndex: -1}, RegisterSave: 0x10, RegisterMap: 0x3, Bits: []byte{1}},
 				{Low: 0x4, Info: j9meta.ByteCodeInfo{CallerIndex: 0, ByteCodeIndex: 2}, RegisterSave: 0x10, RegisterMap: 0x80000005,
@@ -75,11 +70,7 @@ func smallBody(t testing.TB) (*j9meta.Body, []byte) {
 				{Low: 0x100, Info: j9meta.ByteCodeInfo{CallerIndex: 0, ByteCodeIndex: 12}, RegisterSave: 0x10, RegisterMap: j9meta.GapMap &^ 0x80000000, Bits: []byte{0}},
 			},
 		},
-		Sections: []j9meta.Section{
-			{Kind: j9meta.StackAllocSection, Bytes: make([]byte, 9)}, {Kind: j9meta.InternalPointerSection, Bytes: make([]byte, 19)},
-			{Kind: j9meta.OSRSection, Bytes: make([]byte, 64)}, {Kind: j9meta.GPUSection, Bytes: []byte("kernels")},
-			{Kind: j9meta.BytecodeSection, Bytes: make([]byte, 32)}, {Kind: j9meta.InvokeBasicSection, Bytes: make([]byte, 24)},
-		},
+		Sections: []j9meta.Section{{Kind: j9meta.Other, Bytes: []byte("what the VM alone reads")}},
 	}
 	j9gen.Lay(b)
 	blob, err := j9gen.Encode(b)

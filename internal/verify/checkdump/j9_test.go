@@ -175,7 +175,6 @@ func goodJ9Dump(t *testing.T, dir string) (string, verify.Options) {
 		h := &b.Header
 		h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC = h.StartPC+0x100, h.EndWarmPC+0x100, 0, h.EndWarmPC+0x100
 		b.Sites[1].Method = ^u64(0)
-		b.Exceptions = nil
 		b.Atlas.Maps = b.Atlas.Maps[:3]
 	}, nil)
 	d.metadata(t, unloaded, func(r *j9Record) { r.methods = r.methods[:2] }).load(dumpBase+0x100, j9Name)

@@ -17,18 +17,11 @@ var (
 )
 
 // Methods draws the names and lines of all methods that b names: first that which
-// was compiled, then those that were inlined and not unloaded, then those of
-// wide exception entries, each once. No two have the same name.
+// was compiled, then those that were inlined and not unloaded, each once. No two have the same name.
 func Methods(rng *rand.Rand, b *j9meta.Body) []j9meta.CaptureMethod {
-	h := &b.Header
-	addresses := []uint64{h.RAMMethod}
+	addresses := []uint64{b.Header.RAMMethod}
 	for _, s := range b.Sites {
 		addresses = append(addresses, s.Method)
-	}
-	for _, e := range b.Exceptions {
-		if h.WideExceptions() && e.Method > uint64(len(b.Sites)) { // else it is the index of a site
-			addresses = append(addresses, e.Method)
-		}
 	}
 	var list []j9meta.CaptureMethod
 	seen := make(map[uint64]bool)

@@ -30,7 +30,6 @@ type Options struct {
 	Sites int // inlined sites, -1: none
 	Maps  int // stack maps, at most as many as the code has bytes
 
-	Wide             Choice // exception entries, even if the code is small
 	AheadOfTime      Choice // compiled ahead of time or by a JITServer
 	Unloaded         Choice // some of the inlined sites
 	Native           Choice // a JNI native: no bytecodes, no sites
@@ -58,7 +57,7 @@ type maker struct {
 	mapBytes  int
 	slots     int // that maps describe
 	monitors  bool
-	osr, fsd  bool
+	fsd       bool
 	ahead     bool
 	native    bool
 	sites     int
