@@ -33,7 +33,7 @@ var j9Shapes = []j9Shape{
 	{name: "any"},
 	{name: "deep", options: j9gen.Options{Sites: 40}},
 	{name: "unloaded", options: j9gen.Options{Sites: 12, Unloaded: j9gen.Always}},
-	{name: "ahead of time", options: j9gen.Options{Sites: 6, AheadOfTime: j9gen.Always}, edit: func(b *j9meta.Body) {
+	{name: "ahead of time", options: j9gen.Options{Sites: 6}, edit: func(b *j9meta.Body) {
 		for i := range b.Sites {
 			b.Sites[i].Method = 1<<(8*b.Layout.PointerSize) - 1
 		}

@@ -72,7 +72,7 @@ func (p *j9Program) add(t *testing.T, rng *rand.Rand, n int, addr uint64, cold b
 	o := j9gen.Options{
 		Layout:  j9meta.Layout{Machine: elf.EM_X86_64},
 		StartPC: addr, CodeSize: 0x400 + uint32(n)*0x80, Cold: j9gen.Never, Sites: 12, Maps: 60,
-		Unloaded: j9gen.Never, AheadOfTime: j9gen.Never, Native: j9gen.Never, GapMaps: j9gen.Never,
+		Unloaded: j9gen.Never, Native: j9gen.Never, GapMaps: j9gen.Never,
 	}
 	if cold {
 		o.Cold, o.ColdPC, o.ColdSize = j9gen.Always, addr+0x20000, 0x200

@@ -360,7 +360,7 @@ func testBeforeLive(t *testing.T, build *j9build) {
 	f.do("class", 6, 0x501000, 8)
 	f.do("prepare", 5)
 	base, start := f.place()
-	b := j9gen.Random(rand.New(rand.NewPCG(1, 9)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000, Inlines: []uint64{0x501020}, Sites: 3, Unloaded: j9gen.Never, AheadOfTime: j9gen.Never, Native: j9gen.Never})
+	b := j9gen.Random(rand.New(rand.NewPCG(1, 9)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000, Inlines: []uint64{0x501020}, Sites: 3, Unloaded: j9gen.Never, Native: j9gen.Never})
 	f.put(base, encode(t, b))
 	f.put(start, code(300))
 	f.do("early", 5, 0, start, 300, base)

@@ -24,7 +24,7 @@ func (m *maker) atlas() {
 			a.SyncObjectTempOffset = uint16(int(a.LocalBaseOffset) + m.b.Layout.PointerSize)
 		}
 	}
-	if m.registers = m.choose(m.o.InternalPointers, 30); m.registers { // maps may have such registers
+	if m.registers = m.chance(30); m.registers { // maps may have such registers
 		a.InternalPointerMap = m.address(dataMemory)
 	}
 	a.Maps = m.maps()

@@ -111,11 +111,8 @@ func (m *maker) shape() {
 	m.native = m.choose(o.Native, 3)
 	m.fsd = m.chance(15)
 	m.monitors = m.chance(35)
-	if m.ahead = m.choose(o.AheadOfTime, 15); m.ahead && m.chance(60) {
+	if m.chance(10) {
 		h.Flags |= j9meta.IsRemoteComp
-		if m.chance(40) {
-			h.Flags |= j9meta.IsDeserializedComp
-		}
 	}
 	if m.fsd && (m.b.Layout.HeaderSize > j9meta.HeaderSizes(m.b.Layout.PointerSize)[0] || m.chance(30)) {
 		h.Flags |= j9meta.IsFSDComp // since 2023
@@ -155,20 +152,11 @@ func (m *maker) inlines() {
 		}
 	}
 	unloaded := m.choose(m.o.Unloaded, 10)
-	// The compiler that works ahead of time knows no addresses. What loads the
-	// body fills them in, later.
-	unknown := m.ahead && b.Header.Flags&j9meta.IsRemoteComp == 0 && m.o.Inlines == nil && m.chance(30)
 	for i := range m.sites {
 		s := j9meta.InlinedSite{Method: methods[m.rng.IntN(len(methods))]}
 		s.Info.CallerIndex = m.caller(i)
 		s.Info.ByteCodeIndex = m.bytecode()
-		switch {
-		case unknown:
-			s.Method = 1<<64 - 1
-			if b.Layout.PointerSize == 4 {
-				s.Method = 1<<32 - 1
-			}
-		case unloaded && m.chance(30):
+		if unloaded && m.chance(30) {
 			s.Method = m.unload(s.Method)
 		}
 		s.Monitors = make([]byte, m.mapBytes)

@@ -124,13 +124,13 @@ func TestGenerate_Options(t *testing.T) {
 		Layout: j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64, HeaderSize: 232},
 		Base:   0x7f0000001000, StartPC: 0x7f1000000040, CodeSize: 500, Cold: Always, ColdPC: 0x7f1000001000, ColdSize: 60,
 		Method: 0x5000, Inlines: []uint64{0x6000, 0x7000}, Sites: 7, Maps: 30,
-		Unloaded: Always, AheadOfTime: Never, Native: Never, InternalPointers: Always,
+		Unloaded: Always, Native: Never,
 	}
 	for seed := range uint64(50) {
 		b := random(seed, all)
 		h := &b.Header
 		if b.Layout != all.Layout || b.Base != all.Base || h.StartPC != all.StartPC || h.EndWarmPC != all.StartPC+500 || h.StartColdPC != all.ColdPC ||
-			h.EndPC != all.ColdPC+60 || h.RAMMethod != 0x5000 || len(b.Sites) != 7 || len(b.Atlas.Maps) != 30 || b.Atlas.InternalPointerMap == 0 {
+			h.EndPC != all.ColdPC+60 || h.RAMMethod != 0x5000 || len(b.Sites) != 7 || len(b.Atlas.Maps) != 30 {
 			t.Fatalf("seed %d: %+v", seed, b)
 		}
 		if !shapes["unloaded sites"](b) {

@@ -264,13 +264,13 @@ func (t *tree) build(ranges []j9meta.Range, first, size uint32) (*jitdump.DebugI
 		if from-first > next {
 			own()
 		}
-		place, err := t.place(r.Info)
-		switch {
-		case err != nil || t.isGap(r):
-			t.builder.At(from-first, jitdump.Outer, 0, jitdump.NoColumn)
-		default:
-			t.builder.At(from-first, place.call, place.method.line(place.index), jitdump.NoColumn)
+		call, line := jitdump.Outer, uint32(0) // none
+		if !t.isGap(r) {
+			if place, err := t.place(r.Info); err == nil {
+				call, line = place.call, place.method.line(place.index)
+			}
 		}
+		t.builder.At(from-first, call, line, jitdump.NoColumn)
 		next = to - first
 	}
 	if next < size {
