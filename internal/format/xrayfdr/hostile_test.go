@@ -98,7 +98,7 @@ func TestReader_PieceMissing(t *testing.T) {
 		blocks, _, fixes, problems := readAll(t, holed)
 		n := len(blocks)
 		if len(problems) != 1 || fixes[Searched]+fixes[WrongExtents] != 1 || n < 2 || blocks[n-2].TID != 101 || blocks[n-1].TID != 102 {
-			t.Errorf("%v: %+v, %v, %v", order, blocks, fixes, problems)
+			t.Errorf("order %v: got blocks %+v, fixes %v, problems %v; want the last two blocks, one fix, one problem", order, blocks, fixes, problems)
 		}
 	}
 }
@@ -114,14 +114,14 @@ func TestReader_BytesBetweenBlocks(t *testing.T) {
 			holed := slices.Insert(slices.Clone(file), int(b.Offset+b.Size), garbage...)
 			got, records, fixes, problems := readAll(t, holed)
 			if len(problems) != 1 || !strings.Contains(problems[0].Error(), fmt.Sprintf("at offset %#x: no block begins here: 200 bytes are not read", b.Offset+b.Size)) {
-				t.Errorf("%v, behind block %d: problems %v", order, i, problems)
+				t.Errorf("order %v, behind block %d: got problems %v; want one, of 200 bytes", order, i, problems)
 			}
 			if len(got) != 3 || fixes[WrongExtents]+fixes[CutRecord]+fixes[TypedExtents] > 0 {
-				t.Errorf("%v, behind block %d: %d blocks, %v", order, i, len(got), fixes)
+				t.Errorf("order %v, behind block %d: got %d blocks, %v; want 3, no fixes", order, i, len(got), fixes)
 			}
 			for j := range records {
 				if len(records[j]) != len(whole[j]) {
-					t.Errorf("%v, behind block %d: block %d has %d records, not %d", order, i, j, len(records[j]), len(whole[j]))
+					t.Errorf("order %v, behind block %d: got block %d with %d records; want %d", order, i, j, len(records[j]), len(whole[j]))
 				}
 			}
 		}
