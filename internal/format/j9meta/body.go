@@ -100,37 +100,20 @@ type Frame struct {
 }
 
 // Stack appends to dst the frames of a bytecode, the innermost first, and returns
-// it. The last frame is of Site -1, unless callers lead to a site that is not
-// there or in a circle: then what is known so far is all.
+// it. The last frame is of Site -1, unless a caller is no earlier site, which no compiler writes:
+// then what is known so far is all.
 func (b *Body) Stack(dst []Frame, info ByteCodeInfo) []Frame {
-	first := len(dst)
-	for n := 0; ; n++ {
-		site := info.CallerIndex
-		if site < 0 {
-			return append(dst, Frame{Site: -1, Method: b.Header.RAMMethod, ByteCodeIndex: info.ByteCodeIndex})
-		}
-		if site >= len(b.Sites) {
+	last := len(b.Sites)
+	for info.CallerIndex >= 0 {
+		if info.CallerIndex >= last {
 			return dst
 		}
-		if n == len(b.Sites) {
-			return beforeCircle(dst, first)
-		}
-		s := &b.Sites[site]
-		dst = append(dst, Frame{Site: site, Method: s.Method, ByteCodeIndex: info.ByteCodeIndex, Unloaded: b.Layout.Unloaded(s.Method)})
+		last = info.CallerIndex
+		s := &b.Sites[last]
+		dst = append(dst, Frame{Site: last, Method: s.Method, ByteCodeIndex: info.ByteCodeIndex, Unloaded: b.Layout.Unloaded(s.Method)})
 		info = s.Info
 	}
-}
-
-// beforeCircle cuts frames at the first site that comes again.
-func beforeCircle(frames []Frame, first int) []Frame {
-	seen := make(map[int]bool)
-	for i := first; i < len(frames); i++ {
-		if seen[frames[i].Site] {
-			return frames[:i]
-		}
-		seen[frames[i].Site] = true
-	}
-	return frames
+	return append(dst, Frame{Site: -1, Method: b.Header.RAMMethod, ByteCodeIndex: info.ByteCodeIndex})
 }
 
 // A Range is a part of the code that one stack map is for.

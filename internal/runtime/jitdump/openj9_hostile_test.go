@@ -64,9 +64,9 @@ func TestJ9Record_DamagedContents(t *testing.T) {
 			j9gen.Lay(b)
 		}, nil, "IS_STUB: it is left from freed code", 96, "plain.java", 0},
 		{"not initialized", func(b *j9meta.Body) { b.Header.Flags |= j9meta.NotInitialized }, nil, "NOT_INITIALIZED: it was copied before", 96, "plain.java", 0},
-		{"circle", func(b *j9meta.Body) { b.Sites[0].Info.CallerIndex = 1 }, nil, "which leads back to it", -1, "p/A.java", 0},
-		{"itself", func(b *j9meta.Body) { b.Sites[0].Info.CallerIndex = 0 }, nil, "site 0 is in site 0, which leads back to it", -1, "p/A.java", 0},
-		{"no caller", func(b *j9meta.Body) { b.Sites[1].Info.CallerIndex = 7 }, nil, "site 1 is in site 7 of 3", -1, "p/A.java", 0},
+		{"circle", func(b *j9meta.Body) { b.Sites[0].Info.CallerIndex = 1 }, nil, "site 0 is in site 1, which is no earlier one", -1, "p/A.java", 0},
+		{"itself", func(b *j9meta.Body) { b.Sites[0].Info.CallerIndex = 0 }, nil, "site 0 is in site 0, which is no earlier one", -1, "p/A.java", 0},
+		{"no caller", func(b *j9meta.Body) { b.Sites[1].Info.CallerIndex = 7 }, nil, "site 1 is in site 7, which is no earlier one", -1, "p/A.java", 0},
 		{"no site", func(b *j9meta.Body) { b.Atlas.Maps[2].Info.CallerIndex = 99 }, nil, "is 99; there are 3 sites", -1, "p/A.java", 0},
 		{"not used", func(b *j9meta.Body) { b.Sites[2].Info.CallerIndex = 2; b.Atlas.Maps[4].Info.CallerIndex = -1 }, nil, "", -1, "p/A.java", 2},
 		{"tables", nil, func(m *jitdump.OpenJ9Metadata) { slices.Reverse(m.Methods[0].Lines) }, "is 5 after 9 in the lines of method 0", -1, "p/A.java", 3},

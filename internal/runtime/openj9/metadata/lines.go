@@ -110,7 +110,6 @@ type tree struct {
 	named   int                     // total length of names and files, in bytes
 	outer   *method
 	sites   []inlineSite
-	path    []int // reused memory of site
 }
 
 // A methodKey identifies a method. All unloaded methods have one key, because nothing distinguishes
@@ -122,11 +121,11 @@ type methodKey struct {
 
 // An inlineSite is the state of an inlined call.
 type inlineSite struct {
-	known, onWay bool
-	err          *wire.Error // it is in no existing call
-	call         jitdump.CallID
-	depth        int
-	method       *method // method with the code
+	known  bool
+	err    *wire.Error // it is in no existing call
+	call   jitdump.CallID
+	depth  int
+	method *method // method with the code
 }
 
 func newJ9Tree(c *Code) *tree {
@@ -191,39 +190,27 @@ func (t *tree) place(info j9meta.ByteCodeInfo) (place, *wire.Error) {
 	return place{s.call, s.method, info.ByteCodeIndex}, nil
 }
 
-// site returns the state of a site. It enters unknown sites once, from the outermost inwards.
+// site returns the state of a site, which it enters once, after its caller. The compiler numbers
+// callers before what they call.
 func (t *tree) site(i int) (*inlineSite, *wire.Error) {
 	if i >= len(t.sites) {
 		return nil, &wire.Error{Format: j9meta.FormatName, Record: j9meta.StackAtlasSection.String(), Text: fmt.Sprintf("is %d; there are %d sites", i, len(t.sites))}
 	}
-	t.path = t.path[:0]
-	var err *wire.Error
-	for at := i; at >= 0 && !t.sites[at].known; {
-		t.sites[at].onWay = true
-		t.path = append(t.path, at)
-		caller := t.Body.Sites[at].Info.CallerIndex
-		switch {
-		case caller >= len(t.sites):
-			err = t.siteFault(at, "site %d is in site %d of %d", at, caller, len(t.sites))
-		case caller >= 0 && t.sites[caller].onWay:
-			err = t.siteFault(at, "site %d is in site %d, which leads back to it", at, caller)
-		case caller >= 0:
-			err = t.sites[caller].err
-		}
-		if err != nil {
-			break
-		}
-		at = caller
+	s := &t.sites[i]
+	if s.known {
+		return s, s.err
 	}
-	for k := len(t.path) - 1; k >= 0; k-- {
-		s := &t.sites[t.path[k]]
-		s.known, s.onWay = true, false
-		if err == nil {
-			err = t.enter(t.path[k])
-		}
-		s.err = err
+	s.known = true
+	switch caller := t.Body.Sites[i].Info.CallerIndex; {
+	case caller >= i:
+		s.err = t.siteFault(i, "site %d is in site %d, which is no earlier one", i, caller)
+	case caller >= 0:
+		_, s.err = t.site(caller)
 	}
-	return &t.sites[i], t.sites[i].err
+	if s.err == nil {
+		s.err = t.enter(i)
+	}
+	return s, s.err
 }
 
 // siteFault returns an error about a site.
