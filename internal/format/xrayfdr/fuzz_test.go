@@ -92,20 +92,13 @@ func checkBlock(t *testing.T, r, alone *Reader, b Block, w writer) {
 		if c.Offset != d.Offset || c.Kind != d.Kind || c.TSC != d.TSC || !bytes.Equal(p, q) {
 			t.Fatalf("block %+v: %+v, read alone %+v", b, rec, again)
 		}
-		if rec.Offset < at || rec.Offset+recordLen(rec) > b.Offset+b.Size {
+		if rec.Offset < at || rec.Offset+rec.Size() > b.Offset+b.Size {
 			t.Fatalf("block %+v: %+v", b, rec)
 		}
-		at = rec.Offset + recordLen(rec)
+		at = rec.Offset + rec.Size()
 		if rec.Payload != nil && len(rec.Payload) != int(rec.PayloadSize) {
 			t.Fatalf("got %+v; want no Payload or rec.PayloadSize payload", rec)
 		}
 		_ = w.Record(rec) // or it is full
 	}
-}
-
-func recordLen(rec *Record) int64 {
-	if rec.Kind.IsFunction() {
-		return functionSize
-	}
-	return metadataSize + int64(len(rec.Payload))
 }

@@ -84,6 +84,14 @@ type Record struct {
 	Extents      uint64 // Extents: bytes of the block behind this record
 }
 
+// Size returns the size of the record in a file, in bytes.
+func (r *Record) Size() int64 {
+	if r.Kind.IsFunction() {
+		return functionSize
+	}
+	return metadataSize + int64(len(r.Payload))
+}
+
 // Shown has the fields of records, by their kind, for programs that print them: each with its key, the
 // field of Record, and how its value is written, as [show.Fields] has it. The TID of functions and
 // events is that of their block.

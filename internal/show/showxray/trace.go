@@ -163,7 +163,7 @@ func (x *traceViewer) fixes(counts xrayfdr.Fixes) {
 // record shows a record if the filter lets it through.
 func (x *traceViewer) record(r *xrayfdr.Record) {
 	timed := x.trace != nil && (r.Kind.IsFunction() || r.TSC != 0)
-	it := show.Item{Offset: r.Offset, Type: r.Kind.String(), Size: recordSize(r), Timed: timed}
+	it := show.Item{Offset: r.Offset, Type: r.Kind.String(), Size: r.Size(), Timed: timed}
 	if timed {
 		it.Time = x.trace.Clock.Time(r.TSC)
 	} else if r.Kind == xrayfdr.WallTime {
@@ -191,25 +191,11 @@ func (x *traceViewer) add(o *show.Form, rec any) {
 
 // payload shows the data of an event: as text where it is one.
 func payload(o *show.Form, r *xrayfdr.Record) {
-	switch {
-	case show.IsPlain(bytes.ReplaceAll(r.Payload, []byte(" "), []byte("_"))):
+	if show.IsPlain(bytes.ReplaceAll(r.Payload, []byte(" "), []byte("_"))) {
 		o.Str("text", r.Payload)
-	default:
+	} else {
 		o.ID("payload", r.Payload)
 	}
-}
-
-// Sizes of records in a file, in bytes, without payloads.
-const (
-	functionSize = 8
-	metadataSize = 16
-)
-
-func recordSize(r *xrayfdr.Record) int64 {
-	if r.Kind.IsFunction() {
-		return functionSize
-	}
-	return metadataSize + int64(len(r.Payload))
 }
 
 // A program knows the functions of a program. A nil one knows none.
