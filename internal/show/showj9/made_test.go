@@ -13,6 +13,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/formats/display"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/showtest"
@@ -299,6 +300,9 @@ func FuzzOpenJ9(f *testing.F) {
 	}
 	f.Chdir(f.TempDir())
 	f.Fuzz(func(t *testing.T, blob []byte, way uint8) {
+		if xrayfdr.Looks(blob) {
+			return // what begins as a trace is one
+		}
 		b := *small
 		b.Layout = j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8}
 		if way&1 != 0 {
@@ -311,7 +315,7 @@ func FuzzOpenJ9(f *testing.F) {
 		opts := show.Options{JSON: way&4 != 0}
 		// The address of the code that is in the metadata, so that there are marks.
 		if at := 5 * b.Layout.PointerSize; len(blob) >= at+b.Layout.PointerSize {
-			b.Header.StartPC = readAt(&b, blob, uint64(at), b.Layout.PointerSize)
+			b.Header.StartPC = max(readAt(&b, blob, uint64(at), b.Layout.PointerSize), 1) // 0 is none
 		}
 		putCapture(t, "fuzzed", &b, blob, smallMethods, j9WarmCode, nil)
 		showtest.Put(t, "fuzzed.dump", j9Dump(t, header, &b, blob, smallMethods, j9WarmCode, nil))
