@@ -230,7 +230,7 @@ func (s *fuzzScene) xray() {
 		s.program()
 	}
 	var out bytes.Buffer
-	w, err := xraygen.NewWriter(&out, &xrayfdr.Header{Order: s.rec.Order.(binary.ByteOrder), Version: chosen(s.choices, []uint16{1, 2, 3, 5}), CycleFrequency: chosen(s.choices, []uint64{0, 1e9, 2e9}), BufferSize: 256})
+	w, err := xraygen.NewWriter(&out, &xrayfdr.Header{Order: s.rec.Order.(binary.ByteOrder), Version: xrayfdr.Version, CycleFrequency: chosen(s.choices, []uint64{0, 1e9, 2e9}), BufferSize: 256})
 	s.must(err)
 	tsc := uint64(1000)
 	for range edited(s.choices, make([]int, 1+s.upTo(4))) {
