@@ -175,7 +175,10 @@ func (s *fuzzScene) captures() {
 		metadata, err := j9gen.Encode(body)
 		s.must(err)
 		name := fmt.Sprintf("captures/%d", i)
-		c := &j9meta.Capture{Base: body.Base, StartPC: f.addr, Layout: body.Layout, PID: s.pid(), Time: f.time, HasTime: s.once(2), CodePath: name + ".code", Methods: j9gen.Methods(rng, body)}
+		c := &j9meta.Description{Base: j9meta.Address(body.Base), StartPC: j9meta.Address(f.addr), PID: s.pid(), CodeFile: fmt.Sprintf("%d.code", i), Methods: j9gen.Methods(rng, body)}
+		if s.once(2) {
+			c.Time = &f.time
+		}
 		s.files[name+".bin"], s.files[name+".json"], s.files[name+".code"] = metadata, j9gen.Description(c), f.code
 	}
 	s.args = append(s.args, "--j9", "captures")
@@ -227,7 +230,7 @@ func (s *fuzzScene) xray() {
 		s.program()
 	}
 	var out bytes.Buffer
-	w, err := xraygen.NewWriter(&out, &xrayfdr.Header{Order: s.rec.Order.(binary.ByteOrder), Version: chosen(s.choices, []uint16{1, 2, 3, 5}), CycleFrequency: chosen(s.choices, []uint64{0, 1e9, 2e9}), BufferSize: 256})
+	w, err := xraygen.NewWriter(&out, &xrayfdr.Header{Order: s.rec.Order.(binary.ByteOrder), Version: xrayfdr.Version, CycleFrequency: chosen(s.choices, []uint64{0, 1e9, 2e9}), BufferSize: 256})
 	s.must(err)
 	tsc := uint64(1000)
 	for range edited(s.choices, make([]int, 1+s.upTo(4))) {

@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"internal/format/sourcemap": {},
 	"internal/format/gdbjit":    {},
 	"internal/format/perfmap":   {"internal/wire"},
-	"internal/format/j9meta":    {"internal/safefile/sys", "internal/wire"},
+	"internal/format/j9meta":    {"internal/safefile", "internal/safefile/sys", "internal/wire"},
 	"internal/format/callframe": {"internal/wire"},
 	"internal/format/dwarfdata": {"internal/wire"},
 	"internal/format/elffile":   {"github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd", "internal/format/dwarfdata", "internal/wire"},

@@ -34,7 +34,7 @@ func (s *scene) unlogged(name string) {
 func monoLog(version uint8, size int, each func(w *monogen.Writer, i int)) []byte {
 	var b bytes.Buffer
 	major, minor := monogen.MonoVersion(version)
-	w, _ := monogen.NewWriter(&b, &monolog.Header{Major: major, Minor: minor, Version: version, PtrSize: 8, Startup: 1, StartupTime: second, PID: pid, Args: "log", Arch: "x86-64", OS: "linux"})
+	w, _ := monogen.NewWriter(&b, &monolog.Header{Major: major, Minor: minor, Version: xrayfdr.Version, PtrSize: 8, Startup: 1, StartupTime: second, PID: pid, Args: "log", Arch: "x86-64", OS: "linux"})
 	w.Buffer(monolog.BufferHeader{Time: second, PtrBase: base, Thread: 7, MethodBase: base})
 	for i, flushed := 0, 0; b.Len() < size; i++ {
 		if each(w, i); i-flushed > 500 {
@@ -58,11 +58,11 @@ func jitted(i int, addr, size uint64, name string) *monolog.Event {
 	return &monolog.Event{Kind: monolog.KindJIT, Time: second + uint64(i), Method: base + uint64(i), Code: addr, Size: size, Name: []byte(name)}
 }
 
-func fdr(version uint16, each func(w *xraygen.Writer, i int)) func(s *scene, size int) {
+func fdr(each func(w *xraygen.Writer, i int)) func(s *scene, size int) {
 	return func(s *scene, size int) {
 		s.unlogged("prog")
 		var b bytes.Buffer
-		w, err := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+		w, err := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: xrayfdr.Version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
 		s.must(err)
 		for i := 0; b.Len() < size; i++ {
 			each(w, i)
@@ -100,7 +100,7 @@ func (s *scene) sledded(n int) {
 // traced returns a maker of a trace of a program with sleds, which take a share of the bytes.
 func traced(share int, each func(w *xraygen.Writer, i int)) func(s *scene, size int) {
 	return func(s *scene, size int) {
-		fdr(3, each)(s, size-size/share)
+		fdr(each)(s, size-size/share)
 		s.sledded(size / share / 64)
 	}
 }
@@ -179,37 +179,30 @@ var worstOtherLogs = []worst{
 		s.unlogged("mono")
 		s.Cmdline = []string{strings.Repeat("--profile=log:output='a ", size/25)}
 	}, nil},
-	{"xray", "blocks", fdr(3, func(w *xraygen.Writer, i int) { w.Begin(block(7, i)) }), injectXRay},
-	{"xray", "blocks of threads", fdr(3, func(w *xraygen.Writer, i int) { w.Begin(block(i, i)) }), injectXRay},
-	{"xray", "blocks of threads with a call", fdr(3, func(w *xraygen.Writer, i int) {
+	{"xray", "blocks", fdr(func(w *xraygen.Writer, i int) { w.Begin(block(7, i)) }), injectXRay},
+	{"xray", "blocks of threads", fdr(func(w *xraygen.Writer, i int) { w.Begin(block(i, i)) }), injectXRay},
+	{"xray", "blocks of threads with a call", fdr(func(w *xraygen.Writer, i int) {
 		w.Begin(block(i, i))
 		w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
 	}), injectXRay},
-	{"xray", "calls", fdr(3, func(w *xraygen.Writer, i int) {
+	{"xray", "calls", fdr(func(w *xraygen.Writer, i int) {
 		if i%500 == 0 {
 			w.Begin(block(7, i))
 		}
 		w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
 	}), injectXRay},
-	{"xray", "functions", fdr(3, func(w *xraygen.Writer, i int) {
+	{"xray", "functions", fdr(func(w *xraygen.Writer, i int) {
 		if i%500 == 0 {
 			w.Begin(block(7, i))
 		}
 		w.Function(xrayfdr.Enter, uint32(i+1), second+uint64(i)*1000)
 		w.Function(xrayfdr.Exit, uint32(i+1), second+uint64(i)*1000)
 	}), injectXRay},
-	{"xray", "events", fdr(3, func(w *xraygen.Writer, i int) {
+	{"xray", "events", fdr(func(w *xraygen.Writer, i int) {
 		if i%500 == 0 {
 			w.Begin(block(7, i))
 		}
 		w.CustomEvent(second, nil)
-	}), injectXRay},
-	{"xray", "version 1", fdr(1, func(w *xraygen.Writer, i int) { w.Begin(block(i, i)) }), injectXRay},
-	{"xray", "events in version 1", fdr(1, func(w *xraygen.Writer, i int) {
-		if i%100 == 0 {
-			w.Begin(block(7, i))
-		}
-		w.CustomEvent(second, make([]byte, 8))
 	}), injectXRay},
 	{"xray", "calls of a program", traced(10, func(w *xraygen.Writer, i int) {
 		if i%500 == 0 {
@@ -228,23 +221,11 @@ var worstOtherLogs = []worst{
 		w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
 		w.Function(xrayfdr.Exit, 1, second+uint64(i)*1000+500)
 	}), injectXRay},
-	{"xray", "traces of a program", func(s *scene, size int) {
-		s.unlogged("prog")
-		var b bytes.Buffer
-		for i := 0; b.Len() < size/2; i++ {
-			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
-			w.Begin(block(pid, i))
-			w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
-			w.End()
-		}
-		s.must(os.WriteFile(s.path("xray-log.prog.x"), b.Bytes(), 0o644))
-		s.sledded(size / 2 / 64)
-	}, injectXRay},
 	{"xray", "files of a program", func(s *scene, size int) {
 		s.unlogged("prog")
 		for i := range size / 2 / 200 {
 			var b bytes.Buffer
-			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: xrayfdr.Version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
 			w.Begin(block(pid, i))
 			w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
 			w.End()
@@ -257,7 +238,7 @@ var worstOtherLogs = []worst{
 		s.unlogged("prog")
 		for i := range size / 2 / 200 {
 			var b bytes.Buffer
-			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: xrayfdr.Version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
 			w.Begin(block(pid, i))
 			w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
 			w.End()
@@ -269,28 +250,33 @@ var worstOtherLogs = []worst{
 			s.Fork(child(i), pid, s.tick())
 		}
 	}, nil},
+	{"xray", "files of forked processes", func(s *scene, size int) {
+		s.unlogged("prog")
+		for i := range size / 2 / 200 {
+			var b bytes.Buffer
+			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: xrayfdr.Version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+			w.Begin(block(pid, 0))
+			w.Function(xrayfdr.Enter, 1, 1000*second+uint64(i)*1000)
+			w.End()
+			s.files = append(s.files, fmt.Sprintf("xray-log.prog.%06d", i))
+			s.must(os.WriteFile(s.path(s.files[i]), b.Bytes(), 0o644))
+		}
+		s.sledded(size / 4 / 64)
+		for i := range size / 4 / 64 {
+			s.Fork(child(i), pid, s.tick())
+		}
+	}, nil},
 	{"xray", "damage", func(s *scene, size int) {
-		fdr(3, func(w *xraygen.Writer, i int) { w.Begin(block(7, i)) })(s, size/2)
+		fdr(func(w *xraygen.Writer, i int) { w.Begin(block(7, i)) })(s, size/2)
 		data, err := os.ReadFile(s.path("xray-log.prog.x"))
 		s.must(err)
 		s.must(os.WriteFile(s.path("xray-log.prog.x"), append(data, bytes.Repeat([]byte{15}, size/2)...), 0o644))
-	}, injectXRay},
-	{"xray", "headers", func(s *scene, size int) {
-		s.unlogged("prog")
-		var b bytes.Buffer
-		for b.Len() < size {
-			xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
-			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
-			w.Begin(block(7, 1))
-			w.End()
-		}
-		s.must(os.WriteFile(s.path("xray-log.prog.x"), b.Bytes(), 0o644))
 	}, injectXRay},
 	{"xray", "traces that nothing names", func(s *scene, size int) {
 		s.unlogged("prog")
 		for i := range size / 200 {
 			var b bytes.Buffer
-			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: 3, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: xrayfdr.Version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
 			w.Begin(block(7, 1))
 			w.End()
 			s.must(os.WriteFile(s.path(fmt.Sprintf("xray-log.prog.%06d", i)), b.Bytes(), 0o644))
@@ -319,9 +305,9 @@ var worstOtherLogs = []worst{
 	}, injectJ9},
 	{"openj9", "methods", func(s *scene, size int) {
 		s.unlogged("java")
-		s.capture(0, j9gen.Options{Sites: 10, Maps: 10, CodeSize: 1000, Native: j9gen.Never}, func(c *j9meta.Capture) {
+		s.capture(0, j9gen.Options{Sites: 10, Maps: 10, CodeSize: 1000, Native: j9gen.Never}, func(c *j9meta.Description) {
 			for i := range size / 160 {
-				c.Methods = append(c.Methods, j9meta.CaptureMethod{Method: uint64(0x1000 + i), Class: "c", Name: "n", Signature: "()V"})
+				c.Methods = append(c.Methods, j9meta.CaptureMethod{Method: j9meta.Address(0x1000 + i), Class: "c", Name: "n", Signature: "()V"})
 			}
 		})
 	}, injectJ9},
@@ -354,7 +340,7 @@ func (s *scene) pack(name string, data []byte) {
 }
 
 // capture writes a capture of OpenJ9's metadata, and returns its size in bytes.
-func (s *scene) capture(i int, o j9gen.Options, changes ...func(c *j9meta.Capture)) int {
+func (s *scene) capture(i int, o j9gen.Options, changes ...func(c *j9meta.Description)) int {
 	s.t.Helper()
 	o.Layout = j9meta.Layout{Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian}
 	o.StartPC, o.Cold = base+uint64(i)<<12, j9gen.Never
@@ -364,7 +350,7 @@ func (s *scene) capture(i int, o j9gen.Options, changes ...func(c *j9meta.Captur
 	b := j9gen.Random(rand.New(rand.NewPCG(1, uint64(i))), o)
 	blob, err := j9gen.Encode(b)
 	s.must(err)
-	c := &j9meta.Capture{Base: b.Base, StartPC: b.Header.StartPC}
+	c := &j9meta.Description{Base: j9meta.Address(b.Base), StartPC: j9meta.Address(b.Header.StartPC)}
 	for _, change := range changes {
 		change(c)
 	}

@@ -50,7 +50,7 @@ var j9Damage = []struct {
 		f.body.Atlas.Maps[0].Info.CallerIndex = 0
 		j9gen.Lay(f.body)
 		return f.again()
-	}, "leads back to it"},
+	}, "which is no earlier one"},
 	{"no site", func(f *j9Function) jitdump.Record {
 		for i := range f.body.Atlas.Maps {
 			f.body.Atlas.Maps[i].Info.CallerIndex = 4000

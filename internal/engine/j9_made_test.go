@@ -33,7 +33,7 @@ var j9Shapes = []j9Shape{
 	{name: "any"},
 	{name: "deep", options: j9gen.Options{Sites: 40}},
 	{name: "unloaded", options: j9gen.Options{Sites: 12, Unloaded: j9gen.Always}},
-	{name: "ahead of time", options: j9gen.Options{Sites: 6, AheadOfTime: j9gen.Always, Wide: j9gen.Always}, edit: func(b *j9meta.Body) {
+	{name: "ahead of time", options: j9gen.Options{Sites: 6}, edit: func(b *j9meta.Body) {
 		for i := range b.Sites {
 			b.Sites[i].Method = 1<<(8*b.Layout.PointerSize) - 1
 		}
@@ -206,12 +206,12 @@ func j9Tables(rng *rand.Rand, b *j9meta.Body, n int, ascii bool) (list []jitdump
 		if i == 0 {
 			m.Name = fmt.Sprintf("outer%d", n)
 		}
-		j := jitdump.JavaMethod{Method: m.Method, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
+		j := jitdump.JavaMethod{Method: uint64(m.Method), Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
 		if m.File != "" {
 			j.File = []byte(m.Class[:strings.LastIndexByte(m.Class, '/')+1] + m.File)
 		}
 		for _, l := range m.Lines {
-			j.Lines = append(j.Lines, jitdump.JavaLine{ByteCodeIndex: l.ByteCodeIndex, Line: l.Line})
+			j.Lines = append(j.Lines, jitdump.JavaLine{ByteCodeIndex: l[0], Line: l[1]})
 		}
 		list = append(list, j)
 	}
@@ -227,12 +227,12 @@ func j9Name(m *jitdump.JavaMethod) string {
 // that the toy JIT's truth has.
 func (f *j9Function) truth() (insns []testrec.ToyInsn) {
 	first := uint32(f.load.CodeAddr - f.body.Header.StartPC)
-	was := -2
+	was, ranges := -2, f.body.Ranges()
 	for o := range uint32(f.load.CodeSize) {
 		at := -1
-		r, ok := f.body.RangeAt(first + o)
-		if ok {
-			at = r.Map
+		i := slices.IndexFunc(ranges, func(r j9meta.Range) bool { return first+o >= r.Start && first+o < r.End })
+		if i >= 0 {
+			at = ranges[i].Map
 		}
 		if at == was {
 			insns[len(insns)-1].Length++
@@ -240,9 +240,9 @@ func (f *j9Function) truth() (insns []testrec.ToyInsn) {
 		}
 		was = at
 		stack := []testrec.Frame{f.frame(j9meta.Frame{Site: -1, Method: f.body.Header.RAMMethod, ByteCodeIndex: -1})}
-		if ok {
+		if i >= 0 {
 			stack = stack[:0]
-			for _, frame := range f.body.Stack(nil, r.Info) {
+			for _, frame := range f.body.Stack(nil, ranges[i].Info) {
 				stack = append(stack, f.frame(frame))
 			}
 		}

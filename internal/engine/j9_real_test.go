@@ -72,7 +72,7 @@ func (p *j9Program) add(t *testing.T, rng *rand.Rand, n int, addr uint64, cold b
 	o := j9gen.Options{
 		Layout:  j9meta.Layout{Machine: elf.EM_X86_64},
 		StartPC: addr, CodeSize: 0x400 + uint32(n)*0x80, Cold: j9gen.Never, Sites: 12, Maps: 60,
-		Unloaded: j9gen.Never, AheadOfTime: j9gen.Never, Native: j9gen.Never, GapMaps: j9gen.Never,
+		Unloaded: j9gen.Never, Native: j9gen.Never, GapMaps: j9gen.Never,
 	}
 	if cold {
 		o.Cold, o.ColdPC, o.ColdSize = j9gen.Always, addr+0x20000, 0x200
@@ -82,34 +82,34 @@ func (p *j9Program) add(t *testing.T, rng *rand.Rand, n int, addr uint64, cold b
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &j9meta.Capture{Base: b.Base, StartPC: addr, Layout: j9meta.Layout{Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian}}
-	c.CodePath = fmt.Sprintf("body%d.code", n)
+	c := &j9meta.Description{Base: j9meta.Address(b.Base), StartPC: j9meta.Address(addr)}
+	c.CodeFile = fmt.Sprintf("body%d.code", n)
 	name := make(map[uint64]*j9meta.CaptureMethod)
 	ascii := strings.NewReplacer("ä", "ae", "ö", "oe", "ß", "ss") // gdb's Python reads no more where nothing says how
 	for _, m := range j9gen.Methods(rng, b) {
 		m.Class, m.Name = ascii.Replace(m.Class), ascii.Replace(m.Name)
 		if len(m.Lines) == 0 {
-			m.Lines = []j9meta.CaptureLine{{Line: 7}}
+			m.Lines = [][2]uint32{{0, 7}}
 		}
 		m.File = fmt.Sprintf("/src/%s%d.java", m.Class, n)
-		if m.Method == b.Header.RAMMethod {
+		if uint64(m.Method) == b.Header.RAMMethod {
 			m.Name = fmt.Sprintf("outer%d", n)
 		}
 		c.Methods = append(c.Methods, m)
 	}
 	for i := range c.Methods {
-		name[c.Methods[i].Method] = &c.Methods[i]
+		name[uint64(c.Methods[i].Method)] = &c.Methods[i]
 		p.truth[javaName(&c.Methods[i])] = []testrec.ToyInsn{} // it is one of ours
 	}
 	put(t, filepath.Join(p.dir, fmt.Sprintf("body%d.bin", n)), blob)
-	put(t, filepath.Join(p.dir, c.CodePath), idle(int(o.CodeSize)))
-	p.run = append(p.run, fmt.Sprintf("%#x", addr), c.CodePath)
+	put(t, filepath.Join(p.dir, c.CodeFile), idle(int(o.CodeSize)))
+	p.run = append(p.run, fmt.Sprintf("%#x", addr), c.CodeFile)
 	outer := javaName(name[b.Header.RAMMethod])
 	p.ranges = append(p.ranges, j9Place{addr, addr + uint64(o.CodeSize), outer})
 	if cold {
-		c.ColdCodePath = fmt.Sprintf("body%d.cold", n)
-		put(t, filepath.Join(p.dir, c.ColdCodePath), idle(int(o.ColdSize)))
-		p.run = append(p.run, fmt.Sprintf("%#x", o.ColdPC), c.ColdCodePath)
+		c.ColdCodeFile = fmt.Sprintf("body%d.cold", n)
+		put(t, filepath.Join(p.dir, c.ColdCodeFile), idle(int(o.ColdSize)))
+		p.run = append(p.run, fmt.Sprintf("%#x", o.ColdPC), c.ColdCodeFile)
 		p.ranges = append(p.ranges, j9Place{o.ColdPC, o.ColdPC + uint64(o.ColdSize), outer})
 	} else {
 		p.loads = append(p.loads, jitdump.Load{Name: []byte(outer), CodeAddr: addr, CodeSize: uint64(o.CodeSize)})
@@ -140,10 +140,10 @@ func javaName(m *j9meta.CaptureMethod) string {
 }
 
 func lineOf(m *j9meta.CaptureMethod, index int) uint32 {
-	line := m.Lines[0].Line
+	line := m.Lines[0][1]
 	for _, l := range m.Lines {
-		if int(l.ByteCodeIndex) <= index {
-			line = l.Line
+		if int(l[0]) <= index {
+			line = l[1]
 		}
 	}
 	return line

@@ -42,9 +42,12 @@ const j9Methods = `"methods": [
 	{"method": "0x500000", "class": "App", "name": "run", "signature": "(I)V", "file": "App.java", "user": true, "lines": [[0, 10], [40, 11], [100, 12], [200, 13]]},
 	{"method": "0x500020", "class": "java/util/List", "name": "get", "signature": "(I)V", "file": "java/util/List.java", "lines": [[0, 100], [200, 101]]}]`
 
-// capture puts a capture at a path of the world, which says more than it must.
+// capture puts a capture of process 100 at a path of the world, which says more than it must.
 func (w *world) capture(name string, metadata []byte, say ...string) {
 	w.t.Helper()
+	if !strings.Contains(strings.Join(say, ""), `"pid"`) {
+		say = append(say, `"pid": 100`)
+	}
 	put(w.t, w.path(name+".bin"), metadata)
 	say = append([]string{`"base": "0x7e0000000000"`, fmt.Sprintf(`"startPC": "%#x"`, binary.LittleEndian.Uint64(metadata[40:]))}, say...)
 	put(w.t, w.path(name+".json"), []byte("{"+strings.Join(say, ", ")+"}"))
@@ -146,61 +149,39 @@ func TestJ9_OtherClockThanMonotonic(t *testing.T) {
 	}
 }
 
-// Whose captures are.
-func TestJ9_OwnerOfCaptures(t *testing.T) {
-	const other = j9Memory + 0x10000000
+// The process of captures is from the user, or from the captures.
+func TestJ9_ProcessOfCaptures(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		memory  [2]uint64 // of processes 100 and 200; 0: the recording does not tell of any
-		samples [2]int    // in the code
 		say     string
 		pid     uint32 // of --j9
 		all     uint32 // of --pid
 		want    uint32
 		problem string
 	}{
-		{name: "memory", memory: [2]uint64{other, j9Memory}, want: 200},
-		{name: "memory, and samples elsewhere", memory: [2]uint64{other, j9Memory}, samples: [2]int{5, 0}, want: 200},
-		{name: "only samples", samples: [2]int{0, 5}, problem: "exactly one must have had executable memory where the code is"},
-		{name: "any", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, problem: "exactly one must have had executable memory where the code is"},
-		{name: "any, but named", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, pid: 100, want: 100},
-		{name: "any, but --pid", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, all: 100, want: 100},
-		{name: "any, but it says", memory: [2]uint64{j9Memory, j9Memory}, say: `"pid": 200`, want: 200},
-		{name: "it says, not --pid", memory: [2]uint64{j9Memory, j9Memory}, say: `"pid": 200`, all: 100, want: 200},
-		{name: "none", memory: [2]uint64{other, other}, problem: "exactly one must have had executable memory where the code is"},
-		{name: "none, but named", memory: [2]uint64{other, other}, pid: 100, want: 100},
-		{name: "it says wrongly", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, problem: "they say that they are of process 100, and their code is not where that one had executable memory"},
-		{name: "it says wrongly, but named", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, pid: 200, want: 200},
-		{name: "another run", memory: [2]uint64{other, j9Memory}, say: `"pid": 99`, problem: "of process 99, which is not in the recording"},
+		{name: "unknown", say: `"pid": 0`, problem: "it does not name its process; it is left out"},
+		{name: "named", say: `"pid": 0`, pid: 100, want: 100},
+		{name: "--pid", say: `"pid": 0`, all: 100, want: 100},
+		{name: "it says", say: `"pid": 200`, want: 200},
+		{name: "it says, not --pid", say: `"pid": 200`, all: 100, want: 200},
+		{name: "it says, but named", say: `"pid": 100`, pid: 200, want: 200},
+		{name: "another run", say: `"pid": 99`, problem: "it is of process 99, which is not in the recording; it is left out"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
-			for i, pid := range []uint32{100, 200} {
-				if c.memory[i] != 0 {
-					w.runJava(pid, monoStart+uint64(i)*10, c.memory[i])
-				} else {
-					w.Machine = "x86_64"
-					w.Comm(pid, monoStart+uint64(i)*10, "java", true)
-				}
-				for n := range c.samples[i] {
-					w.Sample(pid, monoStart+100+uint64(n), j9Memory+0x1020)
-				}
-				w.Sample(pid, monoStart+200, 0x1000)
-			}
-			say := []string{j9Methods}
-			if c.say != "" {
-				say = append(say, c.say)
-			}
-			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), say...)
-			w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), say...)
+			w.runJava(100, monoStart, j9Memory)
+			w.runJava(200, monoStart+10, j9Memory)
+			w.Sample(100, monoStart+200, 0x1000)
+			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, c.say)
+			w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods, c.say)
 			w.opts.SideFiles, w.opts.PID = []config.SideFile{{Kind: formats.J9, PID: c.pid, Path: w.dir}}, c.all
 			sum, err := w.run()
 			switch {
 			case err != nil:
 				t.Fatal(err)
 			case c.problem != "":
-				if len(sum.Dumps) != 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, c.problem) || !strings.HasPrefix(sum.Problems[0].Text, "2 of 2 captures ") || sum.Problems[0].File != w.dir {
-					t.Errorf(`got %s; want no dumps, 1 problem, Problems[0].Text with %q, Problems[0].Text that begins with "2 of 2 captures ", Problems[0].File = %v`, asJSON(sum), c.problem, w.dir)
+				if len(sum.Dumps) != 0 || len(sum.Problems) != 2 || sum.Problems[0].Text != c.problem || sum.Problems[0].File != w.path("a.bin") {
+					t.Errorf("got %s; want no dumps, 2 problems, Problems[0].Text = %q, Problems[0].File = %v", asJSON(sum), c.problem, w.path("a.bin"))
 				}
 			case !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].PID != c.want || sum.Dumps[0].Captures != 2:
 				t.Errorf("got %s; want nothing missing, 1 dump, Dumps[0].PID = %v, Dumps[0].Captures = 2", asJSON(sum), c.want)
@@ -239,8 +220,8 @@ func TestJ9_OverlapWithoutTimes(t *testing.T) {
 	w.expect(100, monoStart+100, j9Memory+0x1010, "")
 	w.expect(100, monoStart+101, j9Memory+0x2010, "App.run(I)V+0x10")
 	sum, err := w.run()
-	if err != nil || len(sum.Problems) != 2 || len(sum.Dumps) != 1 || sum.Dumps[0].Captures != 1 || sum.Dumps[0].Merged != 1 {
-		t.Fatalf("got %s, %v; want no error, 2 problems, 1 dump, Dumps[0].Captures = 1, Dumps[0].Merged = 1", asJSON(sum), err)
+	if err != nil || len(sum.Problems) != 2 || len(sum.Dumps) != 1 || sum.Dumps[0].Captures != 1 {
+		t.Fatalf("got %s, %v; want no error, 2 problems, 1 dump, Dumps[0].Captures = 1", asJSON(sum), err)
 	}
 	for i, p := range sum.Problems {
 		if p.File != w.path([]string{"a.bin", "b.bin"}[i]) || !strings.Contains(p.Text, "it overlaps code of "+w.path([]string{"b.bin", "a.bin"}[i])+" and has no time") || !strings.Contains(p.Advice, `"time"`) {
@@ -263,13 +244,13 @@ func TestJ9_UnusableFiles(t *testing.T) {
 	}{
 		{"no file", "gone.bin", 0, "there is no such file"},
 		{"no process", "good.bin", 7, "there is no process 7 in the recording"},
-		{"no JSON", "alone.bin", 0, "alone.json: there is no such file; it must describe"},
+		{"no JSON", "alone.bin", 0, "alone.json: there is no such file"},
 		{"no capture", "perf.data", 0, "it is no capture"},
 		{"empty directory", "empty", 0, "it has no capture"},
 		{"cut", "cut.bin", 0, "cut.bin: OpenJ9 metadata: it has 60 bytes"},
 		{"other startPC", "other.bin", 0, "other.bin: OpenJ9 metadata: startPC at offset 0x28 is"},
-		{"other machine", "arm.bin", 0, "arm.bin: it is of a machine aarch64 with pointers of 8 bytes, and the recording of x86_64"},
-		{"byte order", "big.bin", 0, "big.bin: it is of a machine of another byte order (big) than the recording"},
+		{"other machine", "arm.bin", 0, "arm.bin: it is of another machine than the recording: EM_AARCH64, with pointers of 8 bytes, LittleEndian"},
+		{"byte order", "big.bin", 0, "big.bin: it is of another machine than the recording: EM_X86_64, with pointers of 8 bytes, BigEndian"},
 		{"no place for code", "kernel.bin", 0, "outside of user space"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -297,8 +278,8 @@ func TestJ9_UnusableFiles(t *testing.T) {
 			}
 			w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 			sum, err := w.run()
-			if err != nil || len(sum.Problems) != 6 || len(sum.Dumps) != 1 || sum.Dumps[0].Captures != 1 || sum.Samples.Resolved != 1 {
-				t.Errorf("got %s, %v; want no error, 6 problems, 1 dump, Dumps[0].Captures = 1, Samples.Resolved = 1", asJSON(sum), err)
+			if err != nil || len(sum.Problems) != 5 || len(sum.Dumps) != 1 || sum.Dumps[0].Captures != 1 || sum.Samples.Resolved != 1 {
+				t.Errorf("got %s, %v; want no error, 5 problems, 1 dump, Dumps[0].Captures = 1, Samples.Resolved = 1", asJSON(sum), err)
 			}
 		})
 	}

@@ -14,70 +14,6 @@ import (
 
 // Captures that are left out, and what is left of those that have something missing.
 
-// Each capture of a directory has its owner: those of another run, and those that could be of several
-// processes, do not take the others with them.
-func TestJ9_CapturesOfAnotherRun(t *testing.T) {
-	const other, nowhere = j9Memory + 0x10000000, j9Memory + 0x20000000
-	for _, c := range []struct {
-		name     string
-		at       []uint64 // where captures a, b, ... are
-		memory   [2]uint64
-		want     []uint32 // processes; 0: left out
-		problems []string // text, and advice
-	}{
-		{"a stray", []uint64{j9Memory, j9Memory + 0x1000, nowhere}, [2]uint64{j9Memory, other}, []uint32{100, 100, 0}, []string{
-			"1 of 3 captures (c.bin) are left out: without a named process, exactly one must have had executable memory where the code is", "name the process: `Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/c.bin\"}`"}},
-		{"strays", []uint64{j9Memory, nowhere, nowhere + 0x1000}, [2]uint64{j9Memory, other}, []uint32{100, 0, 0}, []string{
-			"2 of 3 captures (b.bin, c.bin) are left out: without a named process, exactly one must have had executable memory where the code is", "name the process: `Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/b.bin\"}`"}},
-		{"two processes", []uint64{other, j9Memory, nowhere, other + 0x1000}, [2]uint64{j9Memory, other}, []uint32{200, 100, 0, 200}, []string{
-			"1 of 4 captures (c.bin) are left out"}},
-		{"a choice", []uint64{j9Memory, j9Memory + 0x38000, j9Memory + 0x50000}, [2]uint64{j9Memory, j9Memory + 0x30000}, []uint32{100, 0, 200}, []string{
-			"1 of 3 captures (b.bin) are left out", "`Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/b.bin\"}`"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.runJava(100, monoStart, c.memory[0])
-			w.runJava(200, monoStart+10, c.memory[1])
-			for i, at := range c.at {
-				w.capture(string(rune('a'+i)), vector(t, at, 0x200, 0, 0), j9Methods)
-				pid := c.want[i]
-				if pid == 0 && at < nowhere {
-					continue
-				}
-				frame := "App.run(I)V+0x10"
-				if pid == 0 {
-					pid, frame = 100, ""
-				}
-				w.expect(pid, monoStart+100+uint64(i), at+0x10, frame)
-			}
-			w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
-			sum, err := w.run()
-			if err != nil || len(sum.Problems) != min(len(c.problems), 1) {
-				t.Fatalf("got %s, %v; want no error, %d problems", asJSON(sum), err, min(len(c.problems), 1))
-			}
-			for _, want := range c.problems {
-				if p := sum.Problems[0]; p.File != w.dir || !strings.Contains(p.Text+" "+p.Advice, strings.ReplaceAll(want, "DIR", w.dir)) {
-					t.Errorf("got %+v, want %s", p, want)
-				}
-			}
-			captures := make(map[uint32]int)
-			for _, pid := range c.want {
-				captures[pid]++
-			}
-			for _, d := range sum.Dumps {
-				if d.Captures != captures[d.PID] {
-					t.Errorf("process %d has %d captures, not %d", d.PID, d.Captures, captures[d.PID])
-				}
-				captures[d.PID] = 0
-			}
-			if delete(captures, 0); captures[100]+captures[200] > 0 {
-				t.Errorf("got captures without a dump: %v; want a dump for each process", captures)
-			}
-			w.resolve(w.opts.Output)
-		})
-	}
-}
-
 // A capture that is named with its process is of that, though its directory is named as well.
 func TestJ9_NamedAndInNamedDirectory(t *testing.T) {
 	w := newWorld(t)
@@ -105,17 +41,15 @@ func TestJ9_UnusableFilesInDirectory(t *testing.T) {
 	if err := os.Symlink("good.json", w.path("link.json")); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"link", "x1", "x2", "x3", "x4", "x5", "x6"} {
-		put(t, w.path(name+".bin"), metadata)
-	}
+	put(t, w.path("link.bin"), metadata)
+	put(t, w.path("alone.bin"), metadata) // is no capture
 	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	sum, err := w.run()
-	if err != nil || len(sum.Problems) != 5 || sum.Complete() || sum.Dumps[0].Captures != 1 {
-		t.Fatalf("got %s, %v; want no error, 5 problems, something missing, Dumps[0].Captures = 1", asJSON(sum), err)
+	if err != nil || len(sum.Problems) != 4 || sum.Complete() || sum.Dumps[0].Captures != 1 {
+		t.Fatalf("got %s, %v; want no error, 4 problems, something missing, Dumps[0].Captures = 1", asJSON(sum), err)
 	}
 	for i, want := range []string{
-		": 6 files are left out, as each capture needs a JSON file beside it: x1.bin, x2.bin, x3.bin, x4.bin, x5.bin and 1 more",
 		`base.json: it has no "base"`, "cut.json: it is no JSON: line 1", "link.json: it is a symbolic link", `start.json: it has no "startPC"`,
 	} {
 		if text := sum.Problems[i].String(); !strings.Contains(text, want) {
@@ -130,7 +64,7 @@ func TestJ9_UnusableFilesInDirectory(t *testing.T) {
 	}
 	put(t, w.path("alone/x.bin"), metadata)
 	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: alone}}
-	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "(X.bin and X.json); without are x.bin") {
+	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "it has no capture (X.bin and X.json)") {
 		t.Error(err)
 	}
 }
@@ -229,7 +163,7 @@ func TestJ9_CaptureOfOtherMachine(t *testing.T) {
 	w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
 	w.opts.SideFiles = []config.SideFile{{Kind: formats.J9, Path: w.dir}}
 	sum, err := w.run()
-	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "another byte order (big) than the recording; its functions are missing") || strings.Contains(sum.Problems[0].Advice, "verify") {
-		t.Errorf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "another byte order (big) than the recording; its functions are missing", Problems[0].Advice without "verify"`, asJSON(sum), err)
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "it is of another machine than the recording: EM_X86_64, with pointers of 8 bytes, BigEndian; its functions are missing") || strings.Contains(sum.Problems[0].Advice, "verify") {
+		t.Errorf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "it is of another machine than the recording: EM_X86_64, with pointers of 8 bytes, BigEndian; its functions are missing", Problems[0].Advice without "verify"`, asJSON(sum), err)
 	}
 }

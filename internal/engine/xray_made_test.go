@@ -163,44 +163,15 @@ func TestXRay_SeveralFiles(t *testing.T) {
 	}
 }
 
-// A program that gives the runtime a descriptor has all its traces in one file: each begins with
-// a header.
-func TestXRay_SeveralTracesInAFile(t *testing.T) {
+// A trace of LLVM 5 to 7 is not read, and the summary says which LLVM is needed.
+func TestXRay_OldVersion(t *testing.T) {
 	w := newWorld(t)
-	buffer := func(tsc uint64, id uint32) func(xw *xraygen.Writer) {
-		return func(xw *xraygen.Writer) {
-			xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: tsc, Microseconds: uint32(tsc / 1000)})
-			xw.Function(xrayfdr.Enter, id, tsc)
-			xw.Function(xrayfdr.Exit, id, tsc+20)
-		}
-	}
-	h := xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
-	madeXRay(t, w, h, buffer(1000, 1))
-	path := w.path("xray.log")
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	later := xrayfdr.Header{Order: binary.BigEndian, Version: 1, CycleFrequency: 1e9, BufferSize: 4096}
-	put(t, path, append(file, xrayOf(t, later, buffer(2000, 2))...))
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xraygen.Writer) {})
+	put(t, w.path("xray.log"), testrec.Gunzip(t, "../format/xrayfdr/testdata/old/llvm-version-3.xray.gz"))
 	sum, err := w.run()
-	calls := int64(0)
-	for _, trace := range sum.Traces {
-		calls += trace.Calls
-	}
-	if err != nil || !sum.Complete() || calls != 2 {
-		t.Fatalf("got %v, %s; want no error, nothing missing, 2 calls", err, asJSON(sum))
-	}
-	for _, perf := range testrec.Perfs(t) {
-		var chains []string
-		for _, s := range shownCalls(t, perf, w.opts.Output) {
-			if s.event == "xray" {
-				chains = append(chains, strings.Join(s.chain, " "))
-			}
-		}
-		if got := strings.Join(chains, ", "); got != "leaf, branch" {
-			t.Errorf(`%s: got %s; want "leaf, branch"`, perf, got)
-		}
+	const want = "version 3 is not read: LLVM 5 to 7 wrote such traces; only those of LLVM 8 or newer are read"
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), want) {
+		t.Errorf("got %v, %s; want no error, 1 problem, Problems[0] with %q", err, asJSON(sum), want)
 	}
 }
 

@@ -211,12 +211,12 @@ func checkTimeline(t *testing.T, dir, version string, samples []shownCall) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logs, err := xray.ReadLogs(f, st.Size())
+	log, err := xray.ReadLog(f, st.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := xrayNames(t, filepath.Join(dir, "calls"))
-	trace := logs[0].Processes[0].Trace(xray.Place{Function: func(id uint32) (uint64, bool) { return uint64(id), true }})
+	trace := log.Processes[0].Trace(xray.Place{Function: func(id uint32) (uint64, bool) { return uint64(id), true }})
 	threads, err := trace.Threads(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -156,7 +156,7 @@ func (o *outsider) captures() {
 	}
 	name := "caps/" + commanding("cap")
 	o.put(name+".bin", string(metadata))
-	o.put(name+".json", string(j9gen.Description(&j9meta.Capture{Base: body.Base, StartPC: base, Layout: body.Layout, PID: 4715, CodePath: commanding("nocode"), Methods: methods})))
+	o.put(name+".json", string(j9gen.Description(&j9meta.Description{Base: j9meta.Address(body.Base), StartPC: j9meta.Address(uint64(base)), PID: 4715, CodeFile: commanding("nocode"), Methods: methods})))
 	o.sample(4715, base)
 }
 

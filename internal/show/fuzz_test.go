@@ -19,7 +19,7 @@ import (
 func seeds(t testing.TB) (list [][]byte) {
 	t.Helper()
 	list = append(list, testrec.Hex(t, "../../jitdump/testdata/spec.hex"), testrec.Hex(t, "../../jitdump/testdata/debuginfo2.hex"), testrec.Hex(t, "../../jitdump/testdata/openj9.hex"), showtest.MonoLog(t, 17), showtest.MonoLog(t, 4),
-		showtest.XRayTrace(t, 5, binary.LittleEndian), showtest.XRayTrace(t, 3, binary.BigEndian), showtest.XRayTrace(t, 1, binary.LittleEndian))
+		showtest.XRayTrace(t, binary.LittleEndian), showtest.XRayTrace(t, binary.BigEndian))
 	for _, name := range []string{"node20.log", "node25.log"} {
 		b, err := os.ReadFile("../format/v8log/testdata/" + name)
 		if err != nil {

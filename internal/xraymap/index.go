@@ -1,9 +1,8 @@
 package xraymap
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
-	"io"
 
 	"github.com/jitinject/jitinject/internal/format/elffile"
 )
@@ -11,34 +10,22 @@ import (
 // readIndex reads xray_fn_idx. The result is nil if there is none, and the address 0 for an
 // entry without sleds.
 func readIndex(f *elffile.File, m *sleds) ([]uint64, error) {
-	s := f.Section("xray_fn_idx")
-	if s == nil || s.Size == 0 {
-		return nil, nil
-	}
-	if err := inFile(s); err != nil {
-		return nil, err
-	}
 	word := wordSize(f)
 	size := 2 * word
-	if s.Size%size != 0 {
-		return nil, fmt.Errorf("section xray_fn_idx has %d bytes, which is no multiple of %d", s.Size, size)
-	}
-	if s.Size/size > maxSleds {
-		return nil, fmt.Errorf("section xray_fn_idx has %d entries; more than %d are not believed", s.Size/size, maxSleds)
-	}
 	var first, second []uint64
-	r := bufio.NewReaderSize(s.Raw(), 64<<10)
-	entry := make([]byte, size)
-	for range s.Size / size {
-		if _, err := io.ReadFull(r, entry); err != nil {
-			return nil, fmt.Errorf("section xray_fn_idx: %w", err)
-		}
+	addr, err := readTable(f, "xray_fn_idx", size, func(_ uint64, entry []byte) {
 		first, second = append(first, getWord(f, entry)), append(second, getWord(f, entry[word:]))
+	})
+	if errors.Is(err, ErrNoMap) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	// Relative to their place first: such entries have no relocations, and a place in the
 	// table would have to lie as far behind the entry as it lies behind address 0.
 	if functions, ok := m.indexed(first, second, func(i, begin, count uint64) (uint64, uint64) {
-		begin += s.Addr + i*size
+		begin += addr + i*size
 		if word == 4 {
 			begin = uint64(uint32(begin))
 		}
@@ -52,7 +39,7 @@ func readIndex(f *elffile.File, m *sleds) ([]uint64, error) {
 		}
 	}
 	for at, words := range map[uint64][]uint64{0: first, word: second} {
-		if err := m.relocate(f, s.Addr, size, at, words); err != nil {
+		if err := m.relocate(f, addr, size, at, words); err != nil {
 			return nil, err
 		}
 		for i := range words {

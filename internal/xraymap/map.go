@@ -1,11 +1,9 @@
 package xraymap
 
 import (
-	"cmp"
 	"debug/elf"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/ianlancetaylor/demangle"
 
@@ -120,7 +118,6 @@ const (
 // A Symbol is what a program's symbol table calls a function.
 type Symbol struct {
 	Name string // demangled
-	Link string // as it is in the table
 	Size uint64 // in bytes; 0 if the table does not say
 }
 
@@ -129,31 +126,24 @@ type Symbol struct {
 // file that m was read from, or one with its debugging information: of the latter the
 // caller has to know that it belongs to it.
 func (m *Map) Names(f *elffile.File) []Symbol {
-	names := make([]Symbol, len(m.functions)+1)
-	best := make([]int, len(names))
-	ids := make([]uint32, len(m.functions)) // in the order of addresses
-	for i := range ids {
-		ids[i] = uint32(i + 1)
+	ranks := make(map[uint64]int, len(m.functions)) // of the symbols at functions, by address
+	for _, addr := range m.functions {
+		ranks[addr] = 0
 	}
-	slices.SortFunc(ids, func(a, b uint32) int { return cmp.Compare(m.functions[a-1], m.functions[b-1]) })
+	best := make(map[uint64]Symbol)
 	for _, table := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
 		for y := range f.Symbols(table) {
-			if !y.IsFunction() {
-				continue
-			}
 			if f.Machine == elf.EM_ARM {
 				y.Value &^= 1
 			}
-			i, _ := slices.BinarySearchFunc(ids, y.Value, func(id uint32, addr uint64) int { return cmp.Compare(m.functions[id-1], addr) })
-			for ; i < len(ids) && m.functions[ids[i]-1] == y.Value; i++ {
-				if r := rank(y.Bind); r > best[ids[i]] && y.Name() != "" {
-					best[ids[i]], names[ids[i]] = r, Symbol{Link: y.Name(), Size: y.Size}
-				}
+			if old, ok := ranks[y.Value]; ok && y.IsFunction() && rank(y.Bind) > old && y.Name() != "" {
+				ranks[y.Value], best[y.Value] = rank(y.Bind), Symbol{demangled(y.Name()), y.Size}
 			}
 		}
 	}
-	for i := range names {
-		names[i].Name = demangled(names[i].Link)
+	names := []Symbol{{}}
+	for _, addr := range m.functions {
+		names = append(names, best[addr])
 	}
 	return names
 }

@@ -23,30 +23,39 @@ type sleds struct {
 // and databases have a million.
 const maxSleds = 32 << 20
 
-// readSleds reads xray_instr_map.
-func readSleds(f *elffile.File) (*sleds, error) {
-	s := f.Section("xray_instr_map")
+// readTable calls each for the entries of a section, of size bytes, with their addresses. It returns
+// the section's address, or ErrNoMap if there is none.
+func readTable(f *elffile.File, name string, size uint64, each func(at uint64, entry []byte)) (addr uint64, err error) {
+	s := f.Section(name)
 	if s == nil || s.Size == 0 {
-		return nil, ErrNoMap
+		return 0, ErrNoMap
 	}
 	if err := inFile(s); err != nil {
-		return nil, err
+		return 0, err
 	}
-	word := wordSize(f)
-	m := &sleds{addr: s.Addr, end: s.Addr + s.Size, size: 4 * word}
-	if s.Size%m.size != 0 || m.end < m.addr {
-		return nil, fmt.Errorf("section xray_instr_map has %d bytes, which is no multiple of %d", s.Size, m.size)
+	if s.Size%size != 0 || s.Addr+s.Size < s.Addr {
+		return 0, fmt.Errorf("section %s has %d bytes, which is no multiple of %d", name, s.Size, size)
 	}
-	if s.Size/m.size > maxSleds {
-		return nil, fmt.Errorf("section xray_instr_map has %d entries; more than %d are not believed", s.Size/m.size, maxSleds)
+	if s.Size/size > maxSleds {
+		return 0, fmt.Errorf("section %s has %d entries; more than %d are not believed", name, s.Size/size, maxSleds)
 	}
 	r := bufio.NewReaderSize(s.Raw(), 64<<10)
-	entry := make([]byte, m.size)
-	for at := s.Addr; at < m.end; at += m.size {
+	entry := make([]byte, size)
+	for at := uint64(0); at < s.Size; at += size {
 		// Read before anything is allocated for it: the file may end sooner than it says.
 		if _, err := io.ReadFull(r, entry); err != nil {
-			return nil, fmt.Errorf("section xray_instr_map: entry at offset %#x: %w", at-s.Addr, err)
+			return 0, fmt.Errorf("section %s: entry at offset %#x: %w", name, at, err)
 		}
+		each(s.Addr+at, entry)
+	}
+	return s.Addr, nil
+}
+
+// readSleds reads xray_instr_map.
+func readSleds(f *elffile.File) (*sleds, error) {
+	word := wordSize(f)
+	m := &sleds{size: 4 * word}
+	addr, err := readTable(f, "xray_instr_map", m.size, func(at uint64, entry []byte) {
 		function := getWord(f, entry[word:])
 		kind, version := entry[2*word], entry[2*word+2]
 		m.arguments = m.arguments || kind == kindEnterArgs
@@ -61,8 +70,12 @@ func readSleds(f *elffile.File) (*sleds, error) {
 			function = function&unrelocated | uint64(uint32(function))
 		}
 		m.functions = append(m.functions, function)
+	})
+	if err != nil {
+		return nil, err
 	}
-	if err := m.relocate(f, s.Addr, m.size, word, m.functions); err != nil {
+	m.addr, m.end = addr, addr+uint64(len(m.functions))*m.size
+	if err := m.relocate(f, m.addr, m.size, word, m.functions); err != nil {
 		return nil, err
 	}
 	for i, function := range m.functions {

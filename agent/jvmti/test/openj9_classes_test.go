@@ -26,7 +26,7 @@ func testUnloaded(t *testing.T, build *j9build) {
 		base, start := f.place()
 		b := j9gen.Random(rand.New(rand.NewPCG(uint64(len(bodies)), 1)), j9gen.Options{
 			Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: method,
-			Inlines: []uint64{0x500020, 0x501040, 0x502080}, Sites: 40, Unloaded: j9gen.Never, AheadOfTime: j9gen.Never, Native: j9gen.Never,
+			Inlines: []uint64{0x500020, 0x501040, 0x502080}, Sites: 40, Unloaded: j9gen.Never, Native: j9gen.Never,
 		})
 		change(&b.Header)
 		bodies = append(bodies, b)

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,12 +47,31 @@ func methodsOf(b *j9meta.Body) []uint64 {
 	for _, s := range b.Sites {
 		list = append(list, s.Method)
 	}
-	for _, e := range b.Exceptions {
-		if b.Header.WideExceptions() {
-			list = append(list, e.Method)
+	for i, raw := range wideExceptions(b) {
+		if i == 0 { // the others are random
+			list = append(list, pointer(b, raw[16:]))
 		}
 	}
 	return list
+}
+
+// pointer reads a pointer of a body.
+func pointer(b *j9meta.Body, raw []byte) uint64 {
+	if b.Layout.PointerSize == 4 {
+		return uint64(b.Layout.Order.Uint32(raw))
+	}
+	return b.Layout.Order.Uint64(raw)
+}
+
+// wideExceptions returns the entries of a body's exception table, if they have a method: at offset 16.
+func wideExceptions(b *j9meta.Body) (entries [][]byte) {
+	for _, s := range b.Sections {
+		if s.Kind == j9meta.ExceptionInfo && b.Header.NumExceptionRanges&0x8000 != 0 {
+			n := int(b.Header.NumExceptionRanges & 0x3fff)
+			entries = slices.Collect(slices.Chunk(s.Bytes, len(s.Bytes)/n))
+		}
+	}
+	return entries
 }
 
 // known returns those of a body's methods that lie in classes of count methods each:
@@ -193,8 +213,9 @@ func testGenerated(t *testing.T, build *j9build) {
 				}
 				b := j9gen.Random(rng, o)
 				h := &b.Header
-				if h.WideExceptions() && len(b.Exceptions) > 0 {
-					b.Exceptions[0].Method = 0x502000 + 32*rng.Uint64N(8) // of no site, perhaps
+				if wide := wideExceptions(b); len(wide) > 0 {
+					b.Layout.Order.PutUint32(wide[0][16:], uint32(0x502000+32*rng.Uint64N(8))) // of no site, perhaps
+					clear(wide[0][20 : 16+b.Layout.PointerSize])
 				}
 				f.put(base, encode(t, b))
 				f.put(start, code(int(h.EndWarmPC-start)))
@@ -339,7 +360,7 @@ func testBeforeLive(t *testing.T, build *j9build) {
 	f.do("class", 6, 0x501000, 8)
 	f.do("prepare", 5)
 	base, start := f.place()
-	b := j9gen.Random(rand.New(rand.NewPCG(1, 9)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000, Inlines: []uint64{0x501020}, Sites: 3, Unloaded: j9gen.Never, AheadOfTime: j9gen.Never, Native: j9gen.Never})
+	b := j9gen.Random(rand.New(rand.NewPCG(1, 9)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000, Inlines: []uint64{0x501020}, Sites: 3, Unloaded: j9gen.Never, Native: j9gen.Never})
 	f.put(base, encode(t, b))
 	f.put(start, code(300))
 	f.do("early", 5, 0, start, 300, base)

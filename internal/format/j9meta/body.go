@@ -17,12 +17,11 @@ type Body struct {
 	Base   uint64 // address of the blob in its process; pointers into it count from there
 	Header Header
 
-	Exceptions []Exception   // (1) of the document
-	Sites      []InlinedSite // (2)
-	Atlas      *StackAtlas   // (3), nil: a stub
+	Sites []InlinedSite // (2) of the document
+	Atlas *StackAtlas   // (3), nil: a stub
 
-	// Sections tile the blob in its order, beginning with the header. The later ones, and gaps, are
-	// for the VM alone: only they have their bytes here.
+	// Sections tile the blob in its order, beginning with the header. Those that are for the VM alone
+	// have their bytes here.
 	Sections []Section
 }
 
@@ -45,23 +44,15 @@ const (
 	ExceptionInfo
 	InlineInfo
 	StackAtlasSection
-	StackAllocSection
-	InternalPointerSection
-	OSRSection
-	GPUSection
-	BytecodeSection
-	InvokeBasicSection
-	Gap // bytes that nothing accounts for
+	Other // all other bytes: later sections, and those that nothing accounts for
 )
 
-var sectionNames = [...]string{
-	"J9JITExceptionTable", "Exception Info", "Inline Info", "Stack Atlas", "Stack Alloc Map",
-	"Internal Pointer Map in J9 Format", "OSR Info", "GPU Info", "Bytecode PC to Instruction Address Map",
-	"invokeBasic Call Info", "Gap",
-}
+var sectionNames = [...]string{"J9JITExceptionTable", "Exception Info", "Inline Info", "Stack Atlas", "Other"}
 
 // Decoded reports whether the Body has what is in the section.
-func (k SectionKind) Decoded() bool { return k <= StackAtlasSection }
+func (k SectionKind) Decoded() bool {
+	return k == ExceptionTable || k == InlineInfo || k == StackAtlasSection
+}
 
 // String returns the document's name of the section.
 func (k SectionKind) String() string {
@@ -109,37 +100,20 @@ type Frame struct {
 }
 
 // Stack appends to dst the frames of a bytecode, the innermost first, and returns
-// it. The last frame is of Site -1, unless callers lead to a site that is not
-// there or in a circle: then what is known so far is all.
+// it. The last frame is of Site -1, unless a caller is no earlier site, which no compiler writes:
+// then what is known so far is all.
 func (b *Body) Stack(dst []Frame, info ByteCodeInfo) []Frame {
-	first := len(dst)
-	for n := 0; ; n++ {
-		site := info.CallerIndex
-		if site < 0 {
-			return append(dst, Frame{Site: -1, Method: b.Header.RAMMethod, ByteCodeIndex: info.ByteCodeIndex})
-		}
-		if site >= len(b.Sites) {
+	last := len(b.Sites)
+	for info.CallerIndex >= 0 {
+		if info.CallerIndex >= last {
 			return dst
 		}
-		if n == len(b.Sites) {
-			return beforeCircle(dst, first)
-		}
-		s := &b.Sites[site]
-		dst = append(dst, Frame{Site: site, Method: s.Method, ByteCodeIndex: info.ByteCodeIndex, Unloaded: b.Layout.Unloaded(s.Method)})
+		last = info.CallerIndex
+		s := &b.Sites[last]
+		dst = append(dst, Frame{Site: last, Method: s.Method, ByteCodeIndex: info.ByteCodeIndex, Unloaded: b.Layout.Unloaded(s.Method)})
 		info = s.Info
 	}
-}
-
-// beforeCircle cuts frames at the first site that comes again.
-func beforeCircle(frames []Frame, first int) []Frame {
-	seen := make(map[int]bool)
-	for i := first; i < len(frames); i++ {
-		if seen[frames[i].Site] {
-			return frames[:i]
-		}
-		seen[frames[i].Site] = true
-	}
-	return frames
+	return append(dst, Frame{Site: -1, Method: b.Header.RAMMethod, ByteCodeIndex: info.ByteCodeIndex})
 }
 
 // A Range is a part of the code that one stack map is for.
@@ -181,22 +155,4 @@ func (b *Body) codeSize() uint32 {
 		return 0
 	}
 	return uint32(min(h.EndPC-h.StartPC, math.MaxUint32))
-}
-
-// RangeAt returns the range that offset is in.
-func (b *Body) RangeAt(offset uint32) (r Range, ok bool) {
-	if b.Atlas == nil {
-		return Range{}, false
-	}
-	r.End = b.codeSize()
-	next := uint32(math.MaxUint32)
-	for i := range b.Atlas.Maps {
-		if m := &b.Atlas.Maps[i]; m.Low > offset {
-			next = min(next, m.Low)
-			r.End = next
-		} else if !ok || m.Low >= r.Start {
-			r, ok = Range{Start: m.Low, End: r.End, Map: i, Info: m.Info, Shared: m.Shared}, true
-		}
-	}
-	return r, ok && offset < r.End
 }

@@ -2,7 +2,6 @@ package j9meta
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"github.com/jitinject/jitinject/internal/wire"
@@ -10,11 +9,10 @@ import (
 
 // Decode decodes the metadata in blob, which was at address base of its process:
 // struct J9JITExceptionTable and what follows it, as many bytes as its field size
-// says or more. What is behind them becomes a Gap.
+// says or more.
 //
-// The sections have to follow each other as in J9JITExceptionTable.md. Bytes
-// between them that nothing accounts for become sections of kind Gap; a pointer
-// out of the blob, into a section that comes before it, or against the order, and
+// Inline Info and Stack Atlas have to follow each other as in J9JITExceptionTable.md. All other bytes
+// become sections of kind Other. A pointer out of the blob, or against the order, and
 // a section that has more than its place, is a *wire.Error with section, field
 // and offset in the blob.
 //
@@ -40,17 +38,6 @@ type decoder struct {
 	base   uint64
 	layout Layout
 	body   *Body
-	places []place // of sections that pointers point to, in the order of the document
-}
-
-// A place is where a section is, by the pointer to it.
-type place struct {
-	kind    SectionKind
-	record  SectionKind // that has the pointer
-	field   string      // its name
-	at      int         // its offset
-	pointer uint64
-	offset  int // where it points to in the blob
 }
 
 func (d *decoder) decode() error {
@@ -71,20 +58,13 @@ func (d *decoder) decode() error {
 	tail := d.cursor(ExceptionTable, c.Pos(), d.layout.HeaderSize)
 	d.headerTail(&tail, h)
 	d.section(ExceptionTable, 0, d.layout.HeaderSize, nil)
-
 	if !stub {
-		if err := d.findSections(); err != nil {
-			return err
-		}
-		if err := d.readExceptions(); err != nil {
-			return err
-		}
-		if err := d.readSections(); err != nil {
+		if err := d.sections(); err != nil {
 			return err
 		}
 	}
-	d.blob = d.blob[:all] // what the header does not count is a gap, too
-	d.gap(all)
+	d.blob = d.blob[:all] // what the header does not count is there, too
+	d.other(all)
 	return nil
 }
 
@@ -92,9 +72,9 @@ func (d *decoder) decode() error {
 // after it and the exception table, which has a known size.
 func (d *decoder) headerSize(stub bool) error {
 	h := &d.body.Header
-	exceptions, size := d.layout.exceptionsSize(h), len(d.blob)
+	exceptions, size := d.layout.ExceptionsSize(h), len(d.blob)
 	if d.layout.HeaderSize == 0 {
-		first := cmp.Or(h.InlinedCalls, h.GCStackAtlas, h.OSRInfo, h.GPUCode, h.RIData)
+		first := cmp.Or(h.InlinedCalls, h.GCStackAtlas)
 		if stub {
 			first, exceptions = 0, 0
 		}
@@ -103,12 +83,12 @@ func (d *decoder) headerSize(stub bool) error {
 			if n := size - exceptions; d.layout.headerSizeOK(n) {
 				d.layout.HeaderSize = n
 			}
-		} else if offset := d.offset(first); uint64(offset) < uint64(size) { // otherwise findSections finds fault with it
+		} else if offset := d.offset(first); uint64(offset) < uint64(size) { // otherwise sections finds fault with it
 			n := offset - exceptions
 			if !d.layout.headerSizeOK(n) {
 				return d.errorAt(ExceptionTable, "numExcptionRanges", d.layout.exceptionCountOffset(),
 					"%d entries of %d bytes end where the first section begins, at offset %#x; for the header that leaves %d, expected %d to %d",
-					h.ExceptionCount(), d.layout.exceptionSize(h), offset, n, d.layout.minHeaderSize(), maxHeaderWords*d.layout.PointerSize)
+					h.exceptionCount(), d.layout.exceptionSize(h), offset, n, d.layout.minHeaderSize(), maxHeaderWords*d.layout.PointerSize)
 			}
 			d.layout.HeaderSize = n
 		}
@@ -122,136 +102,83 @@ func (d *decoder) headerSize(stub bool) error {
 // exceptionCountOffset is where in the header numExcptionRanges is; size follows it.
 func (l Layout) exceptionCountOffset() int { return 10*l.PointerSize + 10 }
 
-// findSections finds where all sections are that the header and the atlas point to.
-func (d *decoder) findSections() error {
-	h, word := &d.body.Header, d.layout.PointerSize
-	fields := 10*word + 16 // offset of flags
-	d.pointsTo(InlineInfo, ExceptionTable, "inlinedCalls", fields+3*word, h.InlinedCalls)
-	d.pointsTo(StackAtlasSection, ExceptionTable, "gcStackAtlas", fields+2*word, h.GCStackAtlas)
-	if h.GCStackAtlas != 0 {
-		if err := d.inBlob(&d.places[len(d.places)-1]); err != nil {
-			return err
-		}
-		offset := d.offset(h.GCStackAtlas)
-		c := d.cursor(StackAtlasSection, offset, len(d.blob))
-		d.body.Atlas = d.atlas(&c)
-		if err := c.Err(); err != nil {
-			return err
-		}
-		d.pointsTo(StackAllocSection, StackAtlasSection, "stackAllocMap", offset, d.body.Atlas.StackAllocMap)
-		d.pointsTo(InternalPointerSection, StackAtlasSection, "internalPointerMap", offset+word, d.body.Atlas.InternalPointerMap)
-	} else if h.InlinedCalls != 0 {
-		return d.errorAt(ExceptionTable, "inlinedCalls", fields+3*word, "%#x, and no gcStackAtlas, which ends what it points to", h.InlinedCalls)
-	}
-	d.pointsTo(OSRSection, ExceptionTable, "osrInfo", fields+9*word, h.OSRInfo)
-	last := fields + 12*word // offset of codeCacheAlloc: hotness takes a word with its padding
-	d.pointsTo(GPUSection, ExceptionTable, "gpuCode", last+word, h.GPUCode)
-	d.pointsTo(BytecodeSection, ExceptionTable, "riData", last+2*word, h.RIData)
-	d.pointsTo(InvokeBasicSection, ExceptionTable, "invokeBasicCallInfo", last+3*word, h.InvokeBasicCallInfo)
-
-	start := d.layout.HeaderSize
-	for i := range d.places {
-		p := &d.places[i]
-		if err := d.inBlob(p); err != nil {
-			return err
-		}
-		if p.offset < start {
-			return d.errorAt(p.record, p.field, p.at, "points to offset %#x, expected %#x or more, after the part before %s", p.offset, start, p.kind)
-		}
-		start = p.offset
-	}
-	return nil
-}
-
-func (d *decoder) pointsTo(kind, record SectionKind, field string, at int, pointer uint64) {
-	if pointer != 0 {
-		d.places = append(d.places, place{kind: kind, record: record, field: field, at: at, pointer: pointer})
-	}
-}
-
-// inBlob says whether p points into the blob, and where.
-func (d *decoder) inBlob(p *place) error {
-	offset := uint64(d.offset(p.pointer))
-	if offset >= uint64(len(d.blob)) {
-		return d.errorAt(p.record, p.field, p.at, "%#x is outside the %d bytes from %#x on", p.pointer, len(d.blob), d.base)
-	}
-	p.offset = int(offset)
-	return nil
-}
-
-// readExceptions reads the exception table, which nothing points to.
-func (d *decoder) readExceptions() error {
-	h := &d.body.Header
-	start, end := d.layout.HeaderSize, len(d.blob)
-	if len(d.places) > 0 {
-		end = d.places[0].offset
-	}
-	n := d.layout.exceptionsSize(h)
-	if n > end-start {
+// sections reads the exception table, which nothing points to, the inlined calls, and the stack atlas,
+// which ends them.
+func (d *decoder) sections() error {
+	b, h, word := d.body, &d.body.Header, d.layout.PointerSize
+	start, flags := d.layout.HeaderSize, 10*word+16 // offset of flags
+	n := d.layout.ExceptionsSize(h)
+	if n > len(d.blob)-start {
 		return d.errorAt(ExceptionTable, "numExcptionRanges", d.layout.exceptionCountOffset(),
-			"%d entries have %d bytes, there are %d up to the next section", h.ExceptionCount(), n, end-start)
+			"%d entries have %d bytes, there are %d", h.exceptionCount(), n, len(d.blob)-start)
 	}
-	if n == 0 {
+	if n > 0 {
+		d.section(ExceptionInfo, start, n, d.blob[start:start+n:start+n])
+	}
+	if h.GCStackAtlas == 0 {
+		if h.InlinedCalls != 0 {
+			return d.errorAt(ExceptionTable, "inlinedCalls", flags+3*word, "%#x, and no gcStackAtlas, which ends what it points to", h.InlinedCalls)
+		}
 		return nil
 	}
-	c := d.cursor(ExceptionInfo, start, start+n)
-	d.body.Exceptions = d.exceptions(&c)
-	d.section(ExceptionInfo, start, n, nil)
-	return c.Err()
-}
-
-// readSections reads what pointers point to, each up to where the next begins.
-func (d *decoder) readSections() error {
-	for i, p := range d.places {
-		if i+1 == len(d.places) {
-			return d.read(p, len(d.blob))
-		}
-		next := d.places[i+1]
-		err := d.read(p, next.offset)
-		if e := (*wire.Error)(nil); errors.As(err, &e) {
-			e.Text += fmt.Sprintf("; the next section, %s, begins at offset %#x", next.kind, next.offset)
+	atlas, err := d.target("gcStackAtlas", flags+2*word, h.GCStackAtlas, start+n)
+	if err != nil {
+		return err
+	}
+	c := d.cursor(StackAtlasSection, atlas, len(d.blob))
+	b.Atlas = d.atlas(&c)
+	if err := c.Err(); err != nil {
+		return err
+	}
+	if h.InlinedCalls != 0 {
+		calls, err := d.target("inlinedCalls", flags+3*word, h.InlinedCalls, start+n)
+		if err == nil && calls > atlas {
+			err = d.errorAt(ExceptionTable, "gcStackAtlas", flags+2*word, "points to offset %#x, before Inline Info at %#x, which it ends", atlas, calls)
 		}
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// read reads the section at p, which has to end at or before end.
-func (d *decoder) read(p place, end int) error {
-	d.gap(p.offset)
-	c := d.cursor(p.kind, p.offset, end)
-	b := d.body
-	switch p.kind {
-	case InlineInfo:
+		d.other(calls)
+		c := d.cursor(InlineInfo, calls, atlas)
 		b.Sites = d.sites(&c, int(b.Atlas.NumberOfMapBytes))
-	case StackAtlasSection:
-		d.atlas(&c)
-		b.Atlas.Maps = d.maps(&c, b.Atlas)
-	default:
-		d.section(p.kind, p.offset, end-p.offset, d.blob[p.offset:end:end])
-		return nil
+		d.section(InlineInfo, calls, c.Pos(), nil)
 	}
-	d.section(p.kind, p.offset, c.Pos(), nil)
+	d.other(atlas)
+	end := len(d.blob) // or where the next section begins
+	for _, p := range []uint64{b.Atlas.StackAllocMap, b.Atlas.InternalPointerMap, h.OSRInfo, h.GPUCode, h.RIData, h.InvokeBasicCallInfo} {
+		if at := d.offset(p); p != 0 && at > atlas && at < end {
+			end = at
+		}
+	}
+	c = d.cursor(StackAtlasSection, atlas, end)
+	d.atlas(&c)
+	b.Atlas.Maps = d.maps(&c, b.Atlas)
+	d.section(StackAtlasSection, atlas, c.Pos(), nil)
 	return c.Err()
 }
 
+// target returns where in the blob a pointer of the header points to: to start, or behind it.
+func (d *decoder) target(field string, at int, pointer uint64, start int) (int, error) {
+	offset := d.offset(pointer)
+	if uint64(offset) >= uint64(len(d.blob)) {
+		return 0, d.errorAt(ExceptionTable, field, at, "%#x is outside the %d bytes from %#x on", pointer, len(d.blob), d.base)
+	}
+	if offset < start {
+		return 0, d.errorAt(ExceptionTable, field, at, "points to offset %#x, expected %#x or more, after the exception table", offset, start)
+	}
+	return offset, nil
+}
+
 // section notes a section, which follows the one that was noted before.
-func (d *decoder) section(kind SectionKind, offset, size int, gap []byte) {
-	d.body.Sections = append(d.body.Sections, Section{Kind: kind, Offset: offset, Size: size, Bytes: gap})
+func (d *decoder) section(kind SectionKind, offset, size int, bytes []byte) {
+	d.body.Sections = append(d.body.Sections, Section{Kind: kind, Offset: offset, Size: size, Bytes: bytes})
 }
 
-// end is where the last section that was noted ends.
-func (d *decoder) end() int {
+// other notes what lies between the last section and offset.
+func (d *decoder) other(offset int) {
 	last := d.body.Sections[len(d.body.Sections)-1]
-	return last.Offset + last.Size
-}
-
-// gap notes what lies between the last section and offset.
-func (d *decoder) gap(offset int) {
-	if start := d.end(); start < offset {
-		d.section(Gap, start, offset-start, d.blob[start:offset:offset])
+	if start := last.Offset + last.Size; start < offset {
+		d.section(Other, start, offset-start, d.blob[start:offset:offset])
 	}
 }
 

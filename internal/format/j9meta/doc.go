@@ -70,7 +70,7 @@
 //	       bits   map bits; the highest bit of the last byte says that there are
 //	       bits   live monitor bits
 //
-//	The other sections are for the VM alone, and not decoded here:
+//	The other sections are for the VM alone, and not decoded here, nor are the exceptions:
 //	(4) Stack Alloc Map, stackAllocMap points to it
 //	(5) Internal Pointer Map in J9 Format, internalPointerMap points to it
 //	(6) OSR Info, osrInfo points to it
@@ -81,9 +81,8 @@
 // # Reading
 //
 // Decode is strict where the VM relies on what it reads: pointers lead into the
-// blob, to sections in the order above, which end before the next begins. What
-// nothing accounts for is kept as a section of kind [Gap], so that the sections
-// tile the blob: makes of the VM to come may have more in it. Nothing is checked
+// blob, to sections in the order above, which end before the next begins. All other bytes are kept as
+// sections of kind [Other], so that the sections tile the blob. Nothing is checked
 // that costs no bytes; what an index or an offset means is for who uses it.
 //
 // # Meaning

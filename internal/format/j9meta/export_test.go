@@ -5,11 +5,11 @@ package j9meta
 var (
 	encode      func(*Body) ([]byte, error)
 	lay         func(*Body)
-	description func(*Capture) []byte
+	description func(*Description) []byte
 )
 
 // SetEncoder sets the functions that tests within the package encode with.
-func SetEncoder(e func(*Body) ([]byte, error), l func(*Body), d func(*Capture) []byte) {
+func SetEncoder(e func(*Body) ([]byte, error), l func(*Body), d func(*Description) []byte) {
 	encode, lay, description = e, l, d
 }
 
@@ -21,4 +21,14 @@ func soundSites(b *Body) bool {
 		}
 	}
 	return true
+}
+
+// RangeAt returns the range that offset is in.
+func (b *Body) RangeAt(offset uint32) (Range, bool) {
+	for _, r := range b.Ranges() {
+		if offset >= r.Start && offset < r.End {
+			return r, true
+		}
+	}
+	return Range{}, false
 }

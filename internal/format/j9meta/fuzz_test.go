@@ -58,9 +58,6 @@ func FuzzDecode(f *testing.F) {
 		if kind%3 == 0 {
 			o.CodeSize = 70000
 		}
-		if kind%4 == 0 {
-			o.InternalPointers = j9gen.Always
-		}
 		blob, err := j9gen.Encode(j9gen.Random(rand.New(rand.NewPCG(uint64(kind), 3)), o))
 		if err != nil {
 			f.Fatal(err)

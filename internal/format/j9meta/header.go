@@ -31,8 +31,7 @@ type Header struct {
 	ObjectTempSlots int16  `show:"objectTempSlots"`
 	ProloguePushes  uint16 `show:"prologuePushes"`
 	TempOffset      int16  `show:"tempOffset"`
-	// NumExceptionRanges (the VM: numExcptionRanges) has flags in its two highest
-	// bits, see WideExceptions, ExceptionBytecodes and ExceptionCount.
+	// NumExceptionRanges (the VM: numExcptionRanges) has flags in its two highest bits.
 	NumExceptionRanges uint16 `show:"numExcptionRanges,hex"`
 	Size               int32  `show:"size"` // of the blob in bytes; of a stub, of what it was
 	Flags              Flags  `show:"flags,set"`
@@ -62,21 +61,28 @@ type Header struct {
 
 // Bits of Header.NumExceptionRanges.
 const (
-	wideExceptions     = 0x8000
-	exceptionBytecodes = 0x4000
+	wideExceptions     = 0x8000 // entries have 4-byte offsets and a method
+	exceptionBytecodes = 0x4000 // entries have a bytecode index, as full speed debug needs it
 )
 
-// WideExceptions says whether entries of the exception table have 4-byte offsets
-// and a method.
-func (h *Header) WideExceptions() bool { return h.NumExceptionRanges&wideExceptions != 0 }
-
-// ExceptionBytecodes says whether entries of the exception table have a bytecode
-// index, as full speed debug needs it.
-func (h *Header) ExceptionBytecodes() bool { return h.NumExceptionRanges&exceptionBytecodes != 0 }
-
-// ExceptionCount is the number of entries of the exception table, which stubs have
+// exceptionCount is the number of entries of the exception table, which stubs have
 // no longer.
-func (h *Header) ExceptionCount() int { return int(h.NumExceptionRanges & 0x3fff) }
+func (h *Header) exceptionCount() int { return int(h.NumExceptionRanges & 0x3fff) }
+
+// exceptionSize is the size of an entry of the exception table in bytes.
+func (l Layout) exceptionSize(h *Header) int {
+	n := 8
+	if h.NumExceptionRanges&wideExceptions != 0 {
+		n = 16 + l.PointerSize
+	}
+	if h.NumExceptionRanges&exceptionBytecodes != 0 {
+		n += 4
+	}
+	return n
+}
+
+// ExceptionsSize is the size of the exception table in bytes.
+func (l Layout) ExceptionsSize(h *Header) int { return h.exceptionCount() * l.exceptionSize(h) }
 
 // Warm returns where the warm part of the code is: all of it, unless the
 // compiler split it.

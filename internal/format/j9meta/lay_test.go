@@ -11,20 +11,16 @@ import (
 // handmade returns a body that was never laid out, with one of everything.
 func handmade() *Body {
 	return &Body{
-		Layout:     Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64},
-		Base:       0x1000,
-		Header:     Header{RAMMethod: 0x77, StartPC: 0x5000, EndWarmPC: 0x5100, EndPC: 0x5100},
-		Exceptions: []Exception{{Start: 1, End: 2, Handler: 3, CatchType: 4}},
-		Sites:      []InlinedSite{{Method: 0x88, Info: ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 5}, Monitors: []byte{0}}},
+		Layout: Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64},
+		Base:   0x1000,
+		Header: Header{RAMMethod: 0x77, StartPC: 0x5000, EndWarmPC: 0x5100, EndPC: 0x5100, NumExceptionRanges: 1, InvokeBasicCallInfo: 0x9000},
+		Sites:  []InlinedSite{{Method: 0x88, Info: ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 5}, Monitors: []byte{0}}},
 		Atlas: &StackAtlas{Monitors: []byte{0}, Maps: []StackMap{
 			{Info: ByteCodeInfo{CallerIndex: -1}, Bits: []byte{1}, LiveMonitors: []byte{2}},
 			{Low: 9, RegisterMap: 0x80000000, Pointers: []byte{1, 1, 2, 2, 3}, Bits: []byte{0x81}},
 			{Low: 16, Info: ByteCodeInfo{DoNotProfile: true, ByteCodeIndex: 6}},
 		}},
-		Sections: []Section{
-			{Kind: StackAllocSection, Bytes: make([]byte, 9)}, {Kind: InternalPointerSection, Bytes: make([]byte, 19)}, {Kind: OSRSection, Bytes: make([]byte, 12)},
-			{Kind: GPUSection, Bytes: make([]byte, 50)}, {Kind: BytecodeSection, Bytes: make([]byte, 32)}, {Kind: InvokeBasicSection, Bytes: make([]byte, 24)},
-		},
+		Sections: []Section{{Kind: Other, Bytes: make([]byte, 9)}},
 	}
 }
 
@@ -36,8 +32,7 @@ func TestLay_SizesAndPlaces(t *testing.T) {
 	for _, s := range b.Sections {
 		kinds = append(kinds, s.Kind)
 	}
-	want := []SectionKind{ExceptionTable, ExceptionInfo, InlineInfo, StackAtlasSection, StackAllocSection, InternalPointerSection,
-		OSRSection, GPUSection, BytecodeSection, InvokeBasicSection}
+	want := []SectionKind{ExceptionTable, ExceptionInfo, InlineInfo, StackAtlasSection, Other}
 	if !reflect.DeepEqual(kinds, want) {
 		t.Errorf("sections %v, expected %v", kinds, want)
 	}
@@ -47,7 +42,6 @@ func TestLay_SizesAndPlaces(t *testing.T) {
 		got, want uint64
 	}{
 		{"header size", uint64(b.Layout.HeaderSize), 224}, // the smallest with a pointer to invokeBasic info
-		{"exceptions", uint64(h.NumExceptionRanges), 1},
 		{"inlinedCalls", h.InlinedCalls, 0x1000 + 224 + 8},
 		{"gcStackAtlas", h.GCStackAtlas, 0x1000 + 224 + 8 + 17},
 		{"maps", uint64(a.NumberOfMaps), 3},
@@ -56,13 +50,7 @@ func TestLay_SizesAndPlaces(t *testing.T) {
 		{"first map", uint64(a.Maps[0].Offset), 224 + 8 + 17 + 33},
 		{"second map", uint64(a.Maps[1].Offset), 224 + 8 + 17 + 33 + 16},
 		{"third map", uint64(a.Maps[2].Offset), 224 + 8 + 17 + 33 + 16 + 21},
-		{"stackAllocMap", a.StackAllocMap, 0x1000 + 224 + 8 + 17 + 33 + 16 + 21 + 6},
-		{"internalPointerMap", a.InternalPointerMap, a.StackAllocMap + 9},
-		{"osrInfo", h.OSRInfo, a.InternalPointerMap + 19},
-		{"gpuCode", h.GPUCode, h.OSRInfo + 12},
-		{"riData", h.RIData, h.GPUCode + 50},
-		{"invokeBasicCallInfo", h.InvokeBasicCallInfo, h.RIData + 32},
-		{"size", uint64(h.Size), h.InvokeBasicCallInfo + 24 - 0x1000},
+		{"size", uint64(h.Size), 224 + 8 + 17 + 33 + 16 + 21 + 6 + 9},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %#x, expected %#x", c.name, c.got, c.want)
@@ -80,33 +68,23 @@ func TestLay_SizesAndPlaces(t *testing.T) {
 	}
 }
 
-// Entries become wide where the compiler makes them wide, and where they must be.
-func TestLay_WideEntries(t *testing.T) {
+// Maps become wide where the compiler makes them wide, and where they must be.
+func TestLay_WideMaps(t *testing.T) {
 	for _, c := range []struct {
-		name                  string
-		change                func(b *Body)
-		maps, exceptions, fsd bool
+		name   string
+		change func(b *Body)
+		wide   bool
 	}{
-		{"as it is", func(b *Body) {}, false, false, false},
-		{"code of 65534 bytes", func(b *Body) { b.Header.EndPC = b.Header.StartPC + 65534 }, false, false, false},
-		{"code of 65535 bytes", func(b *Body) { b.Header.EndPC = b.Header.StartPC + 65535 }, true, true, false},
-		{"a map far away", func(b *Body) { b.Atlas.Maps[2].Low = 1 << 16 }, true, false, false},
-		{"a catch type", func(b *Body) { b.Exceptions[0].CatchType = 1 << 16 }, false, true, false},
-		{"a handler of another method", func(b *Body) { b.Exceptions[0].Method = 0x88 }, false, true, false},
-		{"the flag", func(b *Body) { b.Header.NumExceptionRanges = wideExceptions }, false, true, false},
-		{"a bytecode index", func(b *Body) { b.Exceptions[0].ByteCodeIndex = 2 }, false, false, true},
-		{"full speed debug", func(b *Body) { b.Header.Flags = IsFSDComp }, false, false, true},
-		{"no exceptions", func(b *Body) {
-			b.Exceptions = nil
-			b.Header.NumExceptionRanges = 0x8000 | 0x4000 | 5
-		}, false, false, false},
+		{"as it is", func(b *Body) {}, false},
+		{"code of 65534 bytes", func(b *Body) { b.Header.EndPC = b.Header.StartPC + 65534 }, false},
+		{"code of 65535 bytes", func(b *Body) { b.Header.EndPC = b.Header.StartPC + 65535 }, true},
+		{"a map far away", func(b *Body) { b.Atlas.Maps[2].Low = 1 << 16 }, true},
 	} {
 		b := handmade()
 		c.change(b)
 		lay(b)
-		h := &b.Header
-		if maps := h.Flags&GCMap32BitOffsets != 0; maps != c.maps || h.WideExceptions() != c.exceptions || h.ExceptionBytecodes() != c.fsd {
-			t.Errorf("%s: maps %t, exceptions %t, FSD %t", c.name, maps, h.WideExceptions(), h.ExceptionBytecodes())
+		if wide := b.Header.Flags&GCMap32BitOffsets != 0; wide != c.wide {
+			t.Errorf("%s: wide maps %t", c.name, wide)
 		}
 	}
 }
@@ -117,7 +95,7 @@ func TestLay_HeaderOfItsFields(t *testing.T) {
 		change func(b *Body)
 		want   int
 	}{
-		{func(b *Body) { b.Sections = b.Sections[:5] }, 216},
+		{func(b *Body) { b.Header.InvokeBasicCallInfo = 0 }, 216},
 		{func(b *Body) {}, 224},
 		{func(b *Body) { b.Header.ConstRefArrays = 1 }, 232},
 	} {
@@ -132,7 +110,7 @@ func TestLay_HeaderOfItsFields(t *testing.T) {
 // A body that was changed after Lay is not written.
 func TestEncode_ChangedAfterLay(t *testing.T) {
 	for _, change := range []func(b *Body){
-		func(b *Body) { b.Exceptions = append(b.Exceptions, Exception{}) },
+		func(b *Body) { b.Sites = append(b.Sites, b.Sites[0]) },
 		func(b *Body) { b.Sections[3].Offset++ },
 	} {
 		b := handmade()

@@ -13,7 +13,7 @@ import (
 func calls(t testing.TB, n int) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := newWriter(&out, &Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 2e9, BufferSize: 16 << 10})
+	w, err := newWriter(&out, &Header{Order: binary.LittleEndian, Version: Version, CycleFrequency: 2e9, BufferSize: 16 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}

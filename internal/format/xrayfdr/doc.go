@@ -1,24 +1,23 @@
-// Package xrayfdr reads and writes traces that LLVM's XRay makes in flight data
-// recorder mode: who called what, and when, call by call.
+// Package xrayfdr reads traces that LLVM's XRay makes in flight data recorder mode: who called what,
+// and when, call by call. Package xraygen writes them for tests.
 //
-// The format is described in LLVM's tree as llvm/docs/XRayFDRFormat.rst, which
-// still is of version 1 (2017). Versions 2 to 5 are in no document; what files
-// of real runtimes hold, and where the document is wrong, is in
-// docs/formats/xray-fdr.md.
+// The format is described in LLVM's tree as llvm/docs/XRayFDRFormat.rst, which is of version 1
+// (2017). This package reads version 5, which LLVM 8 to 22 write and no document describes;
+// docs/formats/xray-fdr.md says where the document is wrong about it.
 //
 // All integers are in the byte order of the machine that ran the program. A file
 // is a header
 //
 //	offset size
-//	 0      2   version          1 to 5
+//	 0      2   version          5
 //	 2      2   type             1: flight data recorder
 //	 4      4   bitfield         constant_tsc, nonstop_tsc
 //	 8      8   cycle_frequency  ticks of TSC in a second; 10⁹: not TSC, but CLOCK_REALTIME
 //	16      8   buffer_size      of a thread's buffer in memory
 //	24      8   reserved         real runtimes write garbage
 //
-// and blocks, one for each buffer that a thread filled. In version 1 each has
-// buffer_size bytes; from version 2 on a record in front says how many.
+// and blocks, one for each buffer that a thread filled. A record in front says how many bytes the
+// block has.
 //
 // A block is a sequence of records without alignment. The lowest bit of the
 // first byte is 0 for function records (8 bytes) and 1 for metadata records (16
@@ -35,44 +34,31 @@
 //	 7      record_kind           see below
 //	15 × 8  data
 //
-// The kinds, with the versions that have them and their data:
+// The kinds, with their data:
 //
-//	0 NewBuffer          1-5  i32 tid (the document: u16)
-//	1 EndOfBuffer        1    nothing; the rest of the block means nothing
-//	2 NewCPUId           1-5  u16 cpu, u64 tsc
-//	3 TSCWrap            1-5  u64 tsc
-//	4 WallTimeMarker     1-5  i64 seconds, i32 microseconds, of CLOCK_MONOTONIC
-//	5 CustomEventMarker  1-3  i32 size, u64 tsc; size bytes behind the record
-//	                     4    i32 size, u64 tsc, u16 cpu
-//	                     5    i32 size, i32 tsc_delta
-//	6 CallArgument       1-5  u64 value
-//	7 BufferExtents      2-5  u64 size of the block behind this record
-//	8 TypedEventMarker   3-4  i32 size, u64 tsc, u16 type; size bytes behind
-//	                     5    i32 size, i32 tsc_delta, u16 type
-//	9 PidEntry           3-5  i32 pid
+//	0 NewBuffer          i32 tid (the document: u16)
+//	2 NewCPUId           u16 cpu, u64 tsc
+//	3 TSCWrap            u64 tsc
+//	4 WallTimeMarker     i64 seconds, i32 microseconds, of CLOCK_MONOTONIC
+//	5 CustomEventMarker  i32 size, i32 tsc_delta; size bytes behind the record
+//	6 CallArgument       u64 value
+//	7 BufferExtents      u64 size of the block behind this record
+//	8 TypedEventMarker   i32 size, i32 tsc_delta, u16 type; size bytes behind
+//	9 PidEntry           i32 pid
 //
-// Time is a sum: NewCPUId and TSCWrap set it, function records and the events of
-// version 5 add their delta. Events of earlier versions have their own time and
-// leave the sum alone.
+// Time is a sum: NewCPUId and TSCWrap set it, function records and events add their delta.
 //
 // # Reading
 //
 // A [Reader] goes from block to block with NextBlock, and from record to record
-// with Next, which follows the document's grammar as a state machine (grammar.go).
+// with Next, which follows the grammar as a state machine (grammar.go).
 // A record that the grammar does not allow ends its block, with an error that
 // says where; the next block goes on. Reading takes memory for one window of the
 // file and none per record: a hundred million records take about a second.
 //
-// Real runtimes differ from the document in ways that would end most blocks.
-// The reader recognizes them by what the file holds, never by its version alone,
-// sets them right and counts them: see [Repair].
+// Where a runtime wrote wrong sizes, or the file is damaged, the reader finds the next block, and
+// counts that: see [Fix].
 //
-// Threads are best gone through one by one: [ReadIndex] finds all blocks without
-// reading what they hold, [Index.Threads] puts each thread's in order of time,
-// and [ReadBlocks] reads them; any number of readers may share a file.
-//
-// # Writing
-//
-// A [Writer] writes all versions, in both byte orders, wrapping TSC where a
-// delta does not fit. What a Reader returns, [Writer.Record] writes as it was.
+// [ReadIndex] finds all blocks without reading their records, and [Reader.OpenBlock] goes to one of
+// them; any number of readers may share a file.
 package xrayfdr

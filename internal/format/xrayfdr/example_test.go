@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"log"
 
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
@@ -13,7 +12,7 @@ import (
 
 func init() { xrayfdr.SetWriter(xraygen.NewWriter) }
 
-// A trace is written, and each thread's calls are read in the order of time.
+// A trace is written, and its blocks are read one by one.
 func Example() {
 	var file bytes.Buffer
 	w, err := xraygen.NewWriter(&file, &xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 2_000_000_000})
@@ -35,30 +34,20 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, thread := range index.Threads() {
-		var blocks []xrayfdr.Block
-		for _, n := range thread {
-			blocks = append(blocks, index.Blocks[n])
-		}
-		fmt.Println("thread", blocks[0].TID)
-		r := xrayfdr.ReadBlocks(src, index.Header, blocks)
+	r := xrayfdr.NewBlockReader(src, index.Header)
+	for _, block := range index.Blocks {
+		fmt.Println("thread", block.TID)
+		r.OpenBlock(block)
 		for {
-			if _, err := r.NextBlock(); err == io.EOF {
+			rec, err := r.Next()
+			if err != nil { // io.EOF, or what ended the block early
 				break
-			} else if err != nil {
-				log.Fatal(err)
 			}
-			for {
-				rec, err := r.Next()
-				if err != nil { // io.EOF, or what ended the block early
-					break
-				}
-				switch {
-				case rec.Kind.IsFunction():
-					fmt.Println(rec.TSC, rec.Kind, rec.Function)
-				case rec.Kind == xrayfdr.CustomEvent:
-					fmt.Printf("%d %s\n", rec.TSC, rec.Payload)
-				}
+			switch {
+			case rec.Kind.IsFunction():
+				fmt.Println(rec.TSC, rec.Kind, rec.Function)
+			case rec.Kind == xrayfdr.CustomEvent:
+				fmt.Printf("%d %s\n", rec.TSC, rec.Payload)
 			}
 		}
 	}
@@ -66,6 +55,7 @@ func Example() {
 	// thread 12
 	// 1000 Enter 1
 	// 1400 Enter 2
+	// thread 12
 	// 5000 hello
 	// 6000 Exit 2
 }

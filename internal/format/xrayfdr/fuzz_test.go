@@ -14,12 +14,10 @@ func FuzzReader(f *testing.F) {
 		file := unpacked(f, name+".xray")
 		f.Add(file[:min(len(file), 6000)])
 	}
-	for version := uint16(1); version <= MaxVersion; version++ {
-		for _, order := range orders() {
-			f.Add(everything(f, version, order))
-			file, _ := chatty(f, version, order, 4, func(i int) []byte { return make([]byte, 8*i+3) })
-			f.Add(file)
-		}
+	for _, order := range orders() {
+		f.Add(everything(f, order))
+		file, _ := chatty(f, order, 4, func(i int) []byte { return make([]byte, 8*i+3) })
+		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		src, size := bytes.NewReader(file), int64(len(file))
@@ -37,11 +35,7 @@ func FuzzReader(f *testing.F) {
 		blocks := x.Blocks
 		var out bytes.Buffer
 		free := *r.Header()
-		if free.Version > 1 {
-			free.BufferSize = 0
-		} else {
-			free.BufferSize = min(free.BufferSize, 1<<16) // all its blocks are as large
-		}
+		free.BufferSize = 0
 		w, err := newWriter(&out, &free)
 		if err != nil {
 			t.Fatal(err)
@@ -63,11 +57,9 @@ func FuzzReader(f *testing.F) {
 			if len(blocks) == 0 || blocks[0] != *b {
 				t.Fatalf("block %+v, the index has %+v", *b, blocks)
 			}
-			alone := ReadBlocks(src, x.Header, []Block{blocks[0]})
+			alone := NewBlockReader(src, x.Header)
+			alone.OpenBlock(blocks[0])
 			blocks = blocks[1:]
-			if _, err := alone.NextBlock(); err != nil {
-				t.Fatal(err)
-			}
 			checkBlock(t, r, alone, *b, w)
 		}
 		if len(blocks) > 0 {
@@ -100,23 +92,13 @@ func checkBlock(t *testing.T, r, alone *Reader, b Block, w writer) {
 		if c.Offset != d.Offset || c.Kind != d.Kind || c.TSC != d.TSC || !bytes.Equal(p, q) {
 			t.Fatalf("block %+v: %+v, read alone %+v", b, rec, again)
 		}
-		if rec.Offset < at || rec.Offset+recordLen(rec) > b.Offset+b.Size {
+		if rec.Offset < at || rec.Offset+rec.Size() > b.Offset+b.Size {
 			t.Fatalf("block %+v: %+v", b, rec)
 		}
-		at = rec.Offset + recordLen(rec)
+		at = rec.Offset + rec.Size()
 		if rec.Payload != nil && len(rec.Payload) != int(rec.PayloadSize) {
 			t.Fatalf("got %+v; want no Payload or rec.PayloadSize payload", rec)
 		}
-		if rec.Kind == EndOfBuffer {
-			continue
-		}
 		_ = w.Record(rec) // or it is full
 	}
-}
-
-func recordLen(rec *Record) int64 {
-	if rec.Kind.IsFunction() {
-		return functionSize
-	}
-	return metadataSize + int64(len(rec.Payload))
 }

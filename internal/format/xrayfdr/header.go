@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -19,9 +18,12 @@ var ErrNotXRay = errors.New("not an XRay flight data recorder trace")
 // HeaderSize is the size of the file header in bytes.
 const HeaderSize = 32
 
-// MaxVersion is the newest version of the format that the package knows; LLVM 8
-// to 22 write it.
-const MaxVersion = 5
+// Version is the version of the format that the package reads; LLVM 8 to 22 write it.
+const Version = 5
+
+// ErrOldVersion says that a trace is of LLVM 5 to 7, which wrote versions 1 to 3. Version 4 was in
+// no release.
+var ErrOldVersion = errors.New("LLVM 5 to 7 wrote such traces; only those of LLVM 8 or newer are read")
 
 // EmulatedFrequency is the cycle frequency of a trace with time stamps that are no
 // TSC but nanoseconds of CLOCK_REALTIME: the runtime found no TSC, or not its
@@ -34,7 +36,7 @@ const typeFDR = 1
 // A Header is the file header.
 type Header struct {
 	Order   binary.ByteOrder // of all fields of the file
-	Version uint16           // 1 to MaxVersion
+	Version uint16           // 5, until there is a newer one
 	// ConstantTSC and NonstopTSC are promises about the time stamp counter. Real
 	// runtimes set both without looking.
 	ConstantTSC, NonstopTSC bool
@@ -43,16 +45,9 @@ type Header struct {
 	// CycleFrequency is how often TSC counts in a second. Some runtimes take the
 	// CPU's highest frequency for it. 0 says nothing.
 	CycleFrequency uint64
-	// BufferSize is the size of a thread's buffer in bytes: in version 1 of every
-	// block of the file, from version 2 on what no block exceeds.
+	// BufferSize is the size of a thread's buffer in bytes, which no block exceeds.
 	BufferSize uint64
-	Reserved   [8]byte // real runtimes write leftovers of their stack
-
-	start int64 // offset in the file
 }
-
-// Offset returns where the header is in its file: 0, unless other traces are before it.
-func (h *Header) Offset() int64 { return h.start }
 
 // Emulated says whether TSC counts nanoseconds of CLOCK_REALTIME.
 func (h *Header) Emulated() bool { return h.CycleFrequency == EmulatedFrequency }
@@ -89,9 +84,12 @@ func ParseHeader(b []byte) (*Header, error) {
 			typ, [3]string{"basic mode", "", "profiling mode"}[typ])
 		return nil, c.Err()
 	}
-	if h.Version > MaxVersion {
+	if h.Version < Version {
+		return nil, fmt.Errorf("%s: version %d is not read: %w", FormatName, h.Version, ErrOldVersion)
+	}
+	if h.Version > Version {
 		return nil, &wire.Error{Format: FormatName, Record: "file header", Field: "version",
-			Text: fmt.Sprintf("is %d; versions 1 to %d are known", h.Version, MaxVersion)}
+			Text: fmt.Sprintf("is %d; only version %d is known, of LLVM 8 to 22", h.Version, Version)}
 	}
 	flags := c.U32("bitfield")
 	constant, nonstop := flagBits(h.Order)
@@ -99,33 +97,7 @@ func ParseHeader(b []byte) (*Header, error) {
 	h.OtherFlags = flags &^ (constant | nonstop)
 	h.CycleFrequency = c.U64("cycle_frequency")
 	h.BufferSize = c.U64("buffer_size")
-	copy(h.Reserved[:], c.Bytes("reserved", uint64(len(h.Reserved))))
-	if h.Version == 1 && (h.BufferSize < minBuffer || h.BufferSize > maxBuffer) {
-		return nil, &wire.Error{Format: FormatName, Record: "file header", Field: "buffer_size", Offset: 16,
-			Text: fmt.Sprintf("is %d; a buffer of version 1 has between %d bytes and %d", h.BufferSize, minBuffer, int64(maxBuffer))}
-	}
 	return h, c.Err()
-}
-
-// A buffer holds at least the records that begin one; the other bound keeps
-// offsets from overflowing.
-const (
-	minBuffer = 2 * metadataSize
-	maxBuffer = 1 << 40
-)
-
-// readHeader reads the file header at an offset of src.
-func readHeader(src io.ReaderAt, start int64) (*Header, error) {
-	var b [HeaderSize]byte
-	n, err := src.ReadAt(b[:], start)
-	if n < len(b) && err != nil && err != io.EOF {
-		return nil, err
-	}
-	h, err := ParseHeader(b[:n])
-	if err == nil {
-		h.start = start
-	}
-	return h, err
 }
 
 // Looks reports whether a file that begins with head, 8 bytes or more, looks like
@@ -143,7 +115,7 @@ func Looks(head []byte) bool {
 		promised := flags == constant|nonstop
 		switch {
 		case version == 0 || version > 255:
-		case typ == typeFDR && version <= MaxVersion, typ <= 2 && promised:
+		case typ == typeFDR && version <= Version, typ <= 2 && promised:
 			return true
 		}
 	}

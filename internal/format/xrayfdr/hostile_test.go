@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
@@ -27,13 +27,11 @@ func same(a, b Record) bool {
 // the whole trace holds.
 func TestReader_CutAtEveryByte(t *testing.T) {
 	traces := map[string][]byte{}
-	for _, name := range []string{"v2-llvm6", "v5-events", "llvm-arg1", "llvm-version-1"} {
+	for _, name := range []string{"v5-perf-pair", "v5-events"} {
 		traces[name] = unpacked(t, name+".xray")
 	}
-	for version := uint16(1); version <= MaxVersion; version++ {
-		for _, order := range orders() {
-			traces[fmt.Sprintf("v%d %v", version, order)] = everything(t, version, order)
-		}
+	for _, order := range orders() {
+		traces[fmt.Sprint(order)] = everything(t, order)
 	}
 	for name, file := range traces {
 		_, whole, _, _ := readAll(t, file)
@@ -66,7 +64,7 @@ func TestReader_CutAtEveryByte(t *testing.T) {
 
 // TestReader_BlocksShuffled puts blocks into other orders: each reads as before.
 func TestReader_BlocksShuffled(t *testing.T) {
-	for _, name := range []string{"v1-llvm5-threads", "v5-llvm14-small", "v2-llvm6"} {
+	for _, name := range []string{"v5-perf-pair", "v5-llvm14-small"} {
 		file := unpacked(t, name+".xray")
 		blocks, records, want, _ := readAll(t, file)
 		for seed := range uint64(10) {
@@ -94,15 +92,13 @@ func TestReader_BlocksShuffled(t *testing.T) {
 
 // TestReader_PieceMissing takes a piece out of a trace: the blocks behind it are found again.
 func TestReader_PieceMissing(t *testing.T) {
-	for version := uint16(1); version <= MaxVersion; version++ {
-		for _, order := range orders() {
-			file := everything(t, version, order)
-			holed := slices.Delete(slices.Clone(file), 40, 140)
-			blocks, _, fixes, problems := readAll(t, holed)
-			n := len(blocks)
-			if len(problems) != 1 || fixes[Searched]+fixes[WrongExtents] != 1 || n < 2 || blocks[n-2].TID != 101 || blocks[n-1].TID != 102 {
-				t.Errorf("version %d, %v: %+v, %v, %v", version, order, blocks, fixes, problems)
-			}
+	for _, order := range orders() {
+		file := everything(t, order)
+		holed := slices.Delete(slices.Clone(file), 40, 140)
+		blocks, _, fixes, problems := readAll(t, holed)
+		n := len(blocks)
+		if len(problems) != 1 || fixes[Searched]+fixes[WrongExtents] != 1 || n < 2 || blocks[n-2].TID != 101 || blocks[n-1].TID != 102 {
+			t.Errorf("order %v: got blocks %+v, fixes %v, problems %v; want the last two blocks, one fix, one problem", order, blocks, fixes, problems)
 		}
 	}
 }
@@ -111,139 +107,36 @@ func TestReader_PieceMissing(t *testing.T) {
 // count, are not read, and counted.
 func TestReader_BytesBetweenBlocks(t *testing.T) {
 	garbage := bytes.Repeat([]byte("garbage "), 25)
-	for version := uint16(1); version <= MaxVersion; version++ {
-		for _, order := range orders() {
-			file := everything(t, version, order)
-			blocks, whole, _, _ := readAll(t, file)
-			for i, b := range blocks {
-				holed := slices.Insert(slices.Clone(file), int(b.Offset+b.Size), garbage...)
-				got, records, fixes, problems := readAll(t, holed)
-				if len(problems) != 1 || !strings.Contains(problems[0].Error(), fmt.Sprintf("at offset %#x: no block begins here: 200 bytes are not read", b.Offset+b.Size)) {
-					t.Errorf("version %d, %v, behind block %d: problems %v", version, order, i, problems)
-				}
-				if len(got) != 3 || fixes[WrongExtents]+fixes[CutRecord]+fixes[TypedExtents] > 0 {
-					t.Errorf("version %d, %v, behind block %d: %d blocks, %v", version, order, i, len(got), fixes)
-				}
-				for j := range records {
-					if len(records[j]) != len(whole[j]) {
-						t.Errorf("version %d, %v, behind block %d: block %d has %d records, not %d", version, order, i, j, len(records[j]), len(whole[j]))
-					}
+	for _, order := range orders() {
+		file := everything(t, order)
+		blocks, whole, _, _ := readAll(t, file)
+		for i, b := range blocks {
+			holed := slices.Insert(slices.Clone(file), int(b.Offset+b.Size), garbage...)
+			got, records, fixes, problems := readAll(t, holed)
+			if len(problems) != 1 || !strings.Contains(problems[0].Error(), fmt.Sprintf("at offset %#x: no block begins here: 200 bytes are not read", b.Offset+b.Size)) {
+				t.Errorf("order %v, behind block %d: got problems %v; want one, of 200 bytes", order, i, problems)
+			}
+			if len(got) != 3 || fixes[WrongExtents]+fixes[CutRecord]+fixes[TypedExtents] > 0 {
+				t.Errorf("order %v, behind block %d: got %d blocks, %v; want 3, no fixes", order, i, len(got), fixes)
+			}
+			for j := range records {
+				if len(records[j]) != len(whole[j]) {
+					t.Errorf("order %v, behind block %d: got block %d with %d records; want %d", order, i, j, len(records[j]), len(whole[j]))
 				}
 			}
 		}
 	}
-}
-
-// TestReader_TracesInOneFile: behind the last block another trace may begin, of any version and
-// byte order; each is read as if it were alone, once.
-func TestReader_TracesInOneFile(t *testing.T) {
-	for version := uint16(1); version <= MaxVersion; version++ {
-		for _, order := range orders() {
-			for _, garbage := range []string{"", "some bytes that are lost"} {
-				first := everything(t, 6-version, orders()[version%2])
-				second, bare := everything(t, version, order), everything(t, version, order)[:HeaderSize]
-				bare[4], bare[7] = 3, 0 // as runtimes write it
-				if order == binary.BigEndian {
-					bare[4] = 0xc0
-				}
-				file := slices.Concat(first, []byte(garbage), second, bare)
-				r, err := NewReader(bytes.NewReader(file), int64(len(file)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				start, problems := int64(0), 0
-				for i, alone := range [][]byte{first, second, bare} {
-					_, want, _, _ := readAll(t, alone)
-					var got [][]Record
-					for {
-						records, err := readBlock(r)
-						if err == io.EOF {
-							break
-						} else if err != nil {
-							problems++
-							continue
-						}
-						for j := range records {
-							records[j].Offset -= start
-						}
-						got = append(got, records)
-					}
-					if len(got) != len(want) {
-						t.Fatalf("version %d, %v: trace %d has %d blocks, not %d", version, order, i, len(got), len(want))
-					}
-					for j := range want {
-						if !slices.EqualFunc(got[j], want[j], same) {
-							t.Errorf("version %d, %v: trace %d, block %d differs", version, order, i, j)
-						}
-					}
-					start += int64(len(alone))
-					if i == 0 {
-						start += int64(len(garbage))
-					}
-					next, err := r.NextTrace()
-					if (err == io.EOF) != (i == 2) {
-						t.Fatalf("version %d, %v: behind trace %d: %v", version, order, i, err)
-					}
-					r = next
-				}
-				if problems != min(len(garbage), 1) {
-					t.Errorf("version %d, %v: %d problems", version, order, problems)
-				}
-				all, err := ReadIndexes(bytes.NewReader(file), int64(len(file)))
-				if err != nil || len(all) != 3 || len(all[0].Blocks) != 3 || len(all[1].Blocks) != 3 || len(all[2].Blocks) != 0 || all[1].Header.Order != order {
-					t.Errorf("version %d, %v: indexes %+v, %v", version, order, all, err)
-				}
-			}
-		}
-	}
-}
-
-// TestReadIndexes_TooManyTraces: their number is bounded, and nothing is read often.
-func TestReadIndexes_TooManyTraces(t *testing.T) {
-	one := everything(t, 3, binary.LittleEndian)
-	one = one[:len(one)*2/3] // a block less than whole
-	file := bytes.Repeat(one, maxTraces+1)
-	src := &countingReader{Reader: bytes.NewReader(file)}
-	all, err := ReadIndexes(src, int64(len(file)))
-	if err != nil || len(all) != maxTraces || all[maxTraces-1].TooMany == nil || all[0].TooMany != nil {
-		t.Fatalf("%d traces, %v", len(all), err)
-	}
-	r, err := NewReader(src, int64(len(file)))
-	for err == nil {
-		for {
-			if _, err := readBlock(r); err == io.EOF {
-				break
-			}
-		}
-		r, err = r.NextTrace()
-	}
-	if err != io.EOF || src.n > int64(20*len(file)) {
-		t.Errorf("got %v after %d bytes; want %v after at most %d", err, src.n, io.EOF, 20*len(file))
-	}
-}
-
-// A countingReader counts the bytes that are read.
-type countingReader struct {
-	*bytes.Reader
-	n int64
-}
-
-func (r *countingReader) ReadAt(b []byte, at int64) (int, error) {
-	n, err := r.Reader.ReadAt(b, at)
-	r.n += int64(n)
-	return n, err
 }
 
 // TestReader_FalseSizes: what a file claims costs nothing.
 func TestReader_FalseSizes(t *testing.T) {
-	file := everything(t, 5, binary.LittleEndian)
+	file := everything(t, binary.LittleEndian)
 	binary.LittleEndian.PutUint64(file[16:], 1<<39)
 	binary.LittleEndian.PutUint64(file[33:], 1<<39)
 	at := bytes.Index(file, []byte("custom")) - metadataSize
 	binary.LittleEndian.PutUint32(file[at+1:], maxPayload)
-	zeros := make([]byte, 1<<20) // version 1 with the smallest buffers, and none of them one
-	copy(zeros, everything(t, 1, binary.LittleEndian)[:HeaderSize])
-	binary.LittleEndian.PutUint64(zeros[16:], minBuffer)
+	zeros := make([]byte, 1<<20)
+	copy(zeros, file[:HeaderSize])
 	for _, file := range [][]byte{file, zeros} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -300,7 +193,7 @@ func countRecords(r *Reader) (n int, err error) {
 // TestReader_NoTrace: what is no trace is said to be none, and other logs of XRay are
 // named.
 func TestReader_NoTrace(t *testing.T) {
-	file := everything(t, 5, binary.LittleEndian)
+	file := everything(t, binary.LittleEndian)
 	for _, test := range []struct {
 		name   string
 		change func(b []byte)
@@ -310,14 +203,25 @@ func TestReader_NoTrace(t *testing.T) {
 		{"ELF", func(b []byte) { copy(b, "\x7fELF") }, true, "version is"},
 		{"basic mode", func(b []byte) { b[2] = 0 }, false, "basic mode"},
 		{"profiling mode", func(b []byte) { b[2] = 2 }, false, "profiling mode"},
-		{"version 6", func(b []byte) { b[0] = 6 }, false, "versions 1 to 5 are known"},
-		{"a buffer of nothing", func(b []byte) { b[0] = 1; clear(b[16:24]) }, false, "buffer_size"},
+		{"version 6", func(b []byte) { b[0] = 6 }, false, "only version 5 is known, of LLVM 8 to 22"},
 	} {
 		b := slices.Clone(file)
 		test.change(b)
 		_, err := NewReader(bytes.NewReader(b), int64(len(b)))
 		if err == nil || errors.Is(err, ErrNotXRay) != test.not || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v; want errors.Is(err, ErrNotXRay) = %v, an error with %q", test.name, err, test.not, test.want)
+		}
+	}
+}
+
+// TestReader_OldTraces: traces of runtimes of LLVM 5, 6 and 7 are not read, and the error says why.
+func TestReader_OldTraces(t *testing.T) {
+	for version, name := range map[int]string{1: "llvm-version-1", 2: "v2-llvm6", 3: "llvm-version-3"} {
+		file := testrec.Gunzip(t, filepath.Join("testdata", "old", name+".xray.gz"))
+		_, err := NewReader(bytes.NewReader(file), int64(len(file)))
+		want := fmt.Sprintf("version %d is not read: LLVM 5 to 7 wrote such traces; only those of LLVM 8 or newer are read", version)
+		if !errors.Is(err, ErrOldVersion) || errors.Is(err, ErrNotXRay) || !strings.Contains(err.Error(), want) || !Looks(file) {
+			t.Errorf("%s: got %v; want a trace of an old version, and an error with %q", name, err, want)
 		}
 	}
 }

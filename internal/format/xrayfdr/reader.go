@@ -2,8 +2,11 @@ package xrayfdr
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math/bits"
+
+	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // A Reader walks the blocks of a trace and the records of each.
@@ -11,13 +14,8 @@ type Reader struct {
 	src    io.ReaderAt
 	header *Header
 	big    bool
-	whole  int64 // size of the file
-	size   int64 // where the trace ends at the latest
+	size   int64 // of the file
 	next   int64 // where the next block begins
-	after  int64 // where another trace begins, behind the last block; 0 if there is none
-	list   []Block
-	listed bool // reads the blocks of list and not the file's
-	one    [1]Block
 
 	// The window: bytes of the file from winAt on; records are read at pos and
 	// below lim without asking, the block ends at file offset end, and nothing is
@@ -36,9 +34,7 @@ type Reader struct {
 	rec   Record
 	other bool // rec is no function record
 
-	carried map[int64]Block // blocks without NewCPUId, by offset
-
-	head [HeaderSize + patternSize]byte // for at
+	head [patternSize]byte // for headAt
 
 	typed      int64 // typed events of the block
 	typedShort bool  // a block's extents did not count the markers of its typed events
@@ -49,53 +45,28 @@ type Reader struct {
 // the first block. src has size bytes; it is read at growing offsets, some 256
 // KiB at once. A file of another format gives an error that wraps ErrNotXRay.
 func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
-	return openTrace(src, 0, size, windowSize)
+	return newReader(src, size, windowSize)
 }
 
-// openTrace returns a reader of the trace with its header at an offset of src.
-func openTrace(src io.ReaderAt, start, size int64, window int) (*Reader, error) {
-	h, err := readHeader(src, start)
+func newReader(src io.ReaderAt, size int64, window int) (*Reader, error) {
+	var b [HeaderSize]byte
+	n, err := src.ReadAt(b[:], 0)
+	if n < len(b) && err != nil && err != io.EOF {
+		return nil, err
+	}
+	h, err := ParseHeader(b[:n])
 	if err != nil {
 		return nil, err
 	}
-	r := newReader(src, h, size, window)
-	r.next = start + HeaderSize
+	r := NewBlockReader(src, h)
+	r.size, r.limit, r.next, r.winSize = size, size, HeaderSize, window
 	return r, nil
 }
 
-// NextTrace returns a reader of the trace behind this one, after NextBlock has
-// returned io.EOF: a program may write several into one file. Its offsets are
-// those of the file. Without another trace, the error is io.EOF. r must not be
-// used any more.
-func (r *Reader) NextTrace() (*Reader, error) {
-	if r.after == 0 {
-		return nil, io.EOF
-	}
-	next, err := openTrace(r.src, r.after, r.whole, r.winSize)
-	if err == nil {
-		next.win, next.winAt, next.pos = r.win, r.winAt, r.pos // it is read already
-	}
-	return next, err
-}
-
-func newReader(src io.ReaderAt, h *Header, size int64, window int) *Reader {
-	return &Reader{src: src, header: h, big: h.Order == binary.BigEndian, whole: size, size: size, limit: size, winSize: window, state: atEnd}
-}
-
-// ReadBlocks returns a reader of the given blocks, in their order, which an
-// Index found in src. Readers of different blocks may run side by side; each
-// keeps at most 64 KiB of its file, unless events are larger.
-func ReadBlocks(src io.ReaderAt, h *Header, blocks []Block) *Reader {
-	r := newReader(src, h, 0, blockWindowSize)
-	r.list, r.listed = blocks, true
-	return r
-}
-
-// OpenBlock goes to a block that an Index found, in place of those that the reader was made for.
-func (r *Reader) OpenBlock(b Block) (*Block, error) {
-	r.one[0] = b
-	r.list, r.listed = r.one[:], true
-	return r.NextBlock()
+// NewBlockReader returns a reader of single blocks: see OpenBlock. Readers of different blocks may
+// run side by side; each keeps at most 64 KiB of its file, unless events are larger.
+func NewBlockReader(src io.ReaderAt, h *Header) *Reader {
+	return &Reader{src: src, header: h, big: h.Order == binary.BigEndian, winSize: blockWindowSize, state: atEnd}
 }
 
 // Header returns the file header. It belongs to the reader.
@@ -103,51 +74,6 @@ func (r *Reader) Header() *Header { return r.header }
 
 // Fixes returns how often the reader has set something right so far.
 func (r *Reader) Fixes() Fixes { return r.fixes }
-
-// NextBlock goes to the next block, also from inside the one before, and
-// returns what its first records say. The block belongs to the reader and is
-// valid until the next call. After the last block NextBlock returns io.EOF; see
-// NextTrace.
-//
-// A *wire.Error says that there is no block where one has to begin; reading
-// goes on with the next call.
-func (r *Reader) NextBlock() (*Block, error) {
-	r.state = atEnd
-	if r.listed {
-		return r.nextListed()
-	}
-	if err := r.find(); err != nil {
-		return nil, err
-	}
-	if r.block.Cut {
-		r.fixes[CutFile]++
-	}
-	if err := r.open(); err != nil {
-		return nil, err
-	}
-	return &r.block, nil
-}
-
-func (r *Reader) nextListed() (*Block, error) {
-	if len(r.list) == 0 {
-		return nil, io.EOF
-	}
-	r.block, r.list = r.list[0], r.list[1:]
-	r.end = r.block.Offset + r.block.Size
-	r.limit = r.end
-	if r.block.Cut {
-		r.fixes[CutFile]++
-	}
-	r.seek(r.block.Offset)
-	r.begin()
-	return &r.block, nil
-}
-
-// begin makes Next start with the block's first record.
-func (r *Reader) begin() {
-	r.state, r.typed = atStart, 0
-	r.tsc, r.cpu = r.block.TSC, r.block.CPU
-}
 
 // Next returns the next record of the block, the ones that begin it included.
 // It is valid until the next call. At the end of the block Next returns io.EOF.
@@ -162,22 +88,22 @@ func (r *Reader) Next() (*Record, error) {
 	if r.lim-r.pos < functionSize || r.state-inBody > afterEnterArgs-inBody {
 		return r.nextSlow()
 	}
-	b := r.win[r.pos : r.pos+functionSize : r.pos+functionSize]
-	var head, delta uint32
-	var action uint32
-	if r.big {
-		head, delta = binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
-		action = head >> 28
-		head = bits.RotateLeft32(head, 4)
-	} else {
-		head, delta = binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
-		action = bits.RotateLeft32(head&15, 31) // the discriminant becomes the highest bit
-	}
-	if action > uint32(EnterArgs) || head>>4 == 0 {
+	action, id, delta := r.decodeFunction(r.win[r.pos : r.pos+functionSize])
+	if action > uint32(EnterArgs) || id == 0 {
 		return r.nextSlow()
 	}
-	r.function(Kind(action), head>>4, delta)
+	r.function(Kind(action), id, delta)
 	return &r.rec, nil
+}
+
+// decodeFunction returns the parts of a function record. The action of metadata is none.
+func (r *Reader) decodeFunction(b []byte) (action, id, delta uint32) {
+	if r.big {
+		head := binary.BigEndian.Uint32(b)
+		return head >> 28, head & (1<<28 - 1), binary.BigEndian.Uint32(b[4:])
+	}
+	head := binary.LittleEndian.Uint32(b)
+	return bits.RotateLeft32(head&15, 31), head >> 4, binary.LittleEndian.Uint32(b[4:]) // the discriminant becomes the highest bit
 }
 
 // function makes the record at the reader's position a function record and
@@ -194,31 +120,7 @@ func (r *Reader) function(kind Kind, id, delta uint32) {
 	r.state = afterFunction[kind]
 }
 
-var afterFunction = [4]state{Enter: afterEnter, Exit: inBody, TailExit: inBody, EnterArgs: afterEnterArgs}
-
-// split returns the discriminant and what is beside it in a record's first byte
-// or first four bytes: for function records action and id, else the kind.
-func (r *Reader) split(b []byte) (metadata bool, kind Kind, ok bool) {
-	first := b[0]
-	if r.big {
-		metadata = first&0x80 != 0
-		if metadata {
-			first &= 0x7f
-		} else {
-			first >>= 4
-		}
-	} else {
-		metadata = first&1 != 0
-		first >>= 1
-		if !metadata {
-			first &= 7
-		}
-	}
-	if !metadata {
-		return false, Kind(first), first <= uint8(EnterArgs)
-	}
-	return true, firstMetadata + Kind(first), first < uint8(numKinds-firstMetadata)
-}
+var afterFunction = [4]state{Enter: inBody, Exit: inBody, TailExit: inBody, EnterArgs: afterEnterArgs}
 
 // nextSlow reads what the quick path does not: metadata, and all that needs the
 // file or a second look.
@@ -236,12 +138,8 @@ func (r *Reader) nextSlow() (*Record, error) {
 	}
 	b := r.win[r.pos : r.pos+n]
 	metadata, kind, ok := r.split(b)
-	if need := recordSize(metadata); n < need {
+	if n < functionSize || metadata && n < metadataSize {
 		return r.cut()
-	}
-	if r.version() == 1 && !metadata && r.state >= inBody && isZero(b[:functionSize]) {
-		// No function has the id 0: the buffer's memory was not written to.
-		return r.finish()
 	}
 	switch {
 	case !ok && metadata:
@@ -250,67 +148,16 @@ func (r *Reader) nextSlow() (*Record, error) {
 		return r.fail(r.bad("", "action", 0, "is %d; actions 0 to %d are known", kind, EnterArgs))
 	}
 	to := transitions[r.state][kind]
-	if v := versions[kind]; r.version() < v.first || r.version() > v.last {
-		if kind != EndOfBuffer || to == rejected {
-			return r.fail(r.bad(kind.String(), "", 0, "version %d has no such record", r.version()))
-		}
-		r.fixes[LateEndOfBuffer]++
-	}
 	if to == rejected {
 		return r.fail(r.bad(kind.String(), "", 0, "cannot be here: %s", expected[r.state]))
 	}
-	if r.state < inBody && r.state >= afterWallTime && to >= inBody {
-		r.leavePreamble(kind)
-	}
 	if !metadata {
-		r.readFunction(kind, b)
+		_, id, delta := r.decodeFunction(b)
+		r.function(kind, id, delta)
 		return &r.rec, nil
 	}
 	r.rec, r.other = Record{Offset: r.offset(), Kind: kind}, true
 	return r.metadata(b, to)
-}
-
-func recordSize(metadata bool) int {
-	if metadata {
-		return metadataSize
-	}
-	return functionSize
-}
-
-func isZero(b []byte) bool {
-	for _, v := range b {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func (r *Reader) version() uint16 { return r.header.Version }
-
-// readFunction is what the quick path does.
-func (r *Reader) readFunction(kind Kind, b []byte) {
-	head, delta := r.header.Order.Uint32(b), r.header.Order.Uint32(b[4:])
-	if r.big {
-		head &= 1<<28 - 1
-	} else {
-		head >>= 4
-	}
-	r.function(kind, head, delta)
-}
-
-// leavePreamble is called as a body begins, and counts what did not come before.
-func (r *Reader) leavePreamble(first Kind) {
-	if r.version() >= versions[PID].first && r.state == afterWallTime {
-		r.fixes[NoPID]++
-	}
-	if first != NewCPU && first != EndOfBuffer {
-		if r.block.Base == CarriedBase {
-			r.fixes[CarriedTSC]++
-		} else {
-			r.fixes[LostTSC]++
-		}
-	}
 }
 
 // fail ends the block with an error.
@@ -321,9 +168,6 @@ func (r *Reader) fail(err error) (*Record, error) {
 
 // finish ends the block where its bytes end, or what was written of it.
 func (r *Reader) finish() (*Record, error) {
-	if r.version() == 1 && !r.block.Cut {
-		r.fixes[NoEndOfBuffer]++
-	}
 	if r.typedShort && r.typed > 0 {
 		r.fixes[TypedExtents]++
 	} else {
@@ -347,10 +191,134 @@ func (r *Reader) Missing() int64 {
 func (r *Reader) cut() (*Record, error) {
 	switch {
 	case r.block.Cut:
-	case r.typed > 0 && r.version() == MaxVersion:
+	case r.typed > 0:
 		r.typedShort = true
 	default:
 		r.fixes[CutRecord]++
 	}
 	return r.finish()
+}
+
+// metadata decodes the metadata record in b, whose kind is in r.rec already,
+// and steps over it.
+func (r *Reader) metadata(b []byte, to state) (*Record, error) {
+	rec, o, d := &r.rec, r.header.Order, b[1:metadataSize]
+	switch rec.Kind {
+	case NewBuffer:
+		rec.TID = o.Uint32(d)
+	case NewCPU:
+		r.cpu, r.tsc = o.Uint16(d), o.Uint64(d[2:])
+		rec.CPU, rec.TSC = r.cpu, r.tsc
+	case TSCWrap:
+		r.tsc = o.Uint64(d)
+		rec.CPU, rec.TSC = r.cpu, r.tsc
+	case WallTime:
+		rec.Seconds, rec.Microseconds = int64(o.Uint64(d)), o.Uint32(d[8:])
+	case CallArgument:
+		rec.Argument = o.Uint64(d)
+	case Extents:
+		rec.Extents = o.Uint64(d)
+	case PID:
+		rec.PID = o.Uint32(d)
+	case CustomEvent, TypedEvent:
+		return r.event(d, to)
+	}
+	r.pos += metadataSize
+	r.state = to
+	return rec, nil
+}
+
+// event decodes the marker of an event with the data d, and finds its payload.
+func (r *Reader) event(d []byte, to state) (*Record, error) {
+	rec, o := &r.rec, r.header.Order
+	size := int32(o.Uint32(d))
+	if size < 0 || size > maxPayload {
+		return r.fail(r.bad(rec.Kind.String(), "event_size", 1, "is %d; 0 to %d are plausible", size, maxPayload))
+	}
+	rec.PayloadSize = uint32(size)
+	rec.Delta = int64(int32(o.Uint32(d[4:])))
+	rec.TSC, rec.CPU = r.tsc+uint64(rec.Delta), r.cpu
+	if rec.Kind == TypedEvent {
+		rec.Type = o.Uint16(d[8:])
+	}
+	step := metadataSize + int(size)
+	n, err := r.fill(step)
+	if err != nil {
+		return r.fail(err)
+	}
+	if n < step {
+		if r.header.BufferSize > 0 && uint64(size) > r.header.BufferSize {
+			return r.fail(r.bad(rec.Kind.String(), "event_size", 1, "is %d, but the buffer ends after %d bytes", size, max(n-metadataSize, 0)))
+		}
+		return r.cut()
+	}
+	rec.Payload = r.win[r.pos+metadataSize : r.pos+step : r.pos+step]
+	if rec.Kind == TypedEvent {
+		r.typed++
+	}
+	r.tsc = rec.TSC
+	r.pos += step
+	r.state = to
+	return rec, nil
+}
+
+// The bytes that a reader asks of its file at once, and the bound of what it
+// keeps of an event's data.
+const (
+	windowSize      = 256 << 10
+	blockWindowSize = 64 << 10
+	maxPayload      = 16 << 20
+)
+
+// fill makes the window hold the n bytes at the reader's position, or as many
+// as there are before the block's end, and returns how many those are. Records
+// read before become invalid.
+func (r *Reader) fill(n int) (int, error) {
+	at := r.winAt + int64(r.pos)
+	left := max(r.end-at, 0)
+	if int64(n) > left {
+		n = int(left)
+	}
+	for len(r.win)-r.pos < n {
+		if r.pos > 0 {
+			r.win = append(r.win[:0], r.win[r.pos:]...)
+			r.winAt, r.pos = at, 0
+		}
+		if len(r.win) == cap(r.win) {
+			// Twice what is there: memory is never asked for beyond what the file holds.
+			r.win = append(make([]byte, 0, max(r.winSize, 2*len(r.win))), r.win...)
+		}
+		to := min(int64(cap(r.win)), max(r.limit-at, int64(len(r.win))))
+		got, err := r.src.ReadAt(r.win[len(r.win):to], at+int64(len(r.win)))
+		r.win = r.win[:len(r.win)+got]
+		if got == 0 {
+			if err == nil || err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, fmt.Errorf("%s: reading at offset %#x: %w", FormatName, at+int64(len(r.win)), err)
+		}
+	}
+	r.setLim()
+	return n, nil
+}
+
+// setLim computes how far the window may be read without asking.
+func (r *Reader) setLim() { r.lim = int(min(int64(len(r.win)), r.end-r.winAt)) }
+
+// seek moves to the file offset at, within the window where it is there.
+func (r *Reader) seek(at int64) {
+	if at >= r.winAt && at <= r.winAt+int64(len(r.win)) {
+		r.pos = int(at - r.winAt)
+	} else {
+		r.win, r.winAt, r.pos = r.win[:0], at, 0
+	}
+	r.setLim()
+}
+
+// offset returns where the next record begins in the file.
+func (r *Reader) offset() int64 { return r.winAt + int64(r.pos) }
+
+// bad returns an error about a field of the record at the reader's position.
+func (r *Reader) bad(record, field string, at int, format string, args ...any) error {
+	return &wire.Error{Format: FormatName, Record: record, Field: field, Offset: r.offset() + int64(at), Text: fmt.Sprintf(format, args...)}
 }

@@ -15,15 +15,15 @@ const (
 	EnterArgs             // a function begins; CallArgument records follow
 
 	NewBuffer    // a block begins: its thread
-	EndOfBuffer  // version 1: the rest of the block means nothing
+	_            // EndOfBuffer, of LLVM 5
 	NewCPU       // the thread runs on another CPU: CPU and TSC
 	TSCWrap      // TSC anew
 	WallTime     // CLOCK_MONOTONIC, as the runtime took the buffer
 	CustomEvent  // the program said something: Payload
-	CallArgument // of the Enter in front
-	Extents      // version 2: how many bytes the block has
-	TypedEvent   // version 3: as CustomEvent, with a type
-	PID          // version 3: its process
+	CallArgument // of the EnterArgs in front
+	Extents      // how many bytes the block has
+	TypedEvent   // as CustomEvent, with a type
+	PID          // its process
 
 	numKinds
 )
@@ -65,8 +65,8 @@ type Record struct {
 	CPU uint16
 
 	Function uint32 // Enter, Exit, TailExit, EnterArgs: the function's id, counted from 1
-	// Delta is what the record holds instead of a full TSC: function records, and
-	// events of version 5, where it may be negative.
+	// Delta is what function records and events hold instead of a full TSC. That of events may be
+	// negative.
 	Delta int64
 
 	Argument uint64 // CallArgument: the value of the next argument of the function
@@ -84,37 +84,13 @@ type Record struct {
 	Extents      uint64 // Extents: bytes of the block behind this record
 }
 
-// Base says where a block's first TSC is from.
-type Base uint8
-
-const (
-	OwnBase     Base = iota // its NewCPUId
-	CarriedBase             // the end of the same thread's block before
-	NoBase                  // nowhere: TSC counts from 0, only differences mean something
-)
-
-// A Block is what a thread recorded in one buffer. From version 2 on a file
-// holds the used part of a buffer, in version 1 all of it.
-type Block struct {
-	Offset int64 // of its first record in the file: BufferExtents, or NewBuffer in version 1
-	Size   int64 // in bytes, as far as the file has them
-	Cut    bool  // the file ends inside the block
-
-	TID uint32 // as the thread sees itself: in its own pid namespace
-	PID uint32 // 0 in versions 1 and 2, which do not say
-	// Seconds and Microseconds are the time of CLOCK_MONOTONIC when the runtime
-	// gave the buffer to the thread, shortly after TSC was read.
-	Seconds      int64
-	Microseconds uint32
-
-	Base Base
-	TSC  uint64 // in ticks, where the block begins; see Base
-	CPU  uint16
+// Size returns the size of the record in a file, in bytes.
+func (r *Record) Size() int64 {
+	if r.Kind.IsFunction() {
+		return functionSize
+	}
+	return metadataSize + int64(len(r.Payload))
 }
-
-// WallTime returns the time of CLOCK_MONOTONIC at TSC in nanoseconds. The
-// runtime took it some hundred nanoseconds to some microseconds later.
-func (b *Block) WallTime() int64 { return b.Seconds*1e9 + int64(b.Microseconds)*1e3 }
 
 // Shown has the fields of records, by their kind, for programs that print them: each with its key, the
 // field of Record, and how its value is written, as [show.Fields] has it. The TID of functions and
@@ -131,52 +107,8 @@ var Shown = [PID + 1][]string{
 	CallArgument: {"argument=Argument"},
 	NewCPU:       {"cpu=CPU", "tsc=TSC"},
 	TSCWrap:      {"tsc=TSC"},
-	CustomEvent:  {"tid=TID", "cpu=CPU", "tsc=TSC", "delta=Delta,since:5", "payload_size=PayloadSize"},
-	TypedEvent:   {"tid=TID", "cpu=CPU", "tsc=TSC", "delta=Delta,since:5", "event_type=Type", "payload_size=PayloadSize"},
+	CustomEvent:  {"tid=TID", "cpu=CPU", "tsc=TSC", "delta=Delta", "payload_size=PayloadSize"},
+	TypedEvent:   {"tid=TID", "cpu=CPU", "tsc=TSC", "delta=Delta", "event_type=Type", "payload_size=PayloadSize"},
 }
 
 var function = []string{"tid=TID", "cpu=CPU", "tsc=TSC", "delta=Delta", "function=Function,known"}
-
-// metadata decodes the metadata record in b; its kind is in r.rec already,
-// and steps over it.
-func (r *Reader) metadata(b []byte, to state) (*Record, error) {
-	rec, o, d := &r.rec, r.header.Order, b[1:metadataSize]
-	used := 0 // bytes of d
-	switch rec.Kind {
-	case NewBuffer:
-		rec.TID, used = r.tid(d), 4
-		if rec.TID > 0xffff {
-			r.fixes[WideThreadID]++
-		}
-	case NewCPU:
-		r.cpu, r.tsc, used = o.Uint16(d), o.Uint64(d[2:]), 10
-		rec.CPU, rec.TSC = r.cpu, r.tsc
-	case TSCWrap:
-		r.tsc, used = o.Uint64(d), 8
-		rec.CPU, rec.TSC = r.cpu, r.tsc
-	case WallTime:
-		rec.Seconds, rec.Microseconds, used = int64(o.Uint64(d)), o.Uint32(d[8:]), 12
-	case CallArgument:
-		rec.Argument, used = o.Uint64(d), 8
-		if to == afterEnter {
-			r.fixes[PlainArguments]++
-		}
-	case Extents:
-		rec.Extents, used = o.Uint64(d), 8
-	case PID:
-		rec.PID, used = o.Uint32(d), 4
-	case CustomEvent, TypedEvent:
-		return r.event(d, to)
-	}
-	r.reserved(d[used:])
-	r.pos += metadataSize
-	r.state = to
-	return rec, nil
-}
-
-// reserved counts records with garbage in the bytes behind their fields.
-func (r *Reader) reserved(d []byte) {
-	if !isZero(d) {
-		r.fixes[ReservedBytes]++
-	}
-}

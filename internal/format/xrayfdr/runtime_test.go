@@ -7,12 +7,10 @@ import (
 )
 
 // A madeRuntime writes a trace as LLVM's runtimes do: compiler-rt's
-// xray_fdr_logging.cc and xray_fdr_logging_impl.h of LLVM 5 to 7 for versions 1 to
-// 3, xray_fdr_controller.h and xray_fdr_log_writer.h of LLVM 8 for 4 and 5. Threads
+// xray_fdr_controller.h and xray_fdr_log_writer.h of LLVM 8. Threads
 // take buffers from a queue, and the first one again when it ends. It shares no
 // code with the package's reader and writer.
 type madeRuntime struct {
-	version   int
 	order     binary.ByteOrder
 	threshold uint64 // shorter calls are taken back
 	size      int    // of a buffer
@@ -78,22 +76,12 @@ func (t *madeThread) begin() {
 	ns := t.now / 2
 	t.metadata(0, Record{Kind: NewBuffer}, t.tid)
 	t.metadata(4, Record{Kind: WallTime}, ns/1e9, uint32(ns%1e9/1000))
-	if t.version >= 3 {
-		t.metadata(9, Record{Kind: PID}, t.pid)
-	}
-	if t.version >= 4 {
-		t.last = 0
-		return
-	}
-	t.newCPU()
-	t.last = t.now
+	t.metadata(9, Record{Kind: PID}, t.pid)
+	t.last = 0
 }
 
 // prepare makes room.
 func (t *madeThread) prepare(n int) {
-	if t.version == 1 {
-		n += 16
-	}
 	if t.b != nil && t.at+n <= t.size {
 		return
 	}
@@ -106,23 +94,16 @@ func (t *madeThread) end() {
 	if t.b == nil {
 		return
 	}
-	if t.version == 1 {
-		t.metadata(1, Record{Kind: EndOfBuffer})
-	}
 	t.queue = append(t.queue, t.b)
 	t.b = nil
 }
 
 // delta writes what has to stand before a record with a time, and returns its delta.
 func (t *madeThread) delta() uint32 {
-	limit := uint64(math.MaxUint32)
-	if t.version >= 4 {
-		limit = math.MaxInt32
-	}
 	switch d := t.now - t.last; {
-	case t.known != int(t.cpu) || t.version >= 4 && t.last == 0:
+	case t.known != int(t.cpu) || t.last == 0:
 		t.newCPU()
-	case d > limit:
+	case d > math.MaxInt32:
 		t.clocked = t.now
 		t.metadata(3, Record{Kind: TSCWrap, TSC: t.now, CPU: t.cpu}, t.now)
 		t.enters, t.tails = 0, 0
@@ -179,20 +160,12 @@ func (t *madeThread) event(typ int, payload []byte) {
 	t.prepare(32 + len(payload))
 	rec := Record{Kind: CustomEvent, TSC: t.now, CPU: uint16(max(t.known, 0)), PayloadSize: uint32(len(payload)), Payload: payload}
 	kind, fields := byte(5), []any{int32(len(payload))}
-	if t.version >= 5 {
-		d := t.delta()
-		rec.Delta, rec.CPU = int64(d), t.cpu
-		fields = append(fields, d)
-	} else {
-		fields = append(fields, t.now)
-	}
-	switch {
-	case typ >= 0:
+	d := t.delta()
+	rec.Delta, rec.CPU = int64(d), t.cpu
+	fields = append(fields, d)
+	if typ >= 0 {
 		kind, rec.Kind, rec.Type = 8, TypedEvent, uint16(typ)
 		fields = append(fields, rec.Type)
-	case t.version == 4:
-		rec.CPU = t.cpu
-		fields = append(fields, t.cpu)
 	}
 	t.metadata(kind, rec, fields...)
 	copy(t.b.data[t.at:], payload)
@@ -204,7 +177,7 @@ func (t *madeThread) event(typ int, payload []byte) {
 // file returns the trace, and what its buffers hold.
 func (r *madeRuntime) file() (file []byte, want []*madeBuffer) {
 	file = make([]byte, HeaderSize)
-	r.order.PutUint16(file, uint16(r.version))
+	r.order.PutUint16(file, Version)
 	r.order.PutUint16(file[2:], 1)
 	file[4] = 3
 	if r.order == binary.BigEndian {
@@ -217,10 +190,6 @@ func (r *madeRuntime) file() (file []byte, want []*madeBuffer) {
 			continue
 		}
 		want = append(want, b)
-		if r.version == 1 {
-			file = append(file, b.data[:r.size]...)
-			continue
-		}
 		head := make([]byte, 16)
 		if head[0] = 7<<1 | 1; r.order == binary.BigEndian {
 			head[0] = 0x87

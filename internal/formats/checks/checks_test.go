@@ -27,7 +27,7 @@ func TestVerifier_Unchecked(t *testing.T) {
 		}
 	}
 	trace := filepath.Join(dir, "xray-log")
-	if err := os.WriteFile(trace, testrec.Gunzip(t, "../../format/xrayfdr/testdata/real/v2-llvm6.xray.gz"), 0o600); err != nil {
+	if err := os.WriteFile(trace, testrec.Gunzip(t, "../../format/xrayfdr/testdata/real/v5-events.xray.gz"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{

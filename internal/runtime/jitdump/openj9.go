@@ -132,9 +132,6 @@ func (r *Reader) j9Lines(raw *jitdump.Raw) (metadata.Lines, error) {
 		moved.Offset += m.MetadataOffset()
 		err = &moved
 	}
-	if lines.TooDeep > 0 {
-		r.problem(raw.Offset, "%s at offset %#x: %d inlined calls are more than %d deep; their code is shown in the calls around them", raw.ID, raw.Offset, lines.TooDeep, jitdump.MaxDepth)
-	}
 	return lines, err
 }
 

@@ -74,7 +74,10 @@ func stackAt(fn *jitcode.Function, at uint64) []frame {
 // wantJ9 returns what a body and its tables say of an offset from startPC.
 func wantJ9(b *j9meta.Body, methods []jitdump.JavaMethod, outer string, at uint32) []frame {
 	stack := []j9meta.Frame{{Site: -1, Method: b.Header.RAMMethod, ByteCodeIndex: -1}}
-	if r, ok := b.RangeAt(at); ok {
+	for _, r := range b.Ranges() {
+		if at < r.Start || at >= r.End {
+			continue
+		}
 		if stack = b.Stack(nil, r.Info); b.Atlas.Maps[r.Map].RegisterMap == j9meta.GapMap && r.Info == (j9meta.ByteCodeInfo{}) {
 			stack = nil
 		}
@@ -128,12 +131,12 @@ func j9Record(t testing.TB, b *j9meta.Body, methods []jitdump.JavaMethod, addr u
 // javaMethods returns generated methods as records have them.
 func javaMethods(methods []j9meta.CaptureMethod) (list []jitdump.JavaMethod) {
 	for _, m := range methods {
-		j := jitdump.JavaMethod{Method: m.Method, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
+		j := jitdump.JavaMethod{Method: uint64(m.Method), Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
 		if m.File != "" {
 			j.File = []byte(m.Class[:strings.LastIndex(m.Class, "/")+1] + m.File)
 		}
 		for _, l := range m.Lines {
-			j.Lines = append(j.Lines, jitdump.JavaLine(l))
+			j.Lines = append(j.Lines, jitdump.JavaLine{ByteCodeIndex: l[0], Line: l[1]})
 		}
 		list = append(list, j)
 	}

@@ -44,9 +44,6 @@ func (r *bodyReader) read(raw *j9meta.Capture, p *part) {
 	lines, err := code.Lines()
 	r.tree.Read(lines.Info, err, offsetOf(err))
 	r.problems = append(r.problems, r.tree.TakeProblems()...)
-	if lines.TooDeep > 0 {
-		r.problem(-1, "%d inlined calls are more than %d deep; their code is that of the call around them", lines.TooDeep, jitdump.MaxDepth)
-	}
 	r.listings = lines.Listings
 }
 
@@ -72,12 +69,12 @@ func JavaMethods(raw *j9meta.Capture) []jitdump.JavaMethod {
 	methods := make([]jitdump.JavaMethod, len(raw.Methods))
 	for i := range raw.Methods {
 		m := &raw.Methods[i]
-		j := jitdump.JavaMethod{Method: m.Method, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature), File: []byte(m.File)}
+		j := jitdump.JavaMethod{Method: uint64(m.Method), Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature), File: []byte(m.File)}
 		if m.User {
 			j.Flags = jitdump.UserFunction
 		}
 		for _, l := range m.Lines {
-			j.Lines = append(j.Lines, jitdump.JavaLine{ByteCodeIndex: l.ByteCodeIndex, Line: l.Line})
+			j.Lines = append(j.Lines, jitdump.JavaLine{ByteCodeIndex: l[0], Line: l[1]})
 		}
 		methods[i] = j
 	}

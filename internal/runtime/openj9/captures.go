@@ -1,7 +1,6 @@
 package openj9
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,13 +19,6 @@ import (
 type Captures struct {
 	memcode.Dump
 
-	// Repeated counts further captures of the same bodies.
-	Repeated int
-
-	// Clashes are captures without times that overlap code of others. They are dropped, and the
-	// other captures too if they have no times either.
-	Clashes []clash
-
 	machine  string
 	pid      uint32 // see PID
 	captures []*Capture
@@ -34,9 +26,6 @@ type Captures struct {
 	sources  source.Sources
 	listings source.ListingsOf // cache for reading listings
 }
-
-// A clash is a capture that is dropped because its code overlaps that of another.
-type clash struct{ Capture, Other *Capture }
 
 // A bodyPart is a function of the dump.
 type bodyPart struct{ capture, part int }
@@ -49,91 +38,26 @@ var (
 )
 
 // NewCaptures makes a dump of captures. It needs at least one. They were opened for a recording of
-// the given machine.
+// the given machine, and do not overlap without times.
 func NewCaptures(captures []*Capture, machine string) *Captures {
-	d := &Captures{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, machine: machine}
+	d := &Captures{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, machine: machine, captures: captures, pid: captures[0].PID}
 	l := captures[0].layout
 	d.Code = jitcode.Target{Machine: uint32(l.Machine), Order: l.Order}
-	kept := d.distinct(captures)
-	clashing := make(map[*Capture]bool)
-	for _, x := range d.Clashes {
-		clashing[x.Capture] = true
-	}
-	for _, c := range kept {
-		if clashing[c] {
-			continue
-		}
+	for at, c := range captures {
 		for i, p := range c.parts {
 			n := len(d.parts)
 			for _, l := range c.listings {
 				d.sources.AddListing(l.Name, l.Size, n)
 			}
-			d.parts = append(d.parts, bodyPart{len(d.captures), i})
+			d.parts = append(d.parts, bodyPart{at, i})
 			d.Code.HighAddress = max(d.Code.HighAddress, p.addr+p.size)
 			d.Events = append(d.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Time: c.Time, Index: uint64(n), Addr: p.addr, Size: p.size})
 		}
-		if d.captures = append(d.captures, c); len(d.captures) == 1 {
-			d.pid = c.PID
-		} else if d.pid != c.PID {
+		if d.pid != c.PID {
 			d.pid = 0
 		}
 	}
 	return d
-}
-
-// distinct drops repeated captures of a body, and finds clashes. The earliest capture of a body
-// counts: the body was there then.
-func (d *Captures) distinct(captures []*Capture) (kept []*Capture) {
-	at := make(map[uint64][]int) // indexes in kept, by start address of the code
-	for _, c := range captures {
-		i := slices.IndexFunc(at[c.Addr()], func(i int) bool { return kept[i].same(c) })
-		if i < 0 {
-			at[c.Addr()] = append(at[c.Addr()], len(kept))
-			kept = append(kept, c)
-			continue
-		}
-		d.Repeated++
-		if old := &kept[at[c.Addr()][i]]; !c.HasTime && (*old).HasTime || c.HasTime && (*old).HasTime && c.Time < (*old).Time {
-			*old = c
-		}
-	}
-	d.findClashes(kept)
-	return kept
-}
-
-// findClashes finds captures without times that share addresses: their order is unknown. A capture
-// with a time replaces one without, from its time on.
-func (d *Captures) findClashes(captures []*Capture) {
-	type place struct {
-		lo, hi uint64
-		c      *Capture
-	}
-	var places []place
-	for _, c := range captures {
-		for _, p := range c.parts {
-			if !c.HasTime {
-				places = append(places, place{p.addr, p.addr + p.size, c})
-			}
-		}
-	}
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.lo, b.lo) })
-	told := make(map[*Capture]bool)
-	clash := func(c, other *Capture) {
-		if c != other && !told[c] {
-			told[c] = true
-			d.Clashes = append(d.Clashes, clash{c, other})
-		}
-	}
-	furthest := 0
-	for i := 1; i < len(places); i++ {
-		if places[i].lo < places[furthest].hi {
-			clash(places[furthest].c, places[i].c)
-			clash(places[i].c, places[furthest].c)
-		}
-		if places[i].hi > places[furthest].hi {
-			furthest = i
-		}
-	}
 }
 
 // HasTimes reports whether any of the captures has a load time.
@@ -151,9 +75,6 @@ func (d *Captures) StartAt(earliest uint64, time func(addr uint64) uint64) {
 	}
 }
 
-// Captures returns the used captures.
-func (d *Captures) Captures() []*Capture { return d.captures }
-
 // Paths returns the paths of the metadata and the descriptions of all captures.
 func (d *Captures) Paths() (paths []string) {
 	for _, c := range d.captures {
@@ -164,7 +85,7 @@ func (d *Captures) Paths() (paths []string) {
 
 // Report adds the numbers of captures to the summary.
 func (d *Captures) Report(_ string, s *report.DumpSummary) (none report.Findings) {
-	s.Captures, s.Merged = len(d.captures), d.Repeated
+	s.Captures = len(d.captures)
 	return none
 }
 
@@ -235,11 +156,11 @@ func (r *functionReader) capture(i int) (*j9meta.Capture, error) {
 	if r.raw != nil && r.at == n {
 		return r.raw, nil
 	}
-	raw, err := readCapture(c.Path, r.d.machine)
+	raw, err := ReadCapture(c.Path, r.d.machine)
 	if err != nil {
 		return nil, err
 	}
-	if warm, cold, err := raw.Parts(); err != nil || warm.Start != c.Addr() || (cold != j9meta.CodePart{}) != (len(c.parts) > 1) {
+	if parts, err := raw.Parts(); err != nil || parts[0].Start != c.Addr() || len(parts) != len(c.parts) {
 		return nil, fmt.Errorf("%q was another capture when it was read first", c.Path)
 	}
 	if len(raw.CodeErrors) > len(c.CodeErrors) {
@@ -267,10 +188,7 @@ func (r *functionReader) Function(i int) (*jitcode.Function, error) {
 // bytes returns the code of the i-th function, or nil if it is unknown.
 func (r *functionReader) bytes(i int, raw *j9meta.Capture) []byte {
 	p := r.d.part(i)
-	code := raw.Code
-	if p.cold {
-		code = raw.ColdCode
-	}
+	code := codeOf(raw, p.cold)
 	if p.known && uint64(len(code)) == p.size {
 		return code
 	}

@@ -19,13 +19,13 @@ import (
 )
 
 // writeCapture writes a capture of a body, and returns the path of its metadata.
-func writeCapture(t *testing.T, dir, name string, b *j9meta.Body, methods []j9meta.CaptureMethod, change func(*j9meta.Capture)) string {
+func writeCapture(t *testing.T, dir, name string, b *j9meta.Body, methods []j9meta.CaptureMethod, change func(*j9meta.Description)) string {
 	t.Helper()
 	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &j9meta.Capture{Base: b.Base, StartPC: b.Header.StartPC, Methods: slices.Clone(methods)}
+	c := &j9meta.Description{Base: j9meta.Address(b.Base), StartPC: j9meta.Address(b.Header.StartPC), Methods: slices.Clone(methods)}
 	if change != nil {
 		change(c)
 	}
@@ -94,7 +94,7 @@ func checkJ9Stacks(t *testing.T, what string, fn *jitcode.Function, b *j9meta.Bo
 	t.Helper()
 	names := make(map[uint64]string)
 	for _, m := range methods {
-		names[m.Method] = strings.ReplaceAll(m.Class, "/", ".") + "." + m.Name + m.Signature
+		names[uint64(m.Method)] = strings.ReplaceAll(m.Class, "/", ".") + "." + m.Name + m.Signature
 	}
 	for _, r := range b.Ranges() {
 		for _, at := range []uint32{r.Start, r.End - 1} {
@@ -135,24 +135,20 @@ func TestJ9Captures_OtherMachineThanRecording(t *testing.T) {
 	l := j9meta.Layout{Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian}
 	b := j9gen.Random(rng, j9gen.Options{Layout: l})
 	for _, c := range []struct {
-		says  elf.Machine
+		says  string
 		uname string
 		order binary.ByteOrder
 		want  string // "" for none
 		got   elf.Machine
 	}{
-		{elf.EM_NONE, "x86_64", binary.LittleEndian, "", elf.EM_X86_64},
-		{elf.EM_X86_64, "x86_64", binary.LittleEndian, "", elf.EM_X86_64},
-		{elf.EM_X86_64, "", binary.LittleEndian, "", elf.EM_X86_64},
-		{elf.EM_NONE, "", binary.LittleEndian, "", elf.EM_NONE},
-		{elf.EM_AARCH64, "x86_64", binary.LittleEndian, "it is of a machine aarch64 with", 0},
-		{elf.EM_NONE, "s390x", binary.BigEndian, "another byte order (little) than the recording", 0},
+		{"", "x86_64", binary.LittleEndian, "", elf.EM_X86_64},
+		{"x86_64", "x86_64", binary.LittleEndian, "", elf.EM_X86_64},
+		{"x86_64", "", binary.LittleEndian, "", elf.EM_X86_64},
+		{"", "", binary.LittleEndian, "", elf.EM_NONE},
+		{"aarch64", "x86_64", binary.LittleEndian, "it is of another machine than the recording: EM_AARCH64, with pointers of 8 bytes, LittleEndian", 0},
+		{"", "s390x", binary.BigEndian, "it is of another machine than the recording: ", 0},
 	} {
-		path := writeCapture(t, t.TempDir(), "X", b, nil, func(raw *j9meta.Capture) {
-			if c.says != elf.EM_NONE {
-				raw.Layout = j9meta.Layout{Machine: c.says, PointerSize: 8, Order: binary.LittleEndian}
-			}
-		})
+		path := writeCapture(t, t.TempDir(), "X", b, nil, func(d *j9meta.Description) { d.Machine = c.says })
 		got, err := openj9.OpenCapture(path, c.uname, c.order)
 		switch {
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), path)):
@@ -239,22 +235,6 @@ func TestJ9Captures_ReadTwice(t *testing.T) {
 	d.PlaceSource(0, "elsewhere")
 	if fn, err := d.Functions().Function(d.Sources()[0].Function); err != nil || !slices.Contains(fn.Files, "elsewhere") {
 		t.Errorf(`got %q, %v; want no error, fn.Files with "elsewhere"`, fn.Files, err)
-	}
-}
-
-// A file with code may be called like metadata: it does not lack a JSON.
-func TestJ9Captures_CodeNamedLikeMetadata(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"a.bin": "x", "a.json": `{"base": "0x1000", "startPC": "0x2000", "code": "code.bin"}`, "code.bin": "x", "b.bin": "x",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	bins, alone, err := j9meta.FindCaptures(dir)
-	if err != nil || !slices.Equal(bins, []string{filepath.Join(dir, "a.bin")}) || !slices.Equal(alone, []string{filepath.Join(dir, "b.bin")}) {
-		t.Errorf("%q, alone %q: %v", bins, alone, err)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/config"
@@ -20,48 +19,33 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
-// Captures of OpenJ9's metadata. Recordings do not mention them: the user names files, or
-// directories of them. All captures of a process are one dump, with a marker as if the process had
-// mapped it.
+// Recordings do not mention captures: the user names files, or directories of them. The process is
+// from the user, or from the captures. All captures of a process are one dump, with a marker as if
+// the process had mapped it.
 
-// A group has captures that were named together and that name one process.
-type group struct {
-	path     string // as named: a file, or a directory
-	pid      uint32 // process from the user, or from the captures; 0 for none
-	named    bool   // pid is from the user
-	captures []*Capture
+// A finder finds the named captures.
+type finder struct {
+	*locate.Finder
+	found *report.Findings
+	seen  map[string]bool
+	of    map[uint32][]*Capture // by process, in the order of their names
 }
 
 // Find finds the named captures, and makes markers for their processes. The error is ctx's, or that
 // of unusable options.
-func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
-	var groups []*group
-	seen := make(map[string]bool)
+func Find(ctx context.Context, l *locate.Finder, found *report.Findings) error {
+	f := &finder{Finder: l, found: found, seen: make(map[string]bool), of: make(map[uint32][]*Capture)}
 	// First those with a process from the user: they may also be in a named directory.
-	named := f.Opts.Named(Kind)
+	named := l.Opts.Named(Kind)
 	slices.SortStableFunc(named, func(a, b config.SideFile) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
 	for _, n := range named {
-		list, err := openCaptures(ctx, f, n, seen, found)
-		if err != nil {
+		if err := f.open(ctx, n); err != nil {
 			return err
 		}
-		groups = append(groups, list...)
 	}
-	if len(groups) == 0 {
-		return nil
-	}
-	owners := ownersOfCaptures(f, groups, found)
-	of := make(map[uint32][]*Capture)
-	for _, g := range groups { // in the order of their names
-		for _, c := range g.captures {
-			if pid, ok := owners[c]; ok {
-				of[pid] = append(of[pid], c)
-			}
-		}
-	}
-	for _, pid := range f.Rec.PIDs() {
-		if list := of[pid]; len(list) > 0 {
-			if err := markCaptures(f, pid, list, found); err != nil {
+	for _, pid := range l.Rec.PIDs() {
+		if list := f.withoutClashes(f.of[pid]); len(list) > 0 {
+			if err := f.mark(pid, list); err != nil {
 				return err
 			}
 		}
@@ -69,121 +53,125 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	return nil
 }
 
-// openCaptures opens the captures of one option. An unusable named file is an error. An unusable
-// file in a named directory is a problem.
-func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen map[string]bool, found *report.Findings) (groups []*group, err error) {
-	option := n
+// open opens the captures of one option. An unusable named file is an error. An unusable file in a
+// named directory is a problem.
+func (f *finder) open(ctx context.Context, n config.SideFile) error {
 	for _, pid := range []uint32{n.PID, f.Opts.PID} {
 		if pid != 0 && f.Rec.Processes[pid] == nil {
-			return nil, fmt.Errorf("%s: there is no process %d in the recording", option, pid)
+			return fmt.Errorf("%s: there is no process %d in the recording", n, pid)
 		}
 	}
-	paths := []string{n.Path}
 	st, err := sys.Stat(n.Path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", option, safefile.PlainError(safefile.WithoutPath(err)))
+		return fmt.Errorf("%s: %w", n, safefile.PlainError(safefile.WithoutPath(err)))
 	}
+	paths := []string{n.Path}
 	if st.IsDir() {
-		var alone []string
-		if paths, alone, err = j9meta.FindCaptures(n.Path); err != nil {
-			return nil, fmt.Errorf("%s: %w", option, safefile.WithoutPath(err))
+		if paths, err = j9meta.FindCaptures(n.Path); err != nil {
+			return fmt.Errorf("%s: %w", n, safefile.WithoutPath(err))
 		}
-		switch {
-		case len(paths) == 0 && len(alone) > 0:
-			return nil, fmt.Errorf("%s: it has no capture (X.bin and X.json); without are %s", option, namesOf(alone))
-		case len(paths) == 0:
-			return nil, fmt.Errorf("%s: it has no capture (X.bin and X.json)", option)
-		case len(alone) > 0:
-			f.Left.Captures += len(alone)
-			found.Problem(withoutJSON(n.Path, alone))
+		if len(paths) == 0 {
+			return fmt.Errorf("%s: it has no capture (X.bin and X.json)", n)
 		}
 	}
-	of := make(map[uint32]*group)
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		c, err := OpenCapture(path, f.Rec.Machine, f.Rec.In.Order)
 		switch {
-		case errors.Is(err, errNotCapture): // a named file
-			return nil, fmt.Errorf("%s: %w", option, errNotCapture)
+		case errors.Is(err, j9meta.ErrNotCapture): // a named file
+			return fmt.Errorf("%s: %w", n, j9meta.ErrNotCapture)
 		case err != nil && !st.IsDir():
-			return nil, fmt.Errorf("%s: %w", option, err)
+			return fmt.Errorf("%s: %w", n, err)
 		case err != nil:
 			advice := report.AdviceDamage(path)
 			if errors.Is(err, errOtherMachine) {
 				advice = report.AdviceOtherRun
 			}
-			f.Left.Captures++
-			found.Problem(report.Problem{Code: report.ProblemUnused, Offset: -1, Text: err.Error() + "; its functions are missing", Advice: advice})
-			continue
-		case seen[filepath.Clean(c.Path)]: // named twice, or by its other file
-			continue
+			f.leave("", err.Error()+"; its functions are missing", advice)
+		case !f.seen[filepath.Clean(c.Path)]: // named once, and not by its other file
+			f.seen[filepath.Clean(c.Path)] = true
+			f.assign(c, cmp.Or(n.PID, c.PID, f.Opts.PID))
 		}
-		seen[filepath.Clean(c.Path)] = true
-		pid := n.PID
-		if pid == 0 {
-			pid = c.PID
-		}
-		if pid == 0 {
-			pid = f.Opts.PID
-		}
-		g := of[pid]
-		if g == nil {
-			g = &group{path: n.Path, pid: pid, named: n.PID != 0 || c.PID == 0 && f.Opts.PID != 0}
-			of[pid] = g
-			groups = append(groups, g)
-		}
-		g.captures = append(g.captures, c)
 	}
-	return groups, nil
+	return nil
 }
 
-// withoutJSON returns the problem of metadata files in a directory that have no JSON file.
-func withoutJSON(dir string, bins []string) report.Problem {
-	p := report.Problem{Code: report.ProblemUnused, File: dir, Offset: -1, Advice: "add the JSON, or put what is no metadata of OpenJ9 into another directory"}
-	if len(bins) == 1 {
-		p.Text = fmt.Sprintf("%s is left out: a capture needs a JSON file beside it", namesOf(bins))
-	} else {
-		p.Text = fmt.Sprintf("%d files are left out, as each capture needs a JSON file beside it: %s", len(bins), namesOf(bins))
+// assign assigns a capture to its process.
+func (f *finder) assign(c *Capture, pid uint32) {
+	switch {
+	case pid == 0:
+		f.leave(c.Path, "it does not name its process; it is left out", "name the process: "+report.MentionedSideFile(Kind, "PID", c.Path))
+	case f.Rec.Processes[pid] == nil:
+		f.leave(c.Path, fmt.Sprintf("it is of process %d, which is not in the recording; it is left out", pid), report.AdviceOtherRun)
+	default:
+		f.of[pid] = append(f.of[pid], c)
 	}
-	return p
 }
 
-// namesOf returns the names of some files, without their directory.
-func namesOf(paths []string) string {
-	var names []string
-	for _, path := range paths[:min(len(paths), recording.MaxReasons)] {
-		names = append(names, quote.Printable(filepath.Base(path)))
-	}
-	text := strings.Join(names, ", ")
-	if more := len(paths) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+// leave reports that a capture is not used.
+func (f *finder) leave(path, text, advice string) {
+	f.Left.Captures++
+	f.found.Problem(report.Problem{Code: report.ProblemUnused, File: path, Offset: -1, Text: text, Advice: advice})
 }
 
-// markCaptures makes a dump of the captures of a process, and its marker.
-func markCaptures(f *locate.Finder, pid uint32, captures []*Capture, found *report.Findings) error {
-	d := NewCaptures(captures, f.Rec.Machine)
-	f.Left.Captures += len(d.Clashes)
-	for _, x := range d.Clashes {
-		found.Problem(report.Problem{Code: report.ProblemUnused, File: x.Capture.Path, Offset: -1, Text: fmt.Sprintf("it overlaps code of %s and has no time; it is left out", quote.Printable(x.Other.Path)),
-			Advice: `give both a "time" in their JSON`})
+// withoutClashes drops captures without times that share addresses: their order is unknown. Of
+// captures of one body, the first stays. A capture with a time replaces one without, from its time on.
+func (f *finder) withoutClashes(captures []*Capture) []*Capture {
+	type place struct {
+		part
+		c *Capture
 	}
-	for _, c := range d.Captures() {
+	var places []place
+	for _, c := range captures {
+		for _, p := range c.parts {
+			if !c.HasTime {
+				places = append(places, place{p, c})
+			}
+		}
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.addr, b.addr) })
+	dropped := make(map[*Capture]bool)
+	clash := func(c, other *Capture) {
+		if !dropped[c] {
+			dropped[c] = true
+			f.leave(c.Path, fmt.Sprintf("it overlaps code of %s and has no time; it is left out", quote.Printable(other.Path)), `give both a "time" in their JSON`)
+		}
+	}
+	furthest := place{}
+	for _, p := range places {
+		switch {
+		case p.addr >= furthest.addr+furthest.size || p.c == furthest.c:
+		case p.addr == furthest.addr && p.size == furthest.size && p.c.method == furthest.c.method:
+			dropped[p.c] = true
+		default:
+			clash(furthest.c, p.c)
+			clash(p.c, furthest.c)
+		}
+		if p.addr+p.size > furthest.addr+furthest.size {
+			furthest = p
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(captures), func(c *Capture) bool { return dropped[c] })
+}
+
+// mark makes a dump of the captures of a process, and its marker.
+func (f *finder) mark(pid uint32, captures []*Capture) error {
+	first, earliest := uint64(0), clock.FirstProgram(f.Rec, pid)
+	for _, c := range captures {
 		for _, err := range c.CodeErrors {
-			found.Problem(report.Problem{Code: report.ProblemNoCode, File: c.Path, Offset: -1, Text: err.Error() + "; that code is without instructions, unless " + report.Mentioned("CodeFrom", "") + " has them",
+			f.found.Problem(report.Problem{Code: report.ProblemNoCode, File: c.Path, Offset: -1, Text: err.Error() + "; that code is without instructions, unless " + report.Mentioned("CodeFrom", "") + " has them",
 				Advice: "leave the name out of the JSON, and name a core dump of the process if there is one: " + report.Mentioned("CodeFrom", "FILE")})
 		}
 		for _, p := range c.Problems {
-			found.Problem(report.Problem{Code: report.ProblemDamage, File: c.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceDamage(c.Path)})
+			f.found.Problem(report.Problem{Code: report.ProblemDamage, File: c.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceDamage(c.Path)})
+		}
+		if c.HasTime && f.Rec.ClockError() == "" && c.Time >= earliest && (first == 0 || c.Time < first) {
+			first = c.Time
 		}
 	}
-	if len(d.Captures()) == 0 {
-		return nil
-	}
-	path := d.Captures()[0].Path
+	d, path := NewCaptures(captures, f.Rec.Machine), captures[0].Path
 	file, err := safefile.Open(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", quote.Printable(path), safefile.PlainError(err))
@@ -195,12 +183,6 @@ func markCaptures(f *locate.Finder, pid uint32, captures []*Capture, found *repo
 	}
 	s := &locate.SideFile{Path: path, File: file, Info: info, Source: d, Scanned: true, Taken: true}
 	f.AddFile(s)
-	first, earliest := uint64(0), clock.FirstProgram(f.Rec, pid)
-	for _, c := range d.Captures() {
-		if c.HasTime && f.Rec.ClockError() == "" && c.Time >= earliest && (first == 0 || c.Time < first) {
-			first = c.Time
-		}
-	}
 	// began stays 0: the time of a capture does not bound the clocks.
 	m := recording.Marker{PID: pid, Number: d.PID(), Time: f.Rec.ProgramStart(pid, first), Path: path, Pos: -1, Place: "named with " + report.MentionedFile(Kind, "", "")}
 	f.Mark(m, s)

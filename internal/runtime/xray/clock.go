@@ -22,11 +22,10 @@ type LogClock struct {
 	rate  float64 // nanoseconds for each count
 
 	Emulated  bool    // the counts are nanoseconds of CLOCK_REALTIME
-	Claimed   uint64  // counts per second in the header; 0 if it has none
+	Claimed   uint64  // counts per second in the header
 	Frequency float64 // counts per second, as used
-	Measured  bool    // from the anchors: they contradict the header, or it has none
+	Measured  bool    // from the anchors, which contradict the header
 	Anchors   int     // number of anchors
-	Odd       int     // number of anchors dropped as impossibly early
 
 	// Error is the possible error of times, in nanoseconds, as the anchors show it. It is their
 	// disagreement plus their unit, a microsecond.
@@ -55,13 +54,14 @@ const (
 	few = 8
 )
 
-var errNoAnchors = errors.New("none of its buffers has a time, so its counts of the processor's clock cannot be converted")
-
-// newXRayClock returns the clock of a trace. frequency is that of the header, in Hz, or 0. It sorts
+// newXRayClock returns the clock of a trace. frequency is that of the header, in Hz. It sorts
 // anchors.
 func newXRayClock(frequency uint64, anchors []anchor) (*LogClock, error) {
-	if len(anchors) == 0 {
-		return nil, errNoAnchors
+	switch {
+	case len(anchors) == 0:
+		return nil, errors.New("none of its buffers has a time, so its counts of the processor's clock cannot be converted")
+	case frequency == 0:
+		return nil, errors.New("its header does not say how fast the processor's clock was")
 	}
 	slices.SortFunc(anchors, func(a, b anchor) int {
 		return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.time, b.time))
@@ -72,24 +72,14 @@ func newXRayClock(frequency uint64, anchors []anchor) (*LogClock, error) {
 		points[i] = point{float64(a.count - anchors[0].count), float64(int64(a.time - anchors[0].time))}
 	}
 	c.rate = 1e9 / float64(frequency)
-	if measured, ok := medianSlope(points); ok && !c.Emulated {
-		// Their median is rough but no single anchor spoils it.
-		rough := measured
-		if frequency != 0 && !contradicts(points, measured, c.rate) {
-			rough = c.rate
-		}
-		points = plausible(points, rough)
-		if s, ok := floorSlope(points); ok && (frequency == 0 || contradicts(points, s, c.rate)) {
-			c.rate, c.Measured = s, true
-		} else if frequency == 0 {
-			c.rate, c.Measured = rough, true
-		}
-	} else if frequency == 0 {
-		return nil, errors.New("its header does not say how fast the processor's clock was, and there are too few buffers to find out")
-	} else {
-		points = plausible(points, c.rate)
+	rough := c.rate
+	if median, ok := medianSlope(points); ok && !c.Emulated && contradicts(points, median, c.rate) {
+		rough = median // no single anchor spoils it
 	}
-	c.Odd = len(anchors) - len(points)
+	points = plausible(points, rough)
+	if s, ok := floorSlope(points); ok && !c.Emulated && contradicts(points, s, c.rate) {
+		c.rate, c.Measured = s, true
+	}
 	c.Frequency = 1e9 / c.rate
 	low := lowest(points, c.rate)
 	c.count = anchors[0].count

@@ -52,7 +52,6 @@ func TestXRayClock_WithinReportedError(t *testing.T) {
 		{name: "header right", hz: 2.6e9, header: 2.6e9, anchors: 400, seconds: 2, until: 2, late: usual, within: 1000},
 		{name: "header 30 % too high", hz: 2.6e9, header: 3.4e9, anchors: 400, seconds: 2, until: 2.01, late: usual, within: 1500, measured: true},
 		{name: "kernel's value 40 ppm off, a minute", hz: 2.6e9, header: 2.6e9 * (1 + 40e-6), anchors: 3000, seconds: 60, until: 60, late: usual, within: 1500, measured: true},
-		{name: "no frequency", hz: 2.1e9, header: 0, anchors: 100, seconds: 1, until: 1, late: usual, within: 2000, measured: true},
 		{name: "one buffer", hz: 2.6e9, header: 2.6e9, anchors: 1, until: 1, late: func(int) float64 { return 24_000 }, within: 25_000},
 		{name: "two buffers, header right", hz: 2.6e9, header: 2.6e9, anchors: 2, seconds: 0.001, until: 1, late: usual, within: 25_000},
 		{name: "two buffers, header wrong", hz: 2.6e9, header: 3.4e9, anchors: 2, seconds: 0.5, until: 0.5, late: usual, within: 50_000, measured: true},
@@ -77,9 +76,6 @@ func TestXRayClock_WithinReportedError(t *testing.T) {
 			if c.Measured != test.measured || c.Emulated != test.emul {
 				t.Errorf("%s, round %d: measured %v, emulated %v; frequency %.0f", test.name, round, c.Measured, c.Emulated, c.Frequency)
 			}
-			if c.Odd > test.damaged {
-				t.Errorf("%s, round %d: %d anchors left aside, %d were damaged", test.name, round, c.Odd, test.damaged)
-			}
 			worst := 0.0
 			for i := range 100 {
 				count, want := m.at(float64(i) / 99 * test.until)
@@ -95,8 +91,8 @@ func TestXRayClock_WithinReportedError(t *testing.T) {
 	}
 }
 
-// Without a frequency and with too few anchors nothing is made up.
-func TestXRayClock_TooFewAnchors(t *testing.T) {
+// Without a frequency or anchors, nothing is made up.
+func TestXRayClock_Unknown(t *testing.T) {
 	for _, anchors := range [][]anchor{nil, {{5, 1000}}, {{5, 1000}, {5, 2000}}} {
 		if c, err := newXRayClock(0, anchors); err == nil {
 			t.Errorf("%d anchors: a rate of %v", len(anchors), c.rate)

@@ -59,12 +59,12 @@ func (l *life) covered() string {
 }
 
 // Report adds the trace's findings to the summary.
-func (x *Trace) Report(c calls.Counts, s *report.TraceSummary, found *report.Findings) {
-	s.XRay = &x.Summary
-	for _, r := range x.Fixes() {
-		x.Summary.Fixes = append(x.Summary.Fixes, report.Fix(r))
+func (t *Trace) Report(c calls.Counts, s *report.TraceSummary, found *report.Findings) {
+	s.XRay = &t.Summary
+	for _, r := range t.Fixes() {
+		t.Summary.Fixes = append(t.Summary.Fixes, report.Fix(r))
 	}
-	l := &x.life
+	l := &t.life
 	if l.late() {
 		why := ""
 		switch {
@@ -79,15 +79,15 @@ func (x *Trace) Report(c calls.Counts, s *report.TraceSummary, found *report.Fin
 		switch {
 		case why != "":
 			found.Problem(report.Problem{
-				Code: report.ProblemCalls, File: x.Path(), Offset: -1, Text: fmt.Sprintf("its beginning is missing: %s, and %s; counts of calls are too low", l.covered(), why),
+				Code: report.ProblemCalls, File: t.Path(), Offset: -1, Text: fmt.Sprintf("its beginning is missing: %s, and %s; counts of calls are too low", l.covered(), why),
 				Advice: "its buffers were overwritten, if the program was not patched late: record with more of them (buffer_max in XRAY_FDR_OPTIONS)",
 			})
 		case l.traced-l.began > (l.ended-l.began)/2:
-			found.Note(fmt.Sprintf("%s: %s; if that is too little, record with a larger buffer_max in XRAY_FDR_OPTIONS", quote.Printable(x.Path()), l.covered()))
+			found.Note(fmt.Sprintf("%s: %s; if that is too little, record with a larger buffer_max in XRAY_FDR_OPTIONS", quote.Printable(t.Path()), l.covered()))
 		}
 	}
-	if pairs, short := x.Pairs(); pairs >= fewPairs && short*100 <= pairs {
-		found.Note(fmt.Sprintf("%s: no simple call is shorter than 5 us; was func_duration_threshold_us=0 in XRAY_FDR_OPTIONS forgotten? without it such calls are not logged", quote.Printable(x.Path())))
+	if t.pairs >= fewPairs && t.short*100 <= t.pairs {
+		found.Note(fmt.Sprintf("%s: no simple call is shorter than 5 us; was func_duration_threshold_us=0 in XRAY_FDR_OPTIONS forgotten? without it such calls are not logged", quote.Printable(t.Path())))
 	}
 }
 

@@ -2,7 +2,6 @@ package xray
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,11 +11,12 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// A forked process inherits its parent's buffers, and continues the current one of its thread. It
-// writes all of them into its own trace. So the parent's records up to the fork are in both traces.
-// Later records in a child's trace are the child's, although the buffer names the parent. A trace
-// with later buffers that name the child is the child's. Without such buffers, the end times of the
-// processes decide.
+// XRay's runtime does nothing at a fork. The child has copies of all of its parent's buffers. Its
+// only thread goes on in the current one, which names the parent, and writes all buffers into its
+// own trace. Its further buffers name the child. So each trace belongs to one process, its owner:
+// that of its newest buffer, or a child that was forked after that buffer was begun. The end times
+// of processes decide. Of a buffer that names another process, its owner wrote what comes after the
+// fork. The fork takes much longer than times are inexact.
 
 // A fork is the start of a process with the memory of another one.
 type fork struct {
@@ -28,9 +28,6 @@ type fork struct {
 type world struct {
 	Forks func(pid uint32) []fork // from a process, in the order of time
 	Exit  func(pid uint32) uint64 // end of a process; math.MaxUint64 if unknown
-
-	// Time converts a count of a trace to a time in the recording.
-	Time func(x *Log, count uint64) uint64
 }
 
 // A problem is a fault in one of several traces.
@@ -40,43 +37,15 @@ type problem struct {
 	Note bool // nothing is known to be missing
 }
 
-// Share assigns the contents of traces to the processes that wrote them. It must be called once.
-func Share(traces []*Log, w *world) (problems []problem, err error) {
-	s := &sharing{world: w, traces: slices.Clone(traces), owner: make(map[*Log]uint32), torn: make(map[*Log]bool), copyOf: make(map[*Log]*Log), owners: make(map[uint32]int), forks: make(map[uint32][]fork)}
-	// The result must not depend on the order in which the traces were named.
-	slices.SortStableFunc(s.traces, func(a, b *Log) int {
-		return cmp.Or(cmp.Compare(len(a.pieces), len(b.pieces)), cmp.Compare(a.size, b.size), cmp.Compare(a.pieces[0].tsc, b.pieces[0].tsc))
-	})
-	if err := s.findCopies(); err != nil {
-		return nil, err
-	}
-	if err := s.findOwners(); err != nil {
-		return nil, err
-	}
-	if err := s.share(); err != nil {
-		return nil, err
-	}
-	for _, x := range traces {
-		x.arrange()
-	}
-	return s.problems, nil
+// A shared trace is a trace while its owner is searched.
+type shared struct {
+	*Log
+	newest *piece
+	owner  fork   // Time is 0 if the newest buffer names it, and that of the first possible fork if open
+	last   uint64 // time of its last call
+	may    []fork // possible owners, if there are several
+	open   bool   // the owner is one of them
 }
-
-type sharing struct {
-	world    *world
-	traces   []*Log
-	copyOf   map[*Log]*Log   // first file with the same contents
-	owner    map[*Log]uint32 // process that wrote the trace
-	torn     map[*Log]bool   // traces with an unknown writer
-	problems []problem
-
-	owners   map[uint32]int    // how many traces a process owns
-	forks    map[uint32][]fork // by the parent
-	compared int               // pairs of a fork and a trace so far, and 64 for each that was read, and for each KB
-}
-
-// maxCompared bounds the search for the writers of traces of a program that forks often.
-const maxCompared = 1 << 19
 
 // A bufferKey identifies a buffer. Its copies have the same key.
 type bufferKey struct {
@@ -85,192 +54,198 @@ type bufferKey struct {
 	wall     int64
 }
 
-func (p *piece) key() bufferKey { return bufferKey{p.pid, p.tid, p.tsc, p.wall} }
+func (p *piece) key() bufferKey { return bufferKey{p.PID, p.TID, p.TSC, p.WallTime()} }
 
-// findOwners finds the process that wrote each trace.
-func (s *sharing) findOwners() error {
-	// Traces that name one process only, and last until after its first fork.
-	open := make(map[uint32][]*Log)
-	for _, x := range s.traces {
-		latest := slices.MaxFunc(x.pieces, func(a, b piece) int { return cmp.Compare(a.wall, b.wall) })
-		if s.copyOf[x] != nil {
-			continue
-		}
-		s.own(x, latest.pid)
-		if len(x.Processes) > 1 {
-			continue
-		}
-		if forks := s.forksOf(latest.pid); len(forks) > 0 {
-			last, err := s.last(x)
-			if err != nil {
-				return err
+// Share assigns the contents of traces to the processes that wrote them. It must be called once.
+func Share(logs []*Log, w *world) (problems []problem, err error) {
+	traces := make([]*shared, len(logs))
+	forks := make(map[uint32][]fork) // by the parent
+	for i, x := range logs {
+		newest := &x.pieces[0]
+		for j := range x.pieces {
+			if p := &x.pieces[j]; p.WallTime() > newest.WallTime() {
+				newest = p
 			}
-			if last+uint64(x.Clock.Error) >= forks[0].Time {
-				open[latest.pid] = append(open[latest.pid], x)
+		}
+		traces[i] = &shared{Log: x, newest: newest, owner: fork{PID: newest.PID}}
+		for _, p := range x.Processes {
+			if _, known := forks[p.PID]; !known {
+				forks[p.PID] = w.Forks(p.PID)
 			}
 		}
 	}
-	for _, x := range s.traces {
-		pid := s.owner[x]
-		files := open[pid]
-		byKey := make(map[bufferKey][]int)
-		for i, f := range files {
-			for k := range f.pieces {
-				key := f.pieces[k].key()
-				byKey[key] = append(byKey[key], i)
+	// The result must not depend on the order in which the traces were named.
+	slices.SortStableFunc(traces, func(a, b *shared) int {
+		return cmp.Or(cmp.Compare(len(b.pieces), len(a.pieces)), cmp.Compare(b.newest.end(), a.newest.end()))
+	})
+	most := max(2, maxOwners/len(logs))
+	groups := make(map[bufferKey][]*shared) // traces with the same newest buffer, of which some are a child's
+	owned := make(map[uint32]bool)          // owners of other traces
+	for _, x := range traces {
+		if err := x.findOwners(forks[x.owner.PID], w, most); err != nil {
+			return nil, err
+		}
+		if x.open {
+			groups[x.newest.key()] = append(groups[x.newest.key()], x)
+			continue
+		}
+		owned[x.owner.PID] = true
+		for _, p := range x.Processes {
+			if i := slices.IndexFunc(forks[p.PID], func(f fork) bool { return f.PID == x.owner.PID }); i >= 0 {
+				x.owner = forks[p.PID][i]
 			}
 		}
-		taken := make([]bool, len(files))
-		for i, f := range files {
-			if taken[i] {
-				continue
-			}
-			taken[i] = true
-			members := []int{i}
-			for k := range f.pieces {
-				for _, other := range byKey[f.pieces[k].key()] {
-					if !taken[other] {
-						taken[other] = true
-						members = append(members, other)
-					}
-				}
-			}
-			slices.Sort(members)
-			var cluster []*Log
-			for _, m := range members {
-				cluster = append(cluster, files[m])
-			}
-			if err := s.decide(pid, cluster); err != nil {
-				return err
-			}
-		}
-		delete(open, pid)
 	}
-	for x, first := range s.copyOf {
-		s.owner[x], s.torn[x] = s.owner[first], s.torn[first]
+	settled := make(map[bufferKey]bool) // newest buffers of groups that the process itself has in another trace
+	for _, x := range traces {
+		for i := range x.pieces {
+			if key := x.pieces[i].key(); !x.open && key.pid == x.owner.PID && groups[key] != nil {
+				settled[key] = true
+			}
+		}
+	}
+	for _, x := range traces {
+		if group := groups[x.newest.key()]; len(group) > 0 && group[0] == x {
+			problems = append(problems, decide(group, most, func(f fork) bool {
+				return f.Time == 0 && settled[x.newest.key()] || f.Time != 0 && owned[f.PID]
+			})...)
+		}
+	}
+	return problems, divide(traces)
+}
+
+// maxOwners bounds the possible owners of all traces of a program that forks often.
+const maxOwners = 1 << 18
+
+// findOwners finds the possible owners of a trace if the process of its newest buffer forked. If
+// there are more than most, it does not find all.
+func (x *shared) findOwners(forks []fork, w *world, most int) (err error) {
+	slack := uint64(x.Clock.Error)
+	began := x.Time(x.newest.TSC)
+	first, _ := slices.BinarySearchFunc(forks, began-min(slack, began), func(f fork, time uint64) int { return cmp.Compare(f.Time, time) })
+	if first == len(forks) {
+		return nil
+	}
+	if x.last, err = x.lastCall(); err != nil {
+		return err
+	}
+	add := func(f fork) {
+		if end := w.Exit(f.PID); end == math.MaxUint64 || x.last <= end+slack {
+			x.may = append(x.may, f)
+		}
+	}
+	add(x.owner)
+	for _, f := range forks[first:] {
+		if f.Time > x.last+slack || len(x.may) > most {
+			break
+		}
+		x.open = true
+		add(f)
 	}
 	return nil
 }
 
-// maxTries bounds the search for the writers of traces.
-const maxTries = 10_000
-
-// decide finds the owners of traces with buffers of pid, some of them shared. The owner of each is
-// pid or one of its children. A child must have begun before the trace ended, and must not have
-// ended by then.
-func (s *sharing) decide(pid uint32, files []*Log) error {
-	may := make([][]uint32, len(files))
-files:
-	for i, x := range files {
-		last, err := s.last(x)
-		if err != nil {
-			return err
+// decide finds the owners of traces with the same newest buffer. Each process has one of them.
+func decide(traces []*shared, most int, excluded func(fork) bool) []problem {
+	of := make(map[uint32][]*shared)
+	for _, x := range traces {
+		if len(x.may) > most {
+			continue
 		}
-		slack := uint64(x.Clock.Error)
-		if end := s.world.Exit(pid); end == math.MaxUint64 || last <= end+slack {
-			may[i] = append(may[i], pid)
+		x.may = slices.DeleteFunc(x.may, excluded)
+		for _, f := range x.may {
+			of[f.PID] = append(of[f.PID], x)
 		}
-		for _, f := range s.forksOf(pid) {
-			if s.compared++; s.compared > maxCompared {
-				may = nil
-				break files
-			}
-			if f.Time > last+slack || s.owners[f.PID] > 0 {
-				continue
-			}
-			if end := s.world.Exit(f.PID); end == math.MaxUint64 || last <= end+slack {
-				if inside, err := s.runs(x, f.Time); err != nil {
-					return err
-				} else if inside {
-					may[i] = append(may[i], f.PID)
-				}
+	}
+	for next := slices.Clone(traces); len(next) > 0; next = next[1:] {
+		x := next[0]
+		if !x.open || len(x.may) != 1 {
+			continue
+		}
+		x.owner, x.open = x.may[0], false
+		for _, other := range of[x.owner.PID] {
+			if other.open {
+				other.may = slices.DeleteFunc(other.may, func(f fork) bool { return f.PID == x.owner.PID })
+				next = append(next, other)
 			}
 		}
 	}
-	tries, found := 0, 0
-	var is, answer []uint32
-	var search func(i int)
-	search = func(i int) {
-		if tries++; tries > maxTries || found > 1 {
-			return
-		}
-		if i == len(files) {
-			if len(files) == 1 || slices.Contains(is, pid) {
-				found++
-				answer = slices.Clone(is)
-			}
-			return
-		}
-		for _, p := range may[i] {
-			if !slices.Contains(is, p) {
-				is = append(is, p)
-				search(i + 1)
-				is = is[:i]
+	for _, x := range traces {
+		for _, f := range x.may {
+			if x.open && f.Time != 0 && (x.owner.Time == 0 || f.Time < x.owner.Time) {
+				x.owner.Time = f.Time
 			}
 		}
 	}
-	if may != nil {
-		search(0)
-	}
-	if found == 1 && tries <= maxTries {
-		for i, x := range files {
-			s.own(x, answer[i])
-		}
+	pid, first := traces[0].newest.PID, traces[0].Log
+	switch {
+	case !slices.ContainsFunc(traces, func(x *shared) bool { return x.open }):
 		return nil
+	case len(traces) == 1:
+		traces[0].open, traces[0].owner.Time = false, 0
+		return []problem{{X: first, Note: true, Problem: calls.Problem{
+			Offset: -1, Text: fmt.Sprintf("process %d forked while it logged; this trace may be its own or its child's, and is used as its own", pid),
+			Advice: "name the traces of both with " + report.MentionedFile(Kind, "", ""),
+		}}}
 	}
-	if len(files) == 1 {
-		if may == nil || len(may[0]) > 1 {
-			s.problems = append(s.problems, problem{X: files[0], Note: true, Problem: calls.Problem{
-				Offset: -1, Text: fmt.Sprintf("process %d forked while it logged; this trace may be its own or its child's, and is used as its own", pid),
-				Advice: "name the traces of both with " + report.MentionedFile(Kind, "", ""),
-			}})
-		}
-		return nil
-	}
-	for _, x := range files {
-		s.torn[x] = true
-	}
-	s.problems = append(s.problems, problem{X: files[0], Problem: calls.Problem{
-		Offset: -1, Text: fmt.Sprintf("it and %d more traces share buffers of process %d, which forked while it logged; the trace of each process is unknown, so the calls after the fork are left out", len(files)-1, pid),
+	return []problem{{X: first, Problem: calls.Problem{
+		Offset: -1, Text: fmt.Sprintf("it and %d more traces share buffers of process %d, which forked while it logged; the trace of each process is unknown, so the calls after the fork are left out", len(traces)-1, pid),
 		Advice: "record a run in which the processes end one after the other",
-	}})
+	}}}
+}
+
+// divide gives each process its buffers, once, and each owner the ends of those that name another
+// process.
+func divide(traces []*shared) error {
+	kept := make(map[bufferKey]bool)
+	pieces := make(map[*shared][]piece)
+	for _, x := range traces {
+		for i := range x.pieces {
+			if p := &x.pieces[i]; !x.open && p.PID == x.owner.PID && !kept[p.key()] {
+				kept[p.key()] = true
+				pieces[x] = append(pieces[x], *p)
+			}
+		}
+	}
+	// Of copies without the process's own one, the latest has the most calls before the fork.
+	slices.SortStableFunc(traces, func(a, b *shared) int { return cmp.Compare(b.owner.Time, a.owner.Time) })
+	for _, x := range traces {
+		for i := range x.pieces {
+			p := x.pieces[i]
+			if p.PID == x.owner.PID && !x.open {
+				continue
+			}
+			whole := p
+			if i+1 == len(x.pieces) || x.pieces[i+1].PID != p.PID || x.pieces[i+1].TID != p.TID { // the thread's current buffer at the fork
+				at, err := p.splitAt(cmp.Or(x.owner.Time, math.MaxUint64))
+				if err != nil {
+					return err
+				}
+				p.Size = at - p.Offset
+			}
+			if !kept[p.key()] {
+				kept[p.key()] = true
+				pieces[x] = append(pieces[x], p)
+			}
+			if p.end() < whole.end() && !x.open {
+				whole.from, whole.PID, whole.TID = p.end(), x.owner.PID, x.owner.PID
+				pieces[x] = append(pieces[x], whole)
+			}
+		}
+	}
+	for _, x := range traces {
+		x.pieces = pieces[x]
+		x.arrange()
+	}
 	return nil
 }
 
-// own notes the owner of a trace.
-func (s *sharing) own(x *Log, pid uint32) {
-	if old, ok := s.owner[x]; ok {
-		s.owners[old]--
-	}
-	s.owner[x] = pid
-	s.owners[pid]++
-}
-
-// forksOf returns the forks by a process, which the world is asked for once.
-func (s *sharing) forksOf(pid uint32) []fork {
-	forks, ok := s.forks[pid]
-	if !ok {
-		forks = s.world.Forks(pid)
-		s.forks[pid] = forks
-	}
-	return forks
-}
-
-// when returns the time of a record in a piece.
-func (s *sharing) when(p *piece, tsc uint64) uint64 { return s.world.Time(p.x, tsc) }
-
-// last returns the time of the last record of a trace.
-func (s *sharing) last(x *Log) (last uint64, err error) {
+// lastCall returns the time of the last call of a trace.
+func (x *Log) lastCall() (last uint64, err error) {
 	for i := range x.Processes {
 		for _, t := range x.Processes[i].Threads {
-			p := &t.pieces[len(t.pieces)-1]
-			if p.base != 0 {
-				continue
-			}
-			err = eachRecord(p, func(_ int64, tsc uint64, function bool) bool {
-				if function {
-					last = max(last, s.when(p, tsc))
-				}
+			err = t.pieces[len(t.pieces)-1].eachCall(func(_ int64, time uint64) bool {
+				last = max(last, time)
 				return true
 			})
 			if err != nil {
@@ -281,190 +256,33 @@ func (s *sharing) last(x *Log) (last uint64, err error) {
 	return last, nil
 }
 
-// runs reports whether a buffer of the trace was in use at a time.
-func (s *sharing) runs(x *Log, time uint64) (bool, error) {
-	for _, t := range x.Processes[0].Threads {
-		for i := range t.pieces {
-			p := &t.pieces[i]
-			if p.base != 0 || s.when(p, p.tsc) > time || i+1 < len(t.pieces) && s.when(p, t.pieces[i+1].tsc) < time {
-				continue
-			}
-			s.compared += 64 + int(p.size>>10)
-			if at, err := s.splitAt(p, time); err != nil || at < p.end() {
-				return err == nil, err
-			}
-		}
-	}
-	return false, nil
-}
-
 // splitAt returns the offset of the first call in a buffer at or after a time, or its end.
-func (s *sharing) splitAt(p *piece, time uint64) (at int64, err error) {
+func (p *piece) splitAt(time uint64) (at int64, err error) {
 	at = p.end()
-	err = eachRecord(p, func(offset int64, tsc uint64, function bool) bool {
-		if function && s.when(p, tsc) >= time {
+	err = p.eachCall(func(offset int64, when uint64) bool {
+		if when >= time {
 			at = offset
-			return false
 		}
-		return true
+		return when < time
 	})
 	return at, err
 }
 
-// eachRecord calls visit for each record of a buffer, until visit returns false. It also ends at
-// damage.
-func eachRecord(p *piece, visit func(offset int64, tsc uint64, function bool) bool) error {
+// eachCall calls visit for the offset and time of each call's record in a buffer, until visit
+// returns false. It also ends at damage.
+func (p *piece) eachCall(visit func(offset int64, time uint64) bool) error {
 	var r pieceReader
-	if err := r.open(p); err != nil {
-		return err
-	}
+	r.open(p)
 	for {
 		rec, err := r.next()
-		if err == io.EOF || isXRayDamage(err) {
+		if err == io.EOF || isDamage(err) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if !visit(rec.Offset, rec.TSC, rec.Kind.IsFunction()) {
+		if rec.Kind.IsFunction() && !visit(rec.Offset, p.x.Time(rec.TSC)) {
 			return nil
 		}
 	}
-}
-
-// share assigns the pieces of all traces to their processes.
-func (s *sharing) share() error {
-	copies := make(map[bufferKey][]*piece)
-	for _, x := range s.traces {
-		for i := range x.pieces {
-			p := &x.pieces[i]
-			if len(s.traces) > 1 || s.owner[x] != p.pid {
-				copies[p.key()] = append(copies[p.key()], p)
-			}
-		}
-	}
-	dropped := make(map[*piece]bool)
-	for key, same := range copies {
-		if len(same) == 1 && s.owner[same[0].x] == key.pid {
-			continue
-		}
-		if err := s.shareBuffer(key, same, dropped); err != nil {
-			return err
-		}
-	}
-	for _, x := range s.traces {
-		kept := x.pieces[:0:0]
-		for i := range x.pieces {
-			if p := &x.pieces[i]; !dropped[p] {
-				kept = append(kept, *p)
-			}
-		}
-		x.pieces = append(kept, x.tails...)
-		x.tails = nil
-	}
-	return nil
-}
-
-// shareBuffer assigns the copies of a buffer to their processes. The parent gets its own copy. Each
-// other process gets the part that no other copy has.
-func (s *sharing) shareBuffer(key bufferKey, same []*piece, dropped map[*piece]bool) error {
-	forks := s.forksOf(key.pid)
-	born := func(pid uint32) uint64 {
-		i := slices.IndexFunc(forks, func(f fork) bool { return f.PID == pid })
-		switch {
-		case pid == key.pid:
-			return 0
-		case i < 0:
-			return math.MaxUint64
-		}
-		return forks[i].Time
-	}
-	slices.SortStableFunc(same, func(a, b *piece) int {
-		return cmp.Or(cmp.Compare(born(s.owner[a.x]), born(s.owner[b.x])), cmp.Compare(s.owner[a.x], s.owner[b.x]), cmp.Compare(b.size, a.size))
-	})
-	first := same[0]
-	switch owner := s.owner[first.x]; {
-	case s.torn[first.x]:
-		// The common part belongs to the parent.
-		common := first.end()
-		for _, p := range same[1:] {
-			at, err := commonEnd(first, p)
-			if err != nil {
-				return err
-			}
-			common = min(common, at)
-		}
-		first.size = common - first.offset
-	case owner != key.pid && born(owner) != math.MaxUint64:
-		// The parent's trace is missing.
-		at, err := s.splitAt(first, born(owner))
-		if err != nil {
-			return err
-		}
-		first.tail(at, owner)
-		first.size = at - first.offset
-	}
-	for i, p := range same[1:] {
-		dropped[p] = true
-		owner := s.owner[p.x]
-		if s.torn[p.x] || owner == s.owner[first.x] {
-			continue // unknown writer, or the same trace once more
-		}
-		at := int64(0)
-		for _, other := range same[:i+1] {
-			end, err := commonEnd(p, other)
-			if err != nil {
-				return err
-			}
-			at = max(at, end)
-		}
-		p.tail(at, owner)
-	}
-	return nil
-}
-
-// tail assigns the end of a buffer, from an offset on, to a process.
-func (p *piece) tail(at int64, pid uint32) {
-	if at < p.end() {
-		t := *p
-		t.from, t.pid, t.tid = at, pid, pid
-		p.x.tails = append(p.x.tails, t)
-	}
-}
-
-// commonEnd returns the offset in p of the first record that q, a copy of it, does not have.
-func commonEnd(p, q *piece) (int64, error) {
-	const extents = 16 // bytes with the length of the buffer
-	a, b := make([]byte, 16<<10), make([]byte, 16<<10)
-	// Pieces may have been shortened: compare the buffers as they are in the files.
-	n := min(p.whole, q.whole)
-	same := int64(extents)
-	for same < n {
-		want := int(min(int64(len(a)), n-same))
-		if _, err := p.x.src.ReadAt(a[:want], p.offset+same); err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		if _, err := q.x.src.ReadAt(b[:want], q.offset+same); err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		i := 0
-		for i < want && a[i] == b[i] {
-			i++
-		}
-		same += int64(i)
-		if i < want {
-			break
-		}
-	}
-	if same == p.whole {
-		return p.end(), nil
-	}
-	limit, at := p.offset+same, p.offset
-	err := eachRecord(p, func(offset int64, _ uint64, _ bool) bool {
-		if offset <= limit {
-			at = offset
-		}
-		return offset <= limit
-	})
-	return at, err
 }

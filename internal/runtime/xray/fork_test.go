@@ -1,8 +1,10 @@
 package xray
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // noForks is a recording that tells of no process.
@@ -18,7 +21,6 @@ func noForks() *world {
 	return &world{
 		Forks: func(uint32) []fork { return nil },
 		Exit:  func(uint32) uint64 { return math.MaxUint64 },
-		Time:  func(_ *Log, count uint64) uint64 { return count },
 	}
 }
 
@@ -46,8 +48,8 @@ func TestShareXRay_ForkedBuffers(t *testing.T) {
 		{name: "the same twice", traces: [][]buffer{{open(2000)}, {open(2000)}}, want: "7: 1000 1010 2000"},
 		{name: "the child ends first", traces: [][]buffer{{open(3000, 3010)}, {open(2000, 2010, 2020)}}, ends: map[uint32]uint64{8: 2500, 7: 4000},
 			forks: []fork{{8, 1500}}, want: "7: 1000 1010 3000 3010, 8: 2000 2010 2020"},
-		{name: "the parent ends first", traces: [][]buffer{{open(2000)}, {open(2000, 3000)}}, ends: map[uint32]uint64{8: 4000, 7: 2500},
-			forks: []fork{{8, 1500}}, want: "7: 1000 1010 2000, 8: 3000"},
+		{name: "the parent ends first", traces: [][]buffer{{open(2000)}, {open(2001, 3000)}}, ends: map[uint32]uint64{8: 4000, 7: 2500},
+			forks: []fork{{8, 1500}}, want: "7: 1000 1010 2000, 8: 2001 3000"},
 		{name: "side by side", traces: [][]buffer{{open(2000, 2010)}, {open(2001)}}, ends: map[uint32]uint64{8: 4000, 7: 4000},
 			forks: []fork{{8, 1500}}, want: "7: 1000 1010", say: "the trace of each process is unknown"},
 		{name: "side by side, with later buffers", traces: [][]buffer{{open(2000, 2010)}, {open(2001), {8, 3000, []uint64{3000}}}}, ends: map[uint32]uint64{8: 4000, 7: 4000},
@@ -76,7 +78,8 @@ func TestShareXRay_ForkedBuffers(t *testing.T) {
 						}
 					}
 				}))
-				traces[len(traces)-1].Clock.Error = 0
+				x := traces[len(traces)-1]
+				x.Clock.Error, x.Time = 0, func(count uint64) uint64 { return count }
 			}
 			if reverse {
 				slices.Reverse(traces)
@@ -101,7 +104,7 @@ func TestShareXRay_ForkedBuffers(t *testing.T) {
 			of := make(map[uint32]string)
 			for _, x := range traces {
 				for _, p := range x.Processes {
-					trace := p.Trace(Place{Function: func(id uint32) (uint64, bool) { return uint64(id), true }, Time: func(count uint64) uint64 { return count }})
+					trace := p.Trace(Place{Function: func(id uint32) (uint64, bool) { return uint64(id), true }})
 					words := callTimes(t, trace)
 					of[p.PID] += words
 				}
@@ -122,7 +125,7 @@ func TestShareXRay_ForkedBuffers(t *testing.T) {
 }
 
 // callTimes returns when the calls of a trace began.
-func callTimes(t *testing.T, trace *LogTrace) (words string) {
+func callTimes(t *testing.T, trace *Trace) (words string) {
 	t.Helper()
 	threads, err := trace.Threads(t.Context())
 	if err != nil {
@@ -138,4 +141,58 @@ func callTimes(t *testing.T, trace *LogTrace) (words string) {
 		}
 	}
 	return words
+}
+
+// Traces of a program that really forked: each process has its own calls, once.
+func TestShareXRay_RealForks(t *testing.T) {
+	var traces []*Log
+	for _, name := range []string{"child-1", "child-2", "parent"} {
+		file := testrec.Gunzip(t, "../../format/xrayfdr/testdata/real/v5-fork-"+name+".xray.gz")
+		x, err := ReadLog(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		traces = append(traces, x)
+	}
+	parent := traces[0].Processes[0].PID
+	// When each child and the parent made its last call. A child is forked 0.1 ms before it calls.
+	var last [3]uint64
+	for i, x := range traces {
+		var err error
+		if last[i], err = x.lastCall(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	world := &world{
+		Forks: func(pid uint32) []fork {
+			return []fork{{parent + 1, last[0] - 60_000}, {parent + 2, last[1] - 60_000}}
+		},
+		Exit: func(pid uint32) uint64 {
+			return map[uint32]uint64{parent: last[2], parent + 1: last[0], parent + 2: last[1]}[pid] + 1000
+		},
+	}
+	if problems, err := Share(traces, world); err != nil || len(problems) > 0 {
+		t.Fatalf("got %+v, %v; want no problems, no error", problems, err)
+	}
+	got := make(map[string]int)
+	for _, x := range traces {
+		for _, p := range x.Processes {
+			threads, err := p.Trace(Place{Function: func(id uint32) (uint64, bool) { return uint64(id), true }}).Threads(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, thread := range threads {
+				for s := (calls.Step{}); thread.Next(&s) == nil; {
+					if s.Kind == calls.Enter {
+						got[fmt.Sprintf("%d of function %d", p.PID-parent, s.Function)]++
+					}
+				}
+			}
+		}
+	}
+	// Functions 1 to 3: parent_only, child_only, before.
+	want := map[string]int{"0 of function 1": 7, "0 of function 3": 10, "1 of function 2": 20, "2 of function 2": 20}
+	if !maps.Equal(got, want) {
+		t.Errorf("calls by process:\ngot  %v\nwant %v", got, want)
+	}
 }

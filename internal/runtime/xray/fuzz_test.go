@@ -14,9 +14,9 @@ import (
 // Whatever a trace holds, its threads come to their ends, times go on, and what is counted
 // fits together.
 func FuzzXRay(f *testing.F) {
-	for _, version := range []uint16{1, 2, 3, 5} {
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		var b bytes.Buffer
-		w, err := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: version, CycleFrequency: 2_000_000_000, BufferSize: 256})
+		w, err := xraygen.NewWriter(&b, &xrayfdr.Header{Order: order, Version: xrayfdr.Version, CycleFrequency: 2_000_000_000, BufferSize: 256})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func FuzzXRay(f *testing.F) {
 		f.Add(b.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		x, err := readLog(bytes.NewReader(file), int64(len(file)))
+		x, err := ReadLog(bytes.NewReader(file), int64(len(file)))
 		if err != nil {
 			return
 		}

@@ -24,15 +24,6 @@ import (
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
 
-// readLog reads the first trace of a file.
-func readLog(src io.ReaderAt, size int64) (*Log, error) {
-	logs, err := ReadLogs(src, size)
-	if err != nil {
-		return nil, err
-	}
-	return logs[0], nil
-}
-
 // openXRay reads a trace, which stays readable during the test.
 func openXRay(t *testing.T, path string) *Log {
 	t.Helper()
@@ -45,7 +36,7 @@ func openXRay(t *testing.T, path string) *Log {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := readLog(f, st.Size())
+	x, err := ReadLog(f, st.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +284,7 @@ func account(t *testing.T, path string) (rows []accountRow) {
 func madeXRay(t *testing.T, h *xrayfdr.Header, write func(w *xraygen.Writer)) *Log {
 	t.Helper()
 	file := xrayBytes(t, h, write)
-	x, err := readLog(bytes.NewReader(file), int64(len(file)))
+	x, err := ReadLog(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,9 +306,9 @@ func xrayBytes(t *testing.T, h *xrayfdr.Header, write func(w *xraygen.Writer)) [
 }
 
 // stepsOf writes the steps of all threads of a process as words.
-func stepsOf(t *testing.T, p *Process, functions int) (words []string, trace *LogTrace) {
+func stepsOf(t *testing.T, p *Process, functions int) (words []string, trace *Trace) {
 	t.Helper()
-	trace = p.Trace(Place{Path: "log", PID: p.PID, Function: func(id uint32) (uint64, bool) { return uint64(id) * 16, int(id) <= functions }})
+	trace = p.Trace(Place{PID: p.PID, Function: func(id uint32) (uint64, bool) { return uint64(id) * 16, int(id) <= functions }})
 	threads, err := trace.Threads(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -396,11 +387,11 @@ func TestXRayLog_DamagedBuffer(t *testing.T) {
 			w.Function(xrayfdr.Exit, 2, 1000*i+400)
 		}
 	})
-	x, err := readLog(bytes.NewReader(file), int64(len(file)))
+	x, err := ReadLog(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := x.pieces[1]
+	b := &x.pieces[1]
 	at := b.end() - 16
 	copy(file[at:], "\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f")
 	words, trace := stepsOf(t, x.Processes[0], 3)
@@ -414,7 +405,7 @@ func TestXRayLog_DamagedBuffer(t *testing.T) {
 
 func TestReadXRay_NoTrace(t *testing.T) {
 	for _, text := range []string{"", "PERFILE2", strings.Repeat("x", 1000)} {
-		if _, err := readLog(strings.NewReader(text), int64(len(text))); err == nil || len(text) > 100 && !errors.Is(err, xrayfdr.ErrNotXRay) {
+		if _, err := ReadLog(strings.NewReader(text), int64(len(text))); err == nil || len(text) > 100 && !errors.Is(err, xrayfdr.ErrNotXRay) {
 			t.Errorf("%.10q: got %v; want an error, at most 100 text or an error that is ErrNotXRay", text, err)
 		}
 	}

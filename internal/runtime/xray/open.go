@@ -12,6 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -20,42 +21,12 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
-// A Trace is the part of a trace that a process of the recording wrote.
-type Trace struct {
-	*LogTrace
-	Clock   func(uint64) uint64
-	Match   report.Clock
-	Summary report.XRaySummary
-	files   []*traceFile // the first is the named one
-	process *Process
-	life    life
-}
-
-// Close closes the files, unless other traces use them.
-func (x *Trace) Close() error {
-	for _, f := range x.files {
-		f.release()
-	}
-	return nil
-}
-
-// Problems returns the faults of the trace. For damage, they have general advice.
-func (x *Trace) Problems() []calls.Problem {
-	problems := x.LogTrace.Problems()
-	for i := range problems {
-		if problems[i].Advice == "" {
-			problems[i].Advice = report.AdviceDamage(x.Path())
-		}
-	}
-	return problems
-}
-
 // Traces calls add with the traces that opts name. Unusable traces become problems. The error is
 // that of unusable options.
 func Traces(ctx context.Context, rec *recording.Recording, _ []*model.Dump, _ *codebytes.Files, opts *config.Options, found *report.Findings, add func(t calls.Trace, clock func(uint64) uint64, match report.Clock)) error {
 	xrays, err := openAll(ctx, rec, opts, found)
 	for _, x := range xrays {
-		add(x, x.Clock, x.Match)
+		add(x, clock.Shifted(0), x.match) // its times are those of the recording
 	}
 	return err
 }
@@ -74,48 +45,50 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 	if err != nil {
 		return nil, err
 	}
-	var files []*traceFile
+	var opened, files []*traceFile // files are the usable ones
 	defer func() {
-		for _, f := range files {
+		for _, f := range opened {
 			f.release()
 		}
 	}()
 	for _, n := range named {
-		path := n.Path
-		file, err := safefile.Open(path)
+		file, err := safefile.Open(n.Path)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", n, safefile.PlainError(err))
 		}
-		f := &traceFile{path: path, file: file, users: 1}
-		files = append(files, f)
-		f.traces, err = read(file)
-		if errors.Is(err, errNotLog) && !isEmpty(file) { // an empty file is a trace without records
+		f := &traceFile{path: n.Path, file: file, users: 1}
+		opened = append(opened, f)
+		err = f.read(rec, opts)
+		switch none := (clock.Unknown{}); {
+		case errors.Is(err, errNotLog) && !isEmpty(file): // an empty file is a trace without records
 			return nil, fmt.Errorf("%s: %w", n, err)
-		}
-		if err != nil {
-			found.Problem(report.ProblemOf(path, err, "name the trace that the recorded program wrote, whole"))
-			continue
-		}
-		for _, x := range f.traces {
-			x.Path = path
+		case errors.Is(err, xrayfdr.ErrOldVersion):
+			found.Problem(report.ProblemOf(f.path, err, "build the program with a newer LLVM"))
+		case errors.As(err, &none):
+			p := report.ProblemOf(rec.In.Path, err, report.AdviceClock) // the trace is sound
+			p.Code = report.ProblemClock
+			found.Problem(p)
+		case err != nil:
+			found.Problem(report.ProblemOf(f.path, err, adviceTrace))
+		default:
+			files = append(files, f)
 		}
 	}
-	share(rec, files, opts, found)
+	if len(files) > 0 {
+		share(rec, files, found)
+	}
 	for _, f := range files {
-		for _, trace := range f.traces {
-			more, err := open(ctx, rec, f, trace, binaries, opts, found)
-			if none := (clock.Unknown{}); errors.As(err, &none) {
-				p := report.ProblemOf(rec.In.Path, err, report.AdviceClock) // the trace is sound
-				p.Code = report.ProblemClock
-				found.Problem(p)
-			} else if err != nil {
-				found.Problem(report.ProblemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
-			}
-			xrays = append(xrays, more...)
+		more, err := f.open(ctx, rec, binaries, opts, found)
+		if err != nil {
+			found.Problem(report.ProblemOf(f.path, err, adviceTrace))
 		}
+		xrays = append(xrays, more...)
 	}
 	return join(rec, binaries, xrays), nil
 }
+
+// adviceTrace is advice about an unusable trace.
+const adviceTrace = "name the trace that the recorded program wrote, whole"
 
 // isEmpty reports whether a file is known to have no bytes.
 func isEmpty(file *sys.File) bool {
@@ -131,32 +104,28 @@ func join(s *recording.Recording, programs *programs, xrays []*Trace) (joined []
 		program  string
 	}
 	slices.SortStableFunc(xrays, func(a, b *Trace) int { return cmp.Compare(a.life.traced, b.life.traced) })
-	more := make(map[run][]*LogTrace) // without the first
-	runOf := func(x *Trace) run { return run{x.PID(), x.process.PID, x.life.began, x.Summary.Program} }
 	firsts := make(map[run]*Trace)
+	more := make(map[*Trace][]*Process) // of the first trace, without its own
 	for _, x := range xrays {
-		id := runOf(x)
+		id := run{x.PID(), x.process.PID, x.life.began, x.Summary.Program}
 		first := firsts[id]
 		if first == nil {
 			firsts[id] = x
 			joined = append(joined, x)
 			continue
 		}
-		more[id] = append(more[id], x.LogTrace)
+		more[first] = append(more[first], x.process)
 		first.files = append(first.files, x.files...)
 		first.Summary.More++
 		first.Summary.Anchors += x.Summary.Anchors
-		first.Match.Error = max(first.Match.Error, x.Match.Error)
+		first.match.Error = max(first.match.Error, x.match.Error)
 	}
-	for _, first := range joined {
-		others := more[runOf(first)]
-		if others == nil {
-			continue
-		}
-		first.Join(others...)
-		first.Summary.Buffers = first.process.Buffers
-		first.life = lifeOf(s, first.PID(), first.life.threads, first.life.traced, len(first.process.Threads))
-		first.Rename(threadsOf(programs.tids[first.PID()], first.process, first.PID()))
+	for _, x := range joined {
+		x.process.join(more[x])
+		x.Summary.Buffers = x.process.Buffers
+		known := programs.tids[x.PID()]
+		x.life = lifeOf(s, x.PID(), len(known), x.life.traced, len(x.process.Threads))
+		x.at.TID = threadsOf(known, x.process, x.PID())
 	}
 	return joined
 }
@@ -166,12 +135,13 @@ func adviceProgram() string {
 	return "name the program, of the build that was recorded, with " + report.Mentioned("Programs", "FILE")
 }
 
-// A traceFile is a file of traces, shared by the processes in it.
+// A traceFile is a file with a trace, shared by the processes in it.
 type traceFile struct {
-	path   string
-	file   *sys.File
-	traces []*Log // none if it is unusable
-	users  int
+	path  string
+	file  *sys.File
+	log   *Log
+	match report.Clock
+	users int
 }
 
 // release closes the file after its last user.
@@ -181,37 +151,40 @@ func (f *traceFile) release() {
 	}
 }
 
-// read reads the traces in a file.
-func read(file *sys.File) ([]*Log, error) {
-	st, err := file.Stat()
+// read reads the trace in the file, and finds the conversion of its counts to times of the recording.
+func (f *traceFile) read(s *recording.Recording, opts *config.Options) error {
+	st, err := f.file.Stat()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return ReadLogs(file, st.Size())
+	x, err := ReadLog(f.file, st.Size())
+	if err != nil {
+		return err
+	}
+	f.log, x.Path = x, f.path
+	if _, given, _ := clock.GivenOffset(opts.Clock); !given && s.ClockError() != "" && s.TimeConv != nil && !x.Clock.Emulated {
+		x.Time, f.match = s.TimeConv.Time, report.Clock{Kind: report.ClockTSC}
+		return nil
+	}
+	toRecording, match, err := clock.TraceClock(s, opts)
+	if err != nil {
+		return err
+	}
+	if match.Kind == report.ClockMonotonic {
+		match.Error = x.Clock.Error
+	}
+	f.match = match
+	x.Time = func(count uint64) uint64 { return toRecording(x.Clock.Time(count)) }
+	return nil
 }
 
 // share assigns the contents of several traces to the processes that wrote them.
-func share(s *recording.Recording, files []*traceFile, opts *config.Options, found *report.Findings) {
+func share(s *recording.Recording, files []*traceFile, found *report.Findings) {
 	var traces []*Log
-	paths := make(map[*Log]string)
-	times := make(map[*Log]func(uint64) uint64)
 	for _, f := range files {
-		for _, trace := range f.traces {
-			clock, _, counts, err := clockOf(s, trace, opts)
-			if err != nil {
-				return // open reports it
-			}
-			if counts == nil {
-				own := trace.Clock
-				counts = func(count uint64) uint64 { return clock(own.Time(count)) }
-			}
-			traces, paths[trace], times[trace] = append(traces, trace), f.path, counts
-		}
+		traces = append(traces, f.log)
 	}
-	if len(traces) == 0 {
-		return
-	}
-	world := &world{
+	problems, err := Share(traces, &world{
 		Forks: func(pid uint32) (forks []fork) {
 			for _, b := range s.ProcessTree.ForksBy(pid) {
 				if b.Clones {
@@ -226,34 +199,29 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 			}
 			return math.MaxUint64
 		},
-		Time: func(x *Log, count uint64) uint64 { return times[x](count) },
-	}
-	problems, err := Share(traces, world)
+	})
 	if err != nil {
 		found.Problem(report.ProblemOf(files[0].path, err, "read it from another disk"))
 	}
 	for _, p := range problems {
 		if p.Note {
-			found.Note(fmt.Sprintf("%s: %s; %s", quote.Printable(paths[p.X]), p.Text, p.Advice))
+			found.Note(fmt.Sprintf("%s: %s; %s", quote.Printable(p.X.Path), p.Text, p.Advice))
 		} else {
-			found.Problem(report.Problem{Code: report.ProblemDamage, File: paths[p.X], Offset: p.Offset, Text: p.Text, Advice: p.Advice})
+			found.Problem(report.Problem{Code: report.ProblemDamage, File: p.X.Path, Offset: p.Offset, Text: p.Text, Advice: p.Advice})
 		}
 	}
 }
 
-// open finds the processes of a trace in the recording. Unusable processes become problems. The
+// open finds the processes of the trace in the recording. Unusable processes become problems. The
 // error is that of the trace as a whole.
-func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log, binaries *programs, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
-	for _, p := range trace.Problems {
+func (f *traceFile) open(ctx context.Context, s *recording.Recording, binaries *programs, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
+	c := f.log.Clock
+	for _, p := range f.log.Problems {
 		found.Problem(report.Problem{Code: report.ProblemDamage, File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceDamage(f.path)})
 	}
-	opts.Logf(2, "%s: counts of %.0f Hz, times are right to %d ns", quote.Printable(f.path), trace.Clock.Frequency, trace.Clock.Error)
-	clock, match, counts, err := clockOf(s, trace, opts)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range trace.Processes {
-		program, err := findProgram(s, p, clock, binaries, opts)
+	opts.Logf(2, "%s: counts of %.0f Hz, times are right to %d ns", quote.Printable(f.path), c.Frequency, c.Error)
+	for _, p := range f.log.Processes {
+		program, err := findProgram(s, p, binaries, opts)
 		if err != nil {
 			found.Problem(report.ProblemOf(f.path, err, adviceProgram()))
 			continue
@@ -270,39 +238,24 @@ func open(ctx context.Context, s *recording.Recording, f *traceFile, trace *Log,
 			}
 		}
 		f.users++
-		xrays = append(xrays, &Trace{
-			LogTrace: p.Trace(Place{
-				Path: f.path, PID: program.pid, TID: threadsOf(binaries.tids[program.pid], p, program.pid), Time: counts,
-				Function: program.address, Args: program.functions.LogsArguments, Notes: program.functions.LogsEvents,
-			}),
-			Clock: clock, Match: match, files: []*traceFile{f}, process: p, life: lifeOf(s, program.pid, len(binaries.tids[program.pid]), clock(p.Began()), len(p.Threads)),
-			Summary: report.XRaySummary{
-				Fixes:  []report.Fix{},
-				Format: int(trace.Version), Buffers: p.Buffers, Program: program.path, Unchecked: program.unchecked, Functions: program.functions.Len(),
-				Claimed: trace.Clock.Claimed, Frequency: trace.Clock.Frequency, Measured: trace.Clock.Measured, Emulated: trace.Clock.Emulated, Anchors: trace.Clock.Anchors,
-			},
-		})
+		x := p.Trace(Place{PID: program.pid, Function: program.address, Args: program.functions.LogsArguments, Notes: program.functions.LogsEvents})
+		x.files, x.match = []*traceFile{f}, f.match
+		x.life = lifeOf(s, program.pid, 0, p.Began(), 0)
+		x.Summary = report.XRaySummary{
+			Fixes:  []report.Fix{},
+			Format: int(f.log.header.Version), Program: program.path, Unchecked: program.unchecked, Functions: program.functions.Len(),
+			Claimed: c.Claimed, Frequency: c.Frequency, Measured: c.Measured, Emulated: c.Emulated, Anchors: c.Anchors,
+		}
+		xrays = append(xrays, x)
 	}
 	return xrays, nil
-}
-
-// clockOf returns the conversion of a trace's times to the recording's. If counts is not nil, it
-// converts counts directly.
-func clockOf(s *recording.Recording, t *Log, opts *config.Options) (toRecording func(uint64) uint64, match report.Clock, counts func(uint64) uint64, err error) {
-	if _, given, _ := clock.GivenOffset(opts.Clock); !given && s.ClockError() != "" && s.TimeConv != nil && !t.Clock.Emulated {
-		return clock.Shifted(0), report.Clock{Kind: report.ClockTSC}, s.TimeConv.Time, nil
-	}
-	if toRecording, match, err = clock.TraceClock(s, opts); err == nil && match.Kind == report.ClockMonotonic {
-		match.Error = t.Clock.Error
-	}
-	return toRecording, match, nil, err
 }
 
 // threadsOf returns the conversion of a traced process's thread numbers to those of the recording,
 // which has the threads known, ascending. It is nil if they agree. In another pid namespace, process and
 // threads have other numbers. In both namespaces, threads are numbered in the order of their start.
 func threadsOf(known []uint32, p *Process, pid uint32) func(uint32) uint32 {
-	if p.PID == 0 || p.PID == pid {
+	if p.PID == pid {
 		return nil
 	}
 	names := map[uint32]uint32{p.PID: pid}

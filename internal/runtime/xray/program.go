@@ -122,8 +122,8 @@ func readBinaries(s *recording.Recording, opts *config.Options) (*programs, erro
 }
 
 // findProgram finds a process of a trace in the recording, and its program.
-func findProgram(s *recording.Recording, p *Process, clock func(uint64) uint64, binaries *programs, opts *config.Options) (*program, error) {
-	began := clock(p.Began())
+func findProgram(s *recording.Recording, p *Process, binaries *programs, opts *config.Options) (*program, error) {
+	began := p.Began()
 	pid, err := pidOf(s, p, opts)
 	if err == nil {
 		var program *program
@@ -152,34 +152,17 @@ func findProgram(s *recording.Recording, p *Process, clock func(uint64) uint64, 
 	return found, nil
 }
 
-// pidOf returns the process in the recording that a trace names. If it names none, its threads
-// decide. 0 means unknown.
+// pidOf returns the process in the recording that a trace names.
 func pidOf(s *recording.Recording, p *Process, opts *config.Options) (uint32, error) {
-	if s.Processes[p.PID] != nil && p.PID != 0 {
+	switch {
+	case s.Processes[p.PID] != nil && p.PID != 0:
 		return p.PID, nil
-	}
-	if opts.PID != 0 {
-		if s.Processes[opts.PID] == nil {
-			return 0, report.Advise(fmt.Errorf("there is no process %d in the recording", opts.PID), "perf script --show-task-events shows which there are")
-		}
-		return opts.PID, nil
-	}
-	if p.PID != 0 {
+	case opts.PID == 0:
 		return 0, report.Advise(fmt.Errorf("it is of process %d, which is not in the recording", p.PID), "name the trace of the recorded run; where the process had another number outside of its container, name that with %s", report.Mentioned("PID", "PID"))
+	case s.Processes[opts.PID] == nil:
+		return 0, report.Advise(fmt.Errorf("there is no process %d in the recording", opts.PID), "perf script --show-task-events shows which there are")
 	}
-	pids := make(map[uint32]int)
-	for i := range p.Threads {
-		if pid, ok := s.Owners[p.Threads[i].TID]; ok {
-			pids[pid]++
-		}
-	}
-	if len(pids) != 1 {
-		return 0, report.Advise(fmt.Errorf("it does not name its process, and its threads' numbers are those of %d processes in the recording", len(pids)), "name the process with %s", report.Mentioned("PID", "PID"))
-	}
-	for pid := range pids {
-		return pid, nil
-	}
-	return 0, nil
+	return opts.PID, nil
 }
 
 // programOf finds the program that a process ran at a time: the first instrumented file.

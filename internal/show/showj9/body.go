@@ -33,7 +33,7 @@ const inlineStacks = "Inline Stacks"
 
 // Types are the types of items that bodies are shown as.
 var Types = func() (names []string) {
-	for k := j9meta.ExceptionTable; k <= j9meta.Gap; k++ {
+	for k := j9meta.ExceptionTable; k <= j9meta.Other; k++ {
 		names = append(names, k.String())
 	}
 	return append(names, inlineStacks)
@@ -47,9 +47,6 @@ func (b *Body) Show(v *show.Viewer, first show.Item) {
 	opts.Filter.PIDs, opts.Filter.Time = nil, show.Range{}
 	w.Opts, w.Known, w.Add = &opts, b.nameOf, b.add
 	b.view, b.known = &w, methodsOf(b.Methods)
-	if b.Header.WideExceptions() { // their entries have a method
-		w.Version = 1
-	}
 	b.findPieces()
 	for i := range b.Sections {
 		s := &b.Sections[i]
@@ -72,10 +69,6 @@ func (b *Body) record(kind j9meta.SectionKind) any {
 		return &struct {
 			Fields []j9meta.Header `show:"fields"`
 		}{[]j9meta.Header{b.Header}}
-	case kind == j9meta.ExceptionInfo:
-		return &struct {
-			Entries []j9meta.Exception `show:"entries,picked"`
-		}{b.Exceptions}
 	case kind == j9meta.InlineInfo:
 		return &struct {
 			Entries []j9meta.InlinedSite `show:"entries,picked"`
@@ -118,30 +111,17 @@ func (b *Body) findPieces() {
 	}
 }
 
-// nameOf returns the name of a pointer to a method. In entries of exceptions, bodies that were compiled
-// ahead of time have the index of an inlined site in its place, -1 for the body itself.
+// nameOf returns the name of a pointer to a method.
 func (b *Body) nameOf(key string, method uint64) (string, string) {
-	switch {
-	case key == "methodInfo" && b.Layout.Unloaded(method):
+	if key == "methodInfo" && b.Layout.Unloaded(method) {
 		return "method", "[unloaded]"
-	case method < uint64(len(b.Sites)):
-		method = b.Sites[method].Method
-	case method == math.MaxUint64, method == math.MaxUint32:
-		method = b.Header.RAMMethod
 	}
 	return "method", b.known[method].name
 }
 
 // add writes what is no field of a part of the metadata, and says what entries are about.
 func (b *Body) add(o *show.Form, rec any) {
-	start := b.Header.StartPC
 	switch r := rec.(type) {
-	case *j9meta.Exception:
-		show.Mention(o, start+uint64(r.Start), uint64(r.End-r.Start))
-		show.Mention(o, start+uint64(r.Handler), 1)
-		if !b.Header.WideExceptions() {
-			show.MentionName(o, []byte(b.known[b.Header.RAMMethod].name))
-		}
 	case *j9meta.StackMap:
 		if r.Gap() {
 			o.Word("kind", "gap")
@@ -228,7 +208,7 @@ var Format = show.Format{Named: j9meta.IsCapturePair, Show: showCapture, Types: 
 
 // showCapture shows metadata of OpenJ9 in a file of its own.
 func showCapture(v *show.Viewer) error {
-	c, err := j9meta.ReadCapture(v.Path)
+	c, err := openj9.ReadCapture(v.Path, "")
 	if err != nil {
 		return err
 	}
@@ -237,6 +217,10 @@ func showCapture(v *show.Viewer) error {
 	}
 	v.Path, v.Raw = c.Path, bytes.NewReader(c.Metadata) // that offsets are in
 	v.Begun(j9meta.FormatName)
+	time := uint64(0)
+	if c.Time != nil {
+		time = *c.Time
+	}
 	v.Fields(v.Out, &struct {
 		JSON    string `show:"json"`
 		Base    uint64 `show:"base,hex"`
@@ -246,24 +230,24 @@ func showCapture(v *show.Viewer) error {
 		Machine uint16 `show:"elf_mach,machine,opt"`
 		PID     uint32 `show:"pid,opt"`
 		Time    uint64 `show:"time,time,opt"`
-	}{filepath.Base(c.JSONPath), c.Base, c.StartPC, uint64(c.Layout.PointerSize), show.OrderName(c.Layout.Order), uint16(c.Layout.Machine), c.PID, c.Time}, nil)
+	}{filepath.Base(c.JSONPath), uint64(c.Base), uint64(c.StartPC), uint64(c.Layout.PointerSize), show.OrderName(c.Layout.Order), uint16(c.Layout.Machine), c.PID, time}, nil)
 	v.Out.End()
-	if f := &v.Opts.Filter; !f.MatchesPID(c.PID) || !f.MatchesTime(c.Time, c.HasTime) {
+	if f := &v.Opts.Filter; !f.MatchesPID(c.PID) || !f.MatchesTime(time, c.Time != nil) {
 		return nil
 	}
 	methods := openj9.JavaMethods(c)
 	if len(methods) > 0 {
 		v.Summary(show.Item{Offset: -1, Type: "methods", Size: -1}, &methodTable{methods})
 	}
-	decoded, bad := j9meta.Decode(c.Metadata, c.Base, c.Layout)
+	decoded, bad := j9meta.Decode(c.Metadata, uint64(c.Base), c.Layout)
 	b := Body{Body: decoded, Methods: methods}
 	b.Show(v, show.Item{})
 	switch {
 	case bad != nil:
 		v.Problem(show.OffsetOf(bad, -1), bad)
-	case decoded.Header.StartPC != c.StartPC:
+	case decoded.Header.StartPC != uint64(c.StartPC):
 		v.Problem(-1, fmt.Errorf("startPC is %#x in the metadata, and %#x in %s: they are of different bodies, or its machine is wrong",
-			decoded.Header.StartPC, c.StartPC, filepath.Base(c.JSONPath)))
+			decoded.Header.StartPC, uint64(c.StartPC), filepath.Base(c.JSONPath)))
 	}
 	return nil
 }

@@ -23,9 +23,9 @@ func TestOpenJ9SectionsOfRecords(t *testing.T) {
 		want        string
 	}{
 		{"jit-100.dump", "inline_stacks", 0, "Inline Stacks|Inline Stacks"},
-		{"jit-100.dump", "exception_info,inline_stacks", j9Start, "Exception Info|Inline Stacks"},
+		{"jit-100.dump", "exception_info,inline_stacks", j9Start, "Inline Stacks"},
 		{"jit-100.dump", "load,stack_atlas", j9Cold, "Stack Atlas|JIT_CODE_LOAD"},
-		{"damaged.dump", "osr_info", 0, "error"},
+		{"damaged.dump", "other", 0, "error"},
 	} {
 		opts := show.Options{JSON: true}
 		for s := range strings.SplitSeq(test.types, ",") {

@@ -102,7 +102,7 @@ func TestNoCode(t *testing.T) {
 	dir := t.TempDir()
 	log, trace := filepath.Join(dir, "app.mlpd"), filepath.Join(dir, "xray-log.x")
 	showtest.Put(t, log, showtest.MonoLog(t, 17))
-	showtest.Put(t, trace, showtest.XRayTrace(t, 5, binary.LittleEndian))
+	showtest.Put(t, trace, showtest.XRayTrace(t, binary.LittleEndian))
 	for _, path := range []string{log, trace} {
 		var b bytes.Buffer
 		if err := showtest.File(&b, path, &show.Options{Disassemble: true}); err == nil || b.Len() > 0 || !strings.Contains(err.Error(), "leave out -d") {

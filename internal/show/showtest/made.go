@@ -62,10 +62,10 @@ func MonoLog(t testing.TB, version uint8) []byte {
 }
 
 // XRayTrace returns a trace of some version with all that can be in it.
-func XRayTrace(t testing.TB, version uint16, order binary.ByteOrder) []byte {
+func XRayTrace(t testing.TB, order binary.ByteOrder) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := xraygen.NewWriter(&b, &xrayfdr.Header{Order: order, Version: version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 2_000_000_000, BufferSize: 512})
+	w, err := xraygen.NewWriter(&b, &xrayfdr.Header{Order: order, Version: xrayfdr.Version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 2_000_000_000, BufferSize: 512})
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
@@ -76,9 +76,7 @@ func XRayTrace(t testing.TB, version uint16, order binary.ByteOrder) []byte {
 	must(w.Function(xrayfdr.EnterArgs, 1, 1_000_000))
 	must(w.Argument(42))
 	must(w.CustomEvent(1_000_100, []byte("plain text")))
-	if version >= 3 {
-		must(w.TypedEvent(7, 1_000_200, []byte("\x1b[31m")))
-	}
+	must(w.TypedEvent(7, 1_000_200, []byte("\x1b[31m")))
 	must(w.Function(xrayfdr.Enter, 2, 1_000_400))
 	must(w.Function(xrayfdr.TailExit, 2, 1_000_800))
 	must(w.CPU(4, 1_001_000))

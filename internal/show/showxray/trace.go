@@ -26,8 +26,10 @@ type traceViewer struct {
 
 // recordTypes are the types of all records.
 var recordTypes = func() (names []string) {
-	for k := xrayfdr.Enter; k <= xrayfdr.PID; k++ {
-		names = append(names, k.String())
+	for k, fields := range xrayfdr.Shown {
+		if fields != nil {
+			names = append(names, xrayfdr.Kind(k).String())
+		}
 	}
 	return append(names, "repairs")
 }()
@@ -43,7 +45,7 @@ var tables = func() (list [len(xrayfdr.Shown)]*show.Fields) {
 // Format is the format of XRay's traces.
 var Format = show.Format{Show: showTrace, Types: append([]string{"header"}, recordTypes...)}
 
-// showTrace shows the traces in a file, record by record.
+// showTrace shows the trace in a file, record by record.
 func showTrace(v *show.Viewer) error {
 	if err := v.NoCode(xrayfdr.FormatName); err != nil {
 		return err
@@ -52,11 +54,12 @@ func showTrace(v *show.Viewer) error {
 	if err != nil {
 		return err
 	}
-	indexes, err := xrayfdr.ReadIndexes(v.File, v.Size)
+	index, err := xrayfdr.ReadIndex(v.File, v.Size)
 	if err != nil {
 		return err
 	}
-	x := &traceViewer{Viewer: v}
+	x := &traceViewer{Viewer: v, header: index.Header}
+	v.Version = int(index.Header.Version)
 	v.Known = func(_ string, id uint64) (string, string) { return "name", x.program.name(uint32(id)) }
 	v.Add = x.add
 	if v.Opts.Program != "" {
@@ -64,44 +67,23 @@ func showTrace(v *show.Viewer) error {
 			return err
 		}
 	}
-	for i, index := range indexes {
-		x.header, v.Version = index.Header, int(index.Header.Version)
-		x.trace, err = xray.NewLog(index, v.File, v.Size)
-		if errors.Is(err, xray.ErrNoBuffers) {
-			err = nil
-		}
-		if i == 0 {
-			v.Begun(xrayfdr.FormatName)
-			if x.program != nil {
-				v.Out.Str("program", []byte(v.Opts.Program))
-			}
-			v.Out.End()
-		}
-		x.show(r, index, err)
-		if i+1 < len(indexes) {
-			if r, err = r.NextTrace(); err != nil {
-				return err
-			}
-		}
+	x.trace, err = xray.NewLog(index, v.File)
+	v.Begun(xrayfdr.FormatName)
+	if x.program != nil {
+		v.Out.Str("program", []byte(v.Opts.Program))
 	}
-	if last := indexes[len(indexes)-1]; last.TooMany != nil {
-		v.Problem(show.OffsetOf(last.TooMany, -1), last.TooMany)
-	}
-	return nil
-}
-
-// show shows a trace, which may have no times.
-func (x *traceViewer) show(r *xrayfdr.Reader, index *xrayfdr.Index, noClock error) {
+	v.Out.End()
 	if f := &x.Opts.Filter; f.MatchesType("header") && !f.IsPicky() {
-		x.showHeader(index)
-		if noClock != nil {
-			x.Problem(-1, fmt.Errorf("times are not shown: %w", noClock))
+		x.showHeader(len(index.Blocks) == 0)
+		if err != nil && !errors.Is(err, xray.ErrNoBuffers) {
+			x.Problem(-1, fmt.Errorf("times are not shown: %w", err))
 		}
 	}
 	x.records(r)
+	return nil
 }
 
-func (x *traceViewer) showHeader(index *xrayfdr.Index) {
+func (x *traceViewer) showHeader(empty bool) {
 	h := x.header
 	rec := struct {
 		Version   uint16   `show:"version"`
@@ -126,10 +108,10 @@ func (x *traceViewer) showHeader(index *xrayfdr.Index) {
 	if x.trace != nil && x.trace.Clock.Measured {
 		rec.Measured = fmt.Sprintf("%.0f", x.trace.Clock.Frequency)
 	}
-	if len(index.Blocks) == 0 {
+	if empty {
 		rec.Records = "none"
 	}
-	x.Summary(show.Item{Offset: h.Offset(), Type: "header", Size: xrayfdr.HeaderSize}, &rec)
+	x.Summary(show.Item{Type: "header", Size: xrayfdr.HeaderSize}, &rec)
 }
 
 // records walks all buffers, around what is damaged.
@@ -164,7 +146,7 @@ func (x *traceViewer) records(r *xrayfdr.Reader) {
 
 // fixes shows what the codec had to set right, and what it could not.
 func (x *traceViewer) fixes(counts xrayfdr.Fixes) {
-	if f := &x.Opts.Filter; counts.Any() && f.MatchesType("repairs") && !f.IsPicky() {
+	if f := &x.Opts.Filter; counts != (xrayfdr.Fixes{}) && f.MatchesType("repairs") && !f.IsPicky() {
 		x.Out.Begin(show.Item{Offset: -1, Type: "repairs", Size: -1})
 		for i, n := range counts {
 			if n > 0 {
@@ -180,8 +162,8 @@ func (x *traceViewer) fixes(counts xrayfdr.Fixes) {
 
 // record shows a record if the filter lets it through.
 func (x *traceViewer) record(r *xrayfdr.Record) {
-	timed := x.trace != nil && (r.Kind.IsFunction() || r.TSC != 0) && x.block.Base != xrayfdr.NoBase
-	it := show.Item{Offset: r.Offset, Type: r.Kind.String(), Size: recordSize(r), Timed: timed}
+	timed := x.trace != nil && (r.Kind.IsFunction() || r.TSC != 0)
+	it := show.Item{Offset: r.Offset, Type: r.Kind.String(), Size: r.Size(), Timed: timed}
 	if timed {
 		it.Time = x.trace.Clock.Time(r.TSC)
 	} else if r.Kind == xrayfdr.WallTime {
@@ -209,25 +191,11 @@ func (x *traceViewer) add(o *show.Form, rec any) {
 
 // payload shows the data of an event: as text where it is one.
 func payload(o *show.Form, r *xrayfdr.Record) {
-	switch {
-	case show.IsPlain(bytes.ReplaceAll(r.Payload, []byte(" "), []byte("_"))):
+	if show.IsPlain(bytes.ReplaceAll(r.Payload, []byte(" "), []byte("_"))) {
 		o.Str("text", r.Payload)
-	default:
+	} else {
 		o.ID("payload", r.Payload)
 	}
-}
-
-// Sizes of records in a file, in bytes, without payloads.
-const (
-	functionSize = 8
-	metadataSize = 16
-)
-
-func recordSize(r *xrayfdr.Record) int64 {
-	if r.Kind.IsFunction() {
-		return functionSize
-	}
-	return metadataSize + int64(len(r.Payload))
 }
 
 // A program knows the functions of a program. A nil one knows none.

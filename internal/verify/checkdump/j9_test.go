@@ -175,7 +175,6 @@ func goodJ9Dump(t *testing.T, dir string) (string, verify.Options) {
 		h := &b.Header
 		h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC = h.StartPC+0x100, h.EndWarmPC+0x100, 0, h.EndWarmPC+0x100
 		b.Sites[1].Method = ^u64(0)
-		b.Exceptions = nil
 		b.Atlas.Maps = b.Atlas.Maps[:3]
 	}, nil)
 	d.metadata(t, unloaded, func(r *j9Record) { r.methods = r.methods[:2] }).load(dumpBase+0x100, j9Name)
@@ -220,9 +219,9 @@ func TestGeneratedDump(t *testing.T) {
 		})
 		var methods []j9Entry
 		for _, m := range j9gen.Methods(rng, b) {
-			e := j9Entry{method: m.Method, class: m.Class, name: m.Name, signature: m.Signature, file: cmp.Or(m.File, m.Class+".class")}
+			e := j9Entry{method: u64(m.Method), class: m.Class, name: m.Name, signature: m.Signature, file: cmp.Or(m.File, m.Class+".class")}
 			for _, l := range m.Lines {
-				e.lines = append(e.lines, l.ByteCodeIndex, l.Line)
+				e.lines = append(e.lines, l[0], l[1])
 			}
 			methods = append(methods, e)
 		}

@@ -26,18 +26,14 @@ func MetadataBody() *j9meta.Body {
 		Header: j9meta.Header{
 			ClassName: 0x600000, MethodName: 0x600040, MethodSignature: 0x600080, ConstantPool: 0x700000, RAMMethod: J9Main,
 			StartPC: Base, EndWarmPC: Base + 0x30, StartColdPC: Base + J9Cold, EndPC: Base + J9Cold + 0x30,
-			TotalFrameSize: 7, Slots: 2, ScalarTempSlots: 3, NumExceptionRanges: 0x8000, CodeCacheAlloc: Base - 0x20,
-		},
-		Exceptions: []j9meta.Exception{
-			{Start: 4, End: 0x20, Handler: J9Cold + 8, CatchType: 3, Method: J9Outer},
-			{Start: J9Cold, End: J9Cold + 0x30, Handler: 0x28, Method: J9Main},
+			TotalFrameSize: 7, Slots: 2, ScalarTempSlots: 3, NumExceptionRanges: 0x8002, CodeCacheAlloc: Base - 0x20,
 		},
 		Sites: []j9meta.InlinedSite{
 			{Method: J9Outer, Info: j9meta.ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 7, SameReceiver: true}, Monitors: []byte{2}},
 			{Method: J9Inner, Info: j9meta.ByteCodeInfo{CallerIndex: 0, ByteCodeIndex: 3, SameReceiver: true}, Monitors: []byte{0}},
 		},
 		Atlas: &j9meta.StackAtlas{
-			NumberOfMapBytes: 1, ParmBaseOffset: 8, NumberOfParmSlots: 2, LocalBaseOffset: -24, SyncObjectTempOffset: 0xffff, Monitors: []byte{1},
+			InternalPointerMap: 0x7e0000000300, NumberOfMapBytes: 1, ParmBaseOffset: 8, NumberOfParmSlots: 2, LocalBaseOffset: -24, SyncObjectTempOffset: 0xffff, Monitors: []byte{1},
 			Maps: []j9meta.StackMap{
 				{Info: j9meta.ByteCodeInfo{CallerIndex: -1}, Bits: []byte{3}},
 				{Low: 8, Info: j9meta.ByteCodeInfo{CallerIndex: 0, ByteCodeIndex: 2, DoNotProfile: true}, Shared: true},
@@ -46,11 +42,7 @@ func MetadataBody() *j9meta.Body {
 				{Low: J9Cold, Info: j9meta.ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 12}, Bits: []byte{2}},
 			},
 		},
-		Sections: []j9meta.Section{
-			{Kind: j9meta.StackAllocSection, Bytes: make([]byte, 9)}, {Kind: j9meta.InternalPointerSection, Bytes: make([]byte, 20)},
-			{Kind: j9meta.OSRSection, Bytes: make([]byte, 60)}, {Kind: j9meta.GPUSection, Bytes: make([]byte, 80)},
-			{Kind: j9meta.BytecodeSection, Bytes: make([]byte, 32)}, {Kind: j9meta.InvokeBasicSection, Bytes: make([]byte, 24)},
-		},
+		Sections: []j9meta.Section{{Kind: j9meta.Other, Bytes: []byte("what the VM alone reads")}},
 	}
 }
 

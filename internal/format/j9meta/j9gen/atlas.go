@@ -24,11 +24,8 @@ func (m *maker) atlas() {
 			a.SyncObjectTempOffset = uint16(int(a.LocalBaseOffset) + m.b.Layout.PointerSize)
 		}
 	}
-	if m.chance(20) {
-		m.raw(j9meta.StackAllocSection, b.Layout.PointerSize+m.mapBytes)
-	}
-	if m.registers = m.choose(m.o.InternalPointers, 30); m.registers { // maps may have such registers
-		m.raw(j9meta.InternalPointerSection, b.Layout.PointerSize+6+m.few(20))
+	if m.registers = m.chance(30); m.registers { // maps may have such registers
+		a.InternalPointerMap = m.address(dataMemory)
 	}
 	a.Maps = m.maps()
 }
@@ -91,7 +88,7 @@ func (m *maker) stackMap(s *j9meta.StackMap) {
 	}
 	if m.registers && m.chance(25) {
 		s.RegisterMap |= pointerBit
-		s.Pointers = m.bytes(m.few(9))
+		s.Pointers = make([]byte, m.few(9))
 	}
 	s.Bits = m.slotBits(3)
 	if m.monitors && m.chance(30) {

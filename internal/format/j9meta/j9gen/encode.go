@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
@@ -29,21 +28,24 @@ func Encode(b *j9meta.Body) ([]byte, error) {
 	return e.Data, nil
 }
 
-// Lay gives each part of b its place, in the order of OpenJ9's compiler. It sets offsets,
-// pointers into the blob, counts, sizes and the flags of wide entries. It drops gaps. Of sections that
-// are not decoded, b.Sections has the bytes. A body without a size of header gets the
-// smallest known header with a place for its fields. A stub is a header only.
+// Lay gives each part of b its place, in the order of OpenJ9's compiler. It sets offsets, the pointers
+// to what is decoded and, if there is an internal pointer map, to the bytes after it, counts, sizes and the flags of wide maps. What is not decoded keeps its bytes:
+// the exceptions, of which the header has the number, and all others, in the end. A body without a
+// size of header gets the smallest known one with a place for its fields. A stub is a header only.
 func Lay(b *j9meta.Body) {
-	raw := make(map[j9meta.SectionKind][]byte)
+	var exceptions, other []byte
 	for _, s := range b.Sections {
-		if !s.Kind.Decoded() && s.Kind != j9meta.Gap {
-			raw[s.Kind] = s.Bytes
+		switch s.Kind {
+		case j9meta.ExceptionInfo:
+			exceptions = s.Bytes
+		case j9meta.Other:
+			other = append(other[:len(other):len(other)], s.Bytes...)
 		}
 	}
 	h, l := &b.Header, &b.Layout
 	if sizes := j9meta.HeaderSizes(l.PointerSize); l.HeaderSize == 0 {
 		l.HeaderSize = sizes[0]
-		if len(raw[j9meta.InvokeBasicSection]) > 0 {
+		if h.InvokeBasicCallInfo != 0 {
 			l.HeaderSize = sizes[1]
 		}
 		if h.ConstRefArrays != 0 {
@@ -56,59 +58,47 @@ func Lay(b *j9meta.Body) {
 		return
 	}
 	setCounts(b)
+	if n := l.ExceptionsSize(h); n != len(exceptions) {
+		exceptions = append(slices.Clone(exceptions[:min(n, len(exceptions))]), make([]byte, max(n-len(exceptions), 0))...)
+	}
 	e := &encoder{Buffer: wire.NewBuffer(l.Order), b: b, l: *l, laying: true}
-	section := func(kind j9meta.SectionKind, is bool, pointer *uint64) {
+	section := func(kind j9meta.SectionKind, is bool, pointer *uint64, raw []byte) {
 		if *pointer = 0; is {
 			*pointer = e.address(e.Len())
 			start := e.Len()
-			e.section(kind, raw[kind])
-			b.Sections = append(b.Sections, j9meta.Section{Kind: kind, Offset: start, Size: e.Len() - start, Bytes: raw[kind]})
+			e.section(kind, raw)
+			b.Sections = append(b.Sections, j9meta.Section{Kind: kind, Offset: start, Size: e.Len() - start, Bytes: raw})
 		}
 	}
-	none, a := uint64(0), b.Atlas
-	if a == nil {
-		a = &j9meta.StackAtlas{}
+	none := uint64(0)
+	section(j9meta.ExceptionTable, true, &none, nil)
+	section(j9meta.ExceptionInfo, len(exceptions) > 0, &none, exceptions)
+	section(j9meta.InlineInfo, len(b.Sites) > 0, &h.InlinedCalls, nil)
+	section(j9meta.StackAtlasSection, b.Atlas != nil, &h.GCStackAtlas, nil)
+	rest := &none
+	if b.Atlas != nil && b.Atlas.InternalPointerMap != 0 && len(other) > 0 {
+		rest = &b.Atlas.InternalPointerMap
 	}
-	section(j9meta.ExceptionTable, true, &none)
-	section(j9meta.ExceptionInfo, len(b.Exceptions) > 0, &none)
-	section(j9meta.InlineInfo, len(b.Sites) > 0, &h.InlinedCalls)
-	section(j9meta.StackAtlasSection, b.Atlas != nil, &h.GCStackAtlas)
-	for i, pointer := range []*uint64{&a.StackAllocMap, &a.InternalPointerMap, &h.OSRInfo, &h.GPUCode, &h.RIData, &h.InvokeBasicCallInfo} {
-		kind := j9meta.StackAllocSection + j9meta.SectionKind(i)
-		section(kind, len(raw[kind]) > 0, pointer)
-	}
+	section(j9meta.Other, len(other) > 0, rest, other)
 	h.Size = int32(e.Len())
 }
 
 // setCounts sets the fields that say how many entries there are, and how wide.
 func setCounts(b *j9meta.Body) {
-	h := &b.Header
-	wide := h.EndPC-h.StartPC >= math.MaxUint16
-	if a := b.Atlas; a != nil {
-		a.NumberOfMaps, a.NumberOfMapBytes = uint16(len(a.Maps)), uint16(len(a.Monitors))
-		for i := range a.Maps {
-			m := &a.Maps[i]
-			if m.Shared = m.Info.DoNotProfile; wide || m.Low > math.MaxUint16 {
-				h.Flags |= j9meta.GCMap32BitOffsets
-			}
-			if n := len(m.Bits); n > 0 && (m.Bits[n-1]&0x80 != 0) != (m.LiveMonitors != nil) {
-				m.Bits = slices.Clone(m.Bits) // which may be a part of the blob
-				m.Bits[n-1] ^= 0x80
-			}
+	a := b.Atlas
+	if a == nil {
+		return
+	}
+	a.NumberOfMaps, a.NumberOfMapBytes = uint16(len(a.Maps)), uint16(len(a.Monitors))
+	for i := range a.Maps {
+		m := &a.Maps[i]
+		if m.Shared = m.Info.DoNotProfile; b.Header.EndPC-b.Header.StartPC >= math.MaxUint16 || m.Low > math.MaxUint16 {
+			b.Header.Flags |= j9meta.GCMap32BitOffsets
 		}
-	}
-	wide = wide || h.WideExceptions()
-	indexes := h.ExceptionBytecodes() || h.Flags&j9meta.IsFSDComp != 0
-	for _, x := range b.Exceptions {
-		wide = wide || max(x.Start, x.End, x.Handler, x.CatchType) > math.MaxUint16 || x.Method != 0
-		indexes = indexes || x.ByteCodeIndex != 0
-	}
-	h.NumExceptionRanges = uint16(len(b.Exceptions))
-	if wide && len(b.Exceptions) > 0 {
-		h.NumExceptionRanges |= 0x8000
-	}
-	if indexes && len(b.Exceptions) > 0 {
-		h.NumExceptionRanges |= 0x4000
+		if n := len(m.Bits); n > 0 && (m.Bits[n-1]&0x80 != 0) != (m.LiveMonitors != nil) {
+			m.Bits = slices.Clone(m.Bits) // which may be a part of the blob
+			m.Bits[n-1] ^= 0x80
+		}
 	}
 }
 
@@ -171,10 +161,6 @@ func (e *encoder) section(kind j9meta.SectionKind, raw []byte) {
 	switch kind {
 	case j9meta.ExceptionTable:
 		e.header(&b.Header)
-	case j9meta.ExceptionInfo:
-		for i := range b.Exceptions {
-			e.exception(&b.Exceptions[i])
-		}
 	case j9meta.InlineInfo:
 		for i := range b.Sites {
 			s := &b.Sites[i]
@@ -203,19 +189,6 @@ func (e *encoder) header(h *j9meta.Header) {
 	tail := (e.l.HeaderSize - j9meta.HeaderSizes(e.l.PointerSize)[0]) / e.l.PointerSize
 	e.pointers([]uint64{h.InvokeBasicCallInfo, h.ConstRefArrays}[:min(tail, 2)]...)
 	e.Bytes(h.Extra)
-}
-
-func (e *encoder) exception(x *j9meta.Exception) {
-	e.here(&x.Offset)
-	if e.b.Header.WideExceptions() {
-		e.u32s(x.Start, x.End, x.Handler, x.CatchType)
-		e.pointers(x.Method)
-	} else {
-		e.u16s(uint16(x.Start), uint16(x.End), uint16(x.Handler), uint16(x.CatchType))
-	}
-	if e.b.Header.ExceptionBytecodes() {
-		e.U32(x.ByteCodeIndex)
-	}
 }
 
 func (e *encoder) atlas(a *j9meta.StackAtlas) {
@@ -261,29 +234,8 @@ func (e *encoder) info(i j9meta.ByteCodeInfo) {
 	e.U32(v)
 }
 
-// Description returns the text of X.json that describes a capture. Of CodePath and
-// ColdCodePath only the last components count.
-func Description(c *j9meta.Capture) []byte {
-	hex := func(v uint64) string { return fmt.Sprintf("%#x", v) }
-	d := map[string]any{"base": hex(c.Base), "startPC": hex(c.StartPC), "machine": c.Layout.MachineName(), "pid": c.PID}
-	if c.HasTime {
-		d["time"] = c.Time
-	}
-	for key, path := range map[string]string{"code": c.CodePath, "cold_code": c.ColdCodePath} {
-		if path != "" {
-			d[key] = filepath.Base(path)
-		}
-	}
-	var methods []map[string]any
-	for _, m := range c.Methods {
-		lines := [][2]uint32{}
-		for _, l := range m.Lines {
-			lines = append(lines, [2]uint32{l.ByteCodeIndex, l.Line})
-		}
-		methods = append(methods, map[string]any{"method": hex(m.Method), "class": m.Class, "name": m.Name, "signature": m.Signature, "file": m.File,
-			"user": m.User, "lines": lines})
-	}
-	d["methods"] = methods
+// Description returns the text of X.json that describes a capture.
+func Description(d *j9meta.Description) []byte {
 	text, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		panic(err) // of text and numbers

@@ -17,18 +17,11 @@ var (
 )
 
 // Methods draws the names and lines of all methods that b names: first that which
-// was compiled, then those that were inlined and not unloaded, then those of
-// wide exception entries, each once. No two have the same name.
+// was compiled, then those that were inlined and not unloaded, each once. No two have the same name.
 func Methods(rng *rand.Rand, b *j9meta.Body) []j9meta.CaptureMethod {
-	h := &b.Header
-	addresses := []uint64{h.RAMMethod}
+	addresses := []uint64{b.Header.RAMMethod}
 	for _, s := range b.Sites {
 		addresses = append(addresses, s.Method)
-	}
-	for _, e := range b.Exceptions {
-		if h.WideExceptions() && e.Method > uint64(len(b.Sites)) { // else it is the index of a site
-			addresses = append(addresses, e.Method)
-		}
 	}
 	var list []j9meta.CaptureMethod
 	seen := make(map[uint64]bool)
@@ -39,7 +32,7 @@ func Methods(rng *rand.Rand, b *j9meta.Body) []j9meta.CaptureMethod {
 		}
 		seen[address] = true
 		m := draw(rng)
-		m.Method = address
+		m.Method = j9meta.Address(address)
 		for id := m.Class + m.Name + m.Signature; named[id]; id = m.Class + m.Name + m.Signature {
 			m.Name = fmt.Sprintf("%s%d", strings.Trim(m.Name, "<>"), rng.IntN(1000))
 		}
@@ -63,12 +56,12 @@ func draw(rng *rand.Rand) (m j9meta.CaptureMethod) {
 	}
 	line := uint32(1 + rng.IntN(2000))
 	for index := uint32(0); ; index += uint32(1 + rng.IntN(30)) {
-		m.Lines = append(m.Lines, j9meta.CaptureLine{ByteCodeIndex: index, Line: line})
+		m.Lines = append(m.Lines, [2]uint32{index, line})
 		if len(m.Lines) > 3 && rng.IntN(100) < 4 {
 			return m
 		}
 		if line += uint32(rng.IntN(4)); rng.IntN(10) == 0 { // back to a loop's head
-			line = slices.MinFunc(m.Lines, func(a, b j9meta.CaptureLine) int { return int(a.Line) - int(b.Line) }).Line
+			line = slices.MinFunc(m.Lines, func(a, b [2]uint32) int { return int(a[1]) - int(b[1]) })[1]
 		}
 	}
 }

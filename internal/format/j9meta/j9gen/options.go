@@ -30,12 +30,9 @@ type Options struct {
 	Sites int // inlined sites, -1: none
 	Maps  int // stack maps, at most as many as the code has bytes
 
-	Wide             Choice // exception entries, even if the code is small
-	AheadOfTime      Choice // compiled ahead of time or by a JITServer
-	Unloaded         Choice // some of the inlined sites
-	Native           Choice // a JNI native: no bytecodes, no sites
-	InternalPointers Choice
-	GapMaps          Choice // as the very first VMs wrote them; drawn, there are none
+	Unloaded Choice // some of the inlined sites
+	Native   Choice // a JNI native: no bytecodes, no sites
+	GapMaps  Choice // as the very first VMs wrote them; drawn, there are none
 }
 
 // A Choice is one that Random makes, or not.
@@ -58,8 +55,7 @@ type maker struct {
 	mapBytes  int
 	slots     int // that maps describe
 	monitors  bool
-	osr, fsd  bool
-	ahead     bool
+	fsd       bool
 	native    bool
 	sites     int
 	registers bool // maps may have internal pointers in registers

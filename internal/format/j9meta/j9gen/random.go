@@ -22,7 +22,9 @@ func Random(rng *rand.Rand, o Options) *j9meta.Body {
 	m.inlines()
 	m.exceptions()
 	m.atlas()
-	m.later()
+	if m.chance(60) { // what is for the VM alone
+		m.raw(j9meta.Other, 1+m.few(400))
+	}
 	Lay(b)
 	return b
 }
@@ -108,13 +110,9 @@ func (m *maker) shape() {
 	o, h := &m.o, &m.b.Header
 	m.native = m.choose(o.Native, 3)
 	m.fsd = m.chance(15)
-	m.osr = m.chance(30) && !m.native
 	m.monitors = m.chance(35)
-	if m.ahead = m.choose(o.AheadOfTime, 15); m.ahead && m.chance(60) {
+	if m.chance(10) {
 		h.Flags |= j9meta.IsRemoteComp
-		if m.chance(40) {
-			h.Flags |= j9meta.IsDeserializedComp
-		}
 	}
 	if m.fsd && (m.b.Layout.HeaderSize > j9meta.HeaderSizes(m.b.Layout.PointerSize)[0] || m.chance(30)) {
 		h.Flags |= j9meta.IsFSDComp // since 2023
@@ -154,20 +152,11 @@ func (m *maker) inlines() {
 		}
 	}
 	unloaded := m.choose(m.o.Unloaded, 10)
-	// The compiler that works ahead of time knows no addresses. What loads the
-	// body fills them in, later.
-	unknown := m.ahead && b.Header.Flags&j9meta.IsRemoteComp == 0 && m.o.Inlines == nil && m.chance(30)
 	for i := range m.sites {
 		s := j9meta.InlinedSite{Method: methods[m.rng.IntN(len(methods))]}
 		s.Info.CallerIndex = m.caller(i)
 		s.Info.ByteCodeIndex = m.bytecode()
-		switch {
-		case unknown:
-			s.Method = 1<<64 - 1
-			if b.Layout.PointerSize == 4 {
-				s.Method = 1<<32 - 1
-			}
-		case unloaded && m.chance(30):
+		if unloaded && m.chance(30) {
 			s.Method = m.unload(s.Method)
 		}
 		s.Monitors = make([]byte, m.mapBytes)
@@ -232,58 +221,20 @@ func (m *maker) slotBits(every int) []byte {
 
 func allZero(p []byte) bool { return !slices.ContainsFunc(p, func(b byte) bool { return b != 0 }) }
 
+// exceptions draws an exception table, of which the bytes are anything.
 func (m *maker) exceptions() {
 	if m.native || !m.chance(60) {
 		return
 	}
-	n := 1 + m.few(12)
-	b, h := m.b, &m.b.Header
-	wide := m.code >= 65535 || m.choose(m.o.Wide, 20)
-	if wide {
+	h := &m.b.Header
+	h.NumExceptionRanges = uint16(1 + m.few(12))
+	if m.code >= 65535 || m.chance(20) {
 		h.NumExceptionRanges |= 0x8000
 	}
 	if m.fsd {
 		h.NumExceptionRanges |= 0x4000
 	}
-	for range n {
-		e := j9meta.Exception{}
-		e.Start = m.offset()
-		end := m.endOfPart(e.Start)
-		e.End = min(end, e.Start+m.align()*(1+m.rng.Uint32N((end-e.Start+m.align()-1)/m.align())))
-		e.Handler = m.offset()
-		switch {
-		case m.osr && m.chance(30):
-			if e.CatchType = 0xffff; wide {
-				e.CatchType = 0xffffffff
-			}
-		case m.chance(70):
-			e.CatchType = uint32(1 + m.few(400))
-			if wide && m.chance(5) {
-				e.CatchType += 0x10000
-			}
-		}
-		site := -1
-		if wide && m.sites > 0 && m.chance(60) {
-			site = m.rng.IntN(m.sites)
-		}
-		switch {
-		case wide && m.ahead:
-			e.Method = uint64(int64(site))
-			if b.Layout.PointerSize == 4 {
-				e.Method = uint64(uint32(site))
-			}
-		case wide && site < 0:
-			e.Method = h.RAMMethod
-		case wide:
-			if e.Method = b.Sites[site].Method; b.Layout.Unloaded(e.Method) {
-				e.Method = m.address(heapMemory) // the VM does not patch these
-			}
-		}
-		if m.fsd {
-			e.ByteCodeIndex = uint32(m.bytecode())
-		}
-		b.Exceptions = append(b.Exceptions, e)
-	}
+	m.raw(j9meta.ExceptionInfo, m.b.Layout.ExceptionsSize(h))
 }
 
 // parts returns the offsets of the warm part's end and of the cold part's start.
@@ -324,10 +275,11 @@ func (m *maker) align() uint32 {
 	return 4
 }
 
-// endOfPart is the offset behind the part that an offset is in.
-func (m *maker) endOfPart(offset uint32) uint32 {
-	if warm, _ := m.parts(); offset < warm {
-		return warm
+// raw draws the bytes of a section that is not decoded.
+func (m *maker) raw(kind j9meta.SectionKind, size int) {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(m.rng.Uint32())
 	}
-	return m.code
+	m.b.Sections = append(m.b.Sections, j9meta.Section{Kind: kind, Bytes: b})
 }

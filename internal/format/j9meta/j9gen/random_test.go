@@ -24,11 +24,6 @@ var shapes = map[string]func(b *j9meta.Body) bool{
 	"oldest header": func(b *j9meta.Body) bool { return b.Layout.HeaderSize == j9meta.HeaderSizes(b.Layout.PointerSize)[0] },
 	"newest header": func(b *j9meta.Body) bool { return b.Layout.HeaderSize == j9meta.HeaderSizes(b.Layout.PointerSize)[2] },
 	"wide maps":     func(b *j9meta.Body) bool { return b.Header.Flags&j9meta.GCMap32BitOffsets != 0 },
-	"wide exceptions only": func(b *j9meta.Body) bool {
-		return b.Header.WideExceptions() && b.Header.Flags&j9meta.GCMap32BitOffsets == 0
-	},
-	"FSD":           func(b *j9meta.Body) bool { return b.Header.ExceptionBytecodes() },
-	"exceptions":    func(b *j9meta.Body) bool { return len(b.Exceptions) > 0 },
 	"ahead of time": func(b *j9meta.Body) bool { return b.Header.Flags&j9meta.IsRemoteComp != 0 },
 	"cold part":     func(b *j9meta.Body) bool { return b.Header.StartColdPC != 0 },
 	"sites":         func(b *j9meta.Body) bool { return len(b.Sites) > 0 },
@@ -41,14 +36,10 @@ var shapes = map[string]func(b *j9meta.Body) bool{
 	},
 	"shared maps":       hasMap(func(m *j9meta.StackMap) bool { return m.Shared }),
 	"live monitors":     hasMap(func(m *j9meta.StackMap) bool { return m.LiveMonitors != nil }),
+	"exceptions":        hasSection(j9meta.ExceptionInfo),
+	"other":             hasSection(j9meta.Other),
 	"register pointers": hasMap(func(m *j9meta.StackMap) bool { return m.Pointers != nil }),
 	"natives":           hasMap(func(m *j9meta.StackMap) bool { return m.Info.ByteCodeIndex == -1 }),
-	"stack alloc map":   hasSection(j9meta.StackAllocSection),
-	"internal pointers": hasSection(j9meta.InternalPointerSection),
-	"OSR":               hasSection(j9meta.OSRSection),
-	"GPU":               hasSection(j9meta.GPUSection),
-	"bytecode map":      hasSection(j9meta.BytecodeSection),
-	"invokeBasic":       hasSection(j9meta.InvokeBasicSection),
 }
 
 func hasSection(kind j9meta.SectionKind) func(b *j9meta.Body) bool {
@@ -109,15 +100,6 @@ func TestGenerate_RulesOfOpenJ9Writer(t *testing.T) {
 				bad("site %d: %+v", i, s)
 			}
 		}
-		_, warm := h.Warm()
-		for _, e := range b.Exceptions {
-			if e.Start >= e.End || uint64(e.End) > size || uint64(e.Handler) >= size {
-				bad("exception %+v, the code has %d bytes", e, size)
-			}
-			if cold, _ := h.Cold(); cold != 0 && h.StartPC+uint64(e.Start) < warm && h.StartPC+uint64(e.End) > cold {
-				bad("exception %+v goes from the warm part, up to %#x, to the cold part", e, warm)
-			}
-		}
 	}
 }
 
@@ -142,14 +124,13 @@ func TestGenerate_Options(t *testing.T) {
 		Layout: j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64, HeaderSize: 232},
 		Base:   0x7f0000001000, StartPC: 0x7f1000000040, CodeSize: 500, Cold: Always, ColdPC: 0x7f1000001000, ColdSize: 60,
 		Method: 0x5000, Inlines: []uint64{0x6000, 0x7000}, Sites: 7, Maps: 30,
-		Wide: Always, Unloaded: Always, AheadOfTime: Never, Native: Never, InternalPointers: Always,
+		Unloaded: Always, Native: Never,
 	}
 	for seed := range uint64(50) {
 		b := random(seed, all)
 		h := &b.Header
 		if b.Layout != all.Layout || b.Base != all.Base || h.StartPC != all.StartPC || h.EndWarmPC != all.StartPC+500 || h.StartColdPC != all.ColdPC ||
-			h.EndPC != all.ColdPC+60 || h.RAMMethod != 0x5000 || len(b.Sites) != 7 || len(b.Atlas.Maps) != 30 ||
-			len(b.Exceptions) > 0 && !h.WideExceptions() || !shapes["internal pointers"](b) {
+			h.EndPC != all.ColdPC+60 || h.RAMMethod != 0x5000 || len(b.Sites) != 7 || len(b.Atlas.Maps) != 30 {
 			t.Fatalf("seed %d: %+v", seed, b)
 		}
 		if !shapes["unloaded sites"](b) {
@@ -168,7 +149,7 @@ func TestGenerate_MethodNames(t *testing.T) {
 	for seed := range uint64(500) {
 		b := random(seed, Options{})
 		list := Methods(rand.New(rand.NewPCG(seed, 2)), b)
-		known, names := make(map[uint64]bool), make(map[string]bool)
+		known, names := make(map[j9meta.Address]bool), make(map[string]bool)
 		for _, m := range list {
 			name := m.Class + "." + m.Name + m.Signature
 			if known[m.Method] || names[name] {
@@ -176,17 +157,17 @@ func TestGenerate_MethodNames(t *testing.T) {
 			}
 			known[m.Method], names[name] = true, true
 			for i, l := range m.Lines {
-				if i == 0 && l.ByteCodeIndex != 0 || i > 0 && l.ByteCodeIndex <= m.Lines[i-1].ByteCodeIndex || l.Line == 0 {
+				if i == 0 && l[0] != 0 || i > 0 && l[0] <= m.Lines[i-1][0] || l[1] == 0 {
 					t.Fatalf("seed %d: lines %+v", seed, m.Lines)
 				}
 			}
 		}
-		if list[0].Method != b.Header.RAMMethod {
+		if uint64(list[0].Method) != b.Header.RAMMethod {
 			t.Fatalf("seed %d: the first is %+v", seed, list[0])
 		}
 		for _, s := range b.Sites {
-			if known[s.Method] == b.Layout.Unloaded(s.Method) {
-				t.Fatalf("seed %d: site %+v is known: %t", seed, s, known[s.Method])
+			if known[j9meta.Address(s.Method)] == b.Layout.Unloaded(s.Method) {
+				t.Fatalf("seed %d: site %+v is known: %t", seed, s, known[j9meta.Address(s.Method)])
 			}
 		}
 	}

@@ -20,12 +20,11 @@ type Writer struct {
 	open  bool
 	used  int64 // what the extents count
 	tsc   uint64
-	cpu   uint16
 	err   error
 }
 
 // NewWriter writes the file header h to dst and returns a writer of blocks. A BufferSize of
-// 0 does not bound blocks; version 1 must have one, and all its blocks get that size.
+// 0 does not bound blocks.
 func NewWriter(dst io.Writer, h *xrayfdr.Header) (*Writer, error) {
 	b := wire.NewBuffer(h.Order)
 	b.U16(h.Version)
@@ -43,7 +42,7 @@ func NewWriter(dst io.Writer, h *xrayfdr.Header) (*Writer, error) {
 	b.U32(flags)
 	b.U64(h.CycleFrequency)
 	b.U64(h.BufferSize)
-	b.Bytes(h.Reserved[:])
+	b.Zeros(8)
 	if _, err := xrayfdr.ParseHeader(b.Data); err != nil {
 		return nil, err
 	}
@@ -51,21 +50,12 @@ func NewWriter(dst io.Writer, h *xrayfdr.Header) (*Writer, error) {
 	return &Writer{dst: dst, h: *h, err: err}, err
 }
 
-// Begin begins a block with the records that the version wants, ending the one
-// before. b says which thread, process, time and CPU it is of; with another Base
-// than OwnBase the block gets no NewCPUId, and b.TSC is what the first delta is
-// counted from.
+// Begin begins a block, ending the one before. b says which thread, process, time and CPU it is of.
 func (w *Writer) Begin(b *xrayfdr.Block) error {
 	w.Record(&xrayfdr.Record{Kind: xrayfdr.NewBuffer, TID: b.TID})
 	w.Record(&xrayfdr.Record{Kind: xrayfdr.WallTime, Seconds: b.Seconds, Microseconds: b.Microseconds})
-	if w.h.Version >= 3 {
-		w.Record(&xrayfdr.Record{Kind: xrayfdr.PID, PID: b.PID})
-	}
-	w.tsc, w.cpu = b.TSC, b.CPU
-	if b.Base == xrayfdr.OwnBase {
-		return w.CPU(b.CPU, b.TSC)
-	}
-	return w.err
+	w.Record(&xrayfdr.Record{Kind: xrayfdr.PID, PID: b.PID})
+	return w.CPU(b.CPU, b.TSC)
 }
 
 // CPU says that the thread runs on another CPU from tsc on.
@@ -76,19 +66,15 @@ func (w *Writer) CPU(cpu uint16, tsc uint64) error {
 // Function writes a function record: kind is Enter, Exit, TailExit or EnterArgs.
 // Where the ticks since the record before do not fit, a TSCWrap comes first.
 func (w *Writer) Function(kind xrayfdr.Kind, id uint32, tsc uint64) error {
-	limit := uint64(math.MaxUint32)
-	if w.h.Version >= 5 {
-		limit = math.MaxInt32 // as runtimes of that version do
-	}
-	if err := w.wrap(tsc, limit); err != nil {
+	if err := w.wrap(tsc); err != nil {
 		return err
 	}
 	return w.Record(&xrayfdr.Record{Kind: kind, Function: id, Delta: int64(tsc - w.tsc)})
 }
 
-// wrap writes a TSCWrap where the ticks up to tsc are more than limit.
-func (w *Writer) wrap(tsc, limit uint64) error {
-	if tsc-w.tsc <= limit { // time that runs backwards wraps as well
+// wrap writes a TSCWrap where the ticks up to tsc are too many, as runtimes do.
+func (w *Writer) wrap(tsc uint64) error {
+	if tsc-w.tsc <= math.MaxInt32 { // time that runs backwards wraps as well
 		return nil
 	}
 	return w.Record(&xrayfdr.Record{Kind: xrayfdr.TSCWrap, TSC: tsc})
@@ -104,34 +90,25 @@ func (w *Writer) CustomEvent(tsc uint64, payload []byte) error {
 	return w.event(xrayfdr.Record{Kind: xrayfdr.CustomEvent, TSC: tsc, Payload: payload})
 }
 
-// TypedEvent writes what the program said at tsc, with a type; from version 3 on.
+// TypedEvent writes what the program said at tsc, with a type.
 func (w *Writer) TypedEvent(typ uint16, tsc uint64, payload []byte) error {
 	return w.event(xrayfdr.Record{Kind: xrayfdr.TypedEvent, Type: typ, TSC: tsc, Payload: payload})
 }
 
 func (w *Writer) event(rec xrayfdr.Record) error {
-	rec.CPU = w.cpu
-	if w.h.Version >= 5 {
-		if err := w.wrap(rec.TSC, math.MaxInt32); err != nil {
-			return err
-		}
-		rec.Delta = int64(rec.TSC - w.tsc)
+	if err := w.wrap(rec.TSC); err != nil {
+		return err
 	}
+	rec.Delta = int64(rec.TSC - w.tsc)
 	return w.Record(&rec)
 }
 
 // Record writes one record as it is, so that what a Reader returns gives the
-// same trace. Function records, and events of version 5, are written with their
-// Delta, others with their TSC. NewBuffer begins a block and ends the one
-// before. Extents are the writer's business and skipped, as is EndOfBuffer.
+// same trace. Function records and events are written with their Delta. NewBuffer begins a block and
+// ends the one before. Extents are the writer's business and skipped.
 func (w *Writer) Record(rec *xrayfdr.Record) error {
 	switch {
 	case w.err != nil || rec.Kind == xrayfdr.Extents:
-		return w.err
-	case rec.Kind == xrayfdr.EndOfBuffer:
-		return w.End()
-	case w.h.Version < 3 && (rec.Kind == xrayfdr.TypedEvent || rec.Kind == xrayfdr.PID):
-		w.err = fmt.Errorf("version %d has no %v", w.h.Version, rec.Kind)
 		return w.err
 	case rec.Kind == xrayfdr.NewBuffer:
 		w.End()
@@ -145,14 +122,11 @@ func (w *Writer) Record(rec *xrayfdr.Record) error {
 	if payload == nil && rec.PayloadSize > 0 {
 		payload = make([]byte, rec.PayloadSize)
 	}
-	size, end := int64(16+len(payload)), int64(0)
+	size := int64(16 + len(payload))
 	if rec.Kind.IsFunction() {
 		size = 8
 	}
-	if w.h.Version == 1 {
-		end = 16 // EndOfBuffer
-	}
-	if w.h.BufferSize != 0 && w.used+size+end > int64(w.h.BufferSize) {
+	if w.h.BufferSize != 0 && w.used+size > int64(w.h.BufferSize) {
 		return fmt.Errorf("%v: the buffer is full", rec.Kind)
 	}
 	w.used += size
@@ -182,7 +156,7 @@ func (w *Writer) metadata(rec *xrayfdr.Record, size int) {
 	case xrayfdr.NewCPU:
 		b.U16(rec.CPU)
 		b.U64(rec.TSC)
-		w.tsc, w.cpu = rec.TSC, rec.CPU
+		w.tsc = rec.TSC
 	case xrayfdr.TSCWrap:
 		b.U64(rec.TSC)
 		w.tsc = rec.TSC
@@ -195,16 +169,10 @@ func (w *Writer) metadata(rec *xrayfdr.Record, size int) {
 		b.U32(rec.PID)
 	case xrayfdr.CustomEvent, xrayfdr.TypedEvent:
 		b.U32(uint32(size))
-		if w.h.Version >= 5 {
-			b.U32(uint32(rec.Delta))
-			w.tsc += uint64(rec.Delta)
-		} else {
-			b.U64(rec.TSC)
-		}
+		b.U32(uint32(rec.Delta))
+		w.tsc += uint64(rec.Delta)
 		if rec.Kind == xrayfdr.TypedEvent {
 			b.U16(rec.Type)
-		} else if w.h.Version == 4 {
-			b.U16(rec.CPU)
 		}
 	}
 	b.Zeros(start + 16 - b.Len())
@@ -225,19 +193,13 @@ func (w *Writer) End() error {
 		return w.err
 	}
 	w.open = false
-	b := &w.block
-	if w.h.Version == 1 {
-		w.metadata(&xrayfdr.Record{Kind: xrayfdr.EndOfBuffer}, 0)
-		b.Zeros(int(w.h.BufferSize) - b.Len())
-	} else {
-		head := wire.NewBuffer(w.h.Order)
-		head.U8(w.first(xrayfdr.Extents))
-		head.U64(uint64(w.used))
-		head.Zeros(16 - head.Len())
-		if _, w.err = w.dst.Write(head.Data); w.err != nil {
-			return w.err
-		}
+	head := wire.NewBuffer(w.h.Order)
+	head.U8(w.first(xrayfdr.Extents))
+	head.U64(uint64(w.used))
+	head.Zeros(16 - head.Len())
+	if _, w.err = w.dst.Write(head.Data); w.err != nil {
+		return w.err
 	}
-	_, w.err = w.dst.Write(b.Data)
+	_, w.err = w.dst.Write(w.block.Data)
 	return w.err
 }

@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -27,11 +28,11 @@ type Code struct {
 type Lines struct {
 	Info     *jitdump.DebugInfo2 // offsets count from Code.Addr
 	Listings []source.MadeText   // files of Info without a source file, one for each name
-	TooDeep  int                 // number of dropped inlined calls, deeper than jitdump.MaxDepth
 }
 
-// Lines returns the lines and inlined calls of the code. With an error, Info has no inlined calls,
-// or is nil. Offsets of a *wire.Error count from the start of the metadata.
+// Lines returns the lines and inlined calls of the code. With an error, code in calls that do not
+// exist is the method's own, or Info is nil. Offsets of a *wire.Error count from the start of the
+// metadata.
 func (c *Code) Lines() (Lines, error) {
 	first, size, err := c.part()
 	if err != nil {
@@ -39,16 +40,9 @@ func (c *Code) Lines() (Lines, error) {
 	}
 	t := newJ9Tree(c)
 	ranges := c.Body.Ranges()
-	err = t.read(ranges)
-	out := Lines{Listings: t.listings(), TooDeep: t.tooDeep}
-	if err == nil {
-		out.Info, err = t.build(ranges, first, size)
-		err = t.unfit(err)
-	}
-	if err != nil {
-		out.Info = t.linesOnly(ranges, first, size)
-	}
-	return out, err
+	bad := t.read(ranges)
+	info, err := t.build(ranges, first, size)
+	return Lines{Info: info, Listings: t.listings()}, cmp.Or(bad, err)
 }
 
 // OnlyListings returns the Listings of Lines, at much lower cost.
@@ -116,8 +110,6 @@ type tree struct {
 	named   int                     // total length of names and files, in bytes
 	outer   *method
 	sites   []inlineSite
-	path    []int // reused memory of site
-	tooDeep int
 }
 
 // A methodKey identifies a method. All unloaded methods have one key, because nothing distinguishes
@@ -129,13 +121,11 @@ type methodKey struct {
 
 // An inlineSite is the state of an inlined call.
 type inlineSite struct {
-	known, onWay bool
-	err          *wire.Error    // it is in no existing call
-	call         jitdump.CallID // the call, or the outer one if it is too deep
-	depth        int
-	method       *method // method with the code
-	fixed        bool    // too deep: all its code belongs to bytecode index
-	index        int
+	known  bool
+	err    *wire.Error // it is in no existing call
+	call   jitdump.CallID
+	depth  int
+	method *method // method with the code
 }
 
 func newJ9Tree(c *Code) *tree {
@@ -197,45 +187,30 @@ func (t *tree) place(info j9meta.ByteCodeInfo) (place, *wire.Error) {
 	if err != nil {
 		return place{}, err
 	}
-	p := place{s.call, s.method, info.ByteCodeIndex}
-	if s.fixed {
-		p.index = s.index
-	}
-	return p, nil
+	return place{s.call, s.method, info.ByteCodeIndex}, nil
 }
 
-// site returns the state of a site. It enters unknown sites once, from the outermost inwards.
+// site returns the state of a site, which it enters once, after its caller. The compiler numbers
+// callers before what they call.
 func (t *tree) site(i int) (*inlineSite, *wire.Error) {
 	if i >= len(t.sites) {
 		return nil, &wire.Error{Format: j9meta.FormatName, Record: j9meta.StackAtlasSection.String(), Text: fmt.Sprintf("is %d; there are %d sites", i, len(t.sites))}
 	}
-	t.path = t.path[:0]
-	var err *wire.Error
-	for at := i; at >= 0 && !t.sites[at].known; {
-		t.sites[at].onWay = true
-		t.path = append(t.path, at)
-		caller := t.Body.Sites[at].Info.CallerIndex
-		switch {
-		case caller >= len(t.sites):
-			err = t.siteFault(at, "site %d is in site %d of %d", at, caller, len(t.sites))
-		case caller >= 0 && t.sites[caller].onWay:
-			err = t.siteFault(at, "site %d is in site %d, which leads back to it", at, caller)
-		case caller >= 0:
-			err = t.sites[caller].err
-		}
-		if err != nil {
-			break
-		}
-		at = caller
+	s := &t.sites[i]
+	if s.known {
+		return s, s.err
 	}
-	for k := len(t.path) - 1; k >= 0; k-- {
-		s := &t.sites[t.path[k]]
-		s.known, s.onWay, s.err = true, false, err
-		if err == nil {
-			t.enter(t.path[k])
-		}
+	s.known = true
+	switch caller := t.Body.Sites[i].Info.CallerIndex; {
+	case caller >= i:
+		s.err = t.siteFault(i, "site %d is in site %d, which is no earlier one", i, caller)
+	case caller >= 0:
+		_, s.err = t.site(caller)
 	}
-	return &t.sites[i], t.sites[i].err
+	if s.err == nil {
+		s.err = t.enter(i)
+	}
+	return s, s.err
 }
 
 // siteFault returns an error about a site.
@@ -245,40 +220,28 @@ func (t *tree) siteFault(site int, format string, args ...any) *wire.Error {
 }
 
 // enter makes the call of a site with a known caller.
-func (t *tree) enter(i int) {
+func (t *tree) enter(i int) *wire.Error {
 	s, site := &t.sites[i], &t.Body.Sites[i]
 	caller := inlineSite{call: jitdump.Outer, depth: -1, method: t.outer}
 	if at := site.Info.CallerIndex; at >= 0 {
 		caller = t.sites[at]
 	}
-	index := site.Info.ByteCodeIndex
 	if caller.depth == jitdump.MaxDepth {
-		if !caller.fixed {
-			caller.fixed, caller.index = true, index
-		}
-		caller.known = true
-		*s = caller
-		t.tooDeep++
-		return
+		return t.siteFault(i, "site %d is more than %d calls deep", i, jitdump.MaxDepth)
 	}
+	index := site.Info.ByteCodeIndex
 	s.depth = caller.depth + 1
 	s.method = t.method(site.Method, t.Body.Layout.Unloaded(site.Method), nil)
 	s.call = t.builder.Inline(caller.call, s.method.id, caller.method.line(index), jitdump.NoColumn)
 	caller.method.inlines(index, s.method)
+	return nil
 }
 
-// A row is a line of the code, by its offset there.
-type row struct {
-	offset uint32
-	place  place
-	known  bool // false: no line
-}
-
-// rows calls f for each place in a part of the body's code, of size bytes from first on. Code
-// without a map belongs to the method itself. Usually it precedes the first map.
-func (t *tree) rows(ranges []j9meta.Range, first, size uint32, f func(row)) {
+// build returns the record for a part of the body's code, of size bytes from first on. Code without
+// a map belongs to the method itself. Usually it precedes the first map.
+func (t *tree) build(ranges []j9meta.Range, first, size uint32) (*jitdump.DebugInfo2, error) {
 	next := uint32(0) // end of the rows so far
-	own := place{jitdump.Outer, t.outer, -1}
+	own := func() { t.builder.At(next, jitdump.Outer, t.outer.line(-1), jitdump.NoColumn) }
 	for i := range ranges {
 		r := &ranges[i]
 		from, to := max(r.Start, first), min(r.End, first+size)
@@ -286,64 +249,28 @@ func (t *tree) rows(ranges []j9meta.Range, first, size uint32, f func(row)) {
 			continue
 		}
 		if from-first > next {
-			f(row{next, own, true})
+			own()
 		}
-		place, known := own, false
+		call, line := jitdump.Outer, uint32(0) // none
 		if !t.isGap(r) {
-			if at, err := t.place(r.Info); err == nil {
-				place, known = at, true
+			if place, err := t.place(r.Info); err == nil {
+				call, line = place.call, place.method.line(place.index)
 			}
 		}
-		f(row{from - first, place, known})
+		t.builder.At(from-first, call, line, jitdump.NoColumn)
 		next = to - first
 	}
 	if next < size {
-		f(row{next, own, true})
+		own()
 	}
-}
-
-// build returns the record for the code, with its inlined calls.
-func (t *tree) build(ranges []j9meta.Range, first, size uint32) (*jitdump.DebugInfo2, error) {
-	t.rows(ranges, first, size, func(r row) {
-		line := uint32(0)
-		if r.known {
-			line = r.place.method.line(r.place.index)
-		}
-		t.builder.At(r.offset, r.place.call, line, jitdump.NoColumn)
-	})
-	return t.builder.Record(size)
-}
-
-// unfit turns an error of the builder into one about the maps.
-func (t *tree) unfit(err error) error {
+	info, err := t.builder.Record(size)
 	if err == nil {
-		return nil
+		return info, nil
 	}
 	at := int64(0)
 	if a := t.Body.Atlas; a != nil && len(a.Maps) > 0 {
 		at = int64(a.Maps[0].Offset)
 	}
 	text := strings.TrimPrefix(err.Error(), fmt.Sprintf("%s: %s: ", jitdump.FormatName, jitdump.IDDebugInfo2))
-	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.StackAtlasSection.String(), Field: "maps", Offset: at, Text: "make inlined calls of " + text}
-}
-
-// linesOnly returns a record with lines only: each has the file and line of its innermost method.
-func (t *tree) linesOnly(ranges []j9meta.Range, first, size uint32) *jitdump.DebugInfo2 {
-	d := new(jitdump.DebugInfo2)
-	files := make(map[string]uint32)
-	t.rows(ranges, first, size, func(r row) {
-		m := r.place.method
-		file, ok := files[m.file]
-		if !ok {
-			file = uint32(len(d.Files))
-			files[m.file] = file
-			d.Files = append(d.Files, []byte(m.file))
-		}
-		l := jitdump.SourceLine{Offset: r.offset, File: file, Column: jitdump.NoColumn}
-		if r.known {
-			l.Line = m.line(r.place.index)
-		}
-		d.Lines = append(d.Lines, l)
-	})
-	return d
+	return nil, &wire.Error{Format: j9meta.FormatName, Record: j9meta.StackAtlasSection.String(), Field: "maps", Offset: at, Text: "make inlined calls of " + text}
 }
