@@ -144,7 +144,7 @@ func (c *Counter) add(m *model.Mapping, of *model.Function) {
 			at = new(page)
 			p.code[number] = at
 		}
-		at.add(stay{m.Time, f, offsetOf(m.Off, lo-m.Addr), uint16(lo % counterPage), uint16(end % counterPage)})
+		at.add(stay{m.Time, f, offsetOf(m.Of().Off, lo-m.Addr), uint16(lo % counterPage), uint16(end % counterPage)})
 		c.stays++
 		if end == last {
 			return
