@@ -70,7 +70,7 @@ func NewCaptures(captures []*Capture, machine string) *Captures {
 			}
 			d.parts = append(d.parts, bodyPart{len(d.captures), i})
 			d.Code.HighAddress = max(d.Code.HighAddress, p.addr+p.size)
-			d.Events = append(d.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Time: c.Time, Index: uint64(n), Addr: p.addr, Size: p.size})
+			d.Events = append(d.Events, jitcode.Event{Kind: jitcode.Load, Function: int32(n), Time: c.Time, Index: uint64(n), Addr: p.addr, Size: p.size})
 		}
 		if d.captures = append(d.captures, c); len(d.captures) == 1 {
 			d.pid = c.PID
