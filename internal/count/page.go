@@ -36,8 +36,7 @@ func (p *page) upTo(time uint64) int {
 	if n := len(p.stays); n == 0 || p.stays[n-1].time <= time {
 		return n
 	}
-	n := sort.Search(len(p.stays), func(i int) bool { return p.stays[i].time > time })
-	return n
+	return sort.Search(len(p.stays), func(i int) bool { return p.stays[i].time > time })
 }
 
 // at returns the function at an offset at a time, if it is there since a time. next is when that

@@ -165,13 +165,11 @@ func (o *Object) AppendPath(b []byte) []byte {
 type Mapping struct {
 	Time, Addr, Len uint64
 	PID, TID        uint32
-
-	Object int32 // index in the plan's objects, or in the list of functions
-	Clear  bool  // clear the range; the object has left it
-	Home   bool  // it lies in a file that keeps its place, so its object is a skeleton of that
-	Tables bool  // the object's unwind tables are mapped as well
-
-	Excerpt *Excerpt // nil for most mappings of functions: there may be a million
+	Object          int32    // index in the plan's objects, or in the list of functions
+	Clear           bool     // clear the range; the object has left it
+	Home            bool     // it lies in a file that keeps its place, so its object is a skeleton of that
+	Tables          bool     // the object's unwind tables are mapped as well
+	Excerpt         *Excerpt // nil for most mappings of functions: there may be a million
 }
 
 // An Excerpt says what a mapping has a part of.

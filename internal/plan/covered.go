@@ -87,10 +87,6 @@ func (p *placer) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap) 
 	}
 	m.Time = f.Time + 1 // after the record of the file, which takes effect first
 	lo, hi := max(m.Addr, f.Lo), min(m.Addr+m.Len, f.Hi)
-	if e := m.Of(); lo != m.Addr {
-		e.Off += lo - m.Addr
-		m.Excerpt = &e
-	}
-	m.Addr, m.Len = lo, hi-lo
+	m.Excerpt, m.Addr, m.Len = &model.Excerpt{Off: m.Of().Off + lo - m.Addr, Copied: m.Of().Copied}, lo, hi-lo
 	p.Mappings = append(p.Mappings, m)
 }
