@@ -10,15 +10,18 @@ import (
 // A Timeline has ranges in the order in which they came, and finds the last or the first of a
 // part of them that overlaps another range. That takes O(log² n), and adding a range O(log n) on
 // average. The zero Timeline is empty.
-type Timeline struct {
-	ranges []Range
+type Timeline = TimelineOf[uint64]
+
+// A TimelineOf is a Timeline of numbers that may be small, as there may be millions.
+type TimelineOf[N Number] struct {
+	ranges []Span[N]
 	// levels have the addresses of blocks of ranges: first of few ranges each, then of fan
 	// blocks of the level before. There are only whole blocks.
-	levels [][]block
+	levels [][]block[N]
 }
 
 // A block has all addresses of some ranges, in order and disjoint.
-type block []Range
+type block[N Number] []Span[N]
 
 const (
 	few      = 16 // ranges of the smallest blocks
@@ -36,10 +39,10 @@ func NewTimeline(ranges []Range) *Timeline {
 }
 
 // Len returns the number of ranges.
-func (t *Timeline) Len() int { return len(t.ranges) }
+func (t *TimelineOf[N]) Len() int { return len(t.ranges) }
 
 // Add adds a range after all others. An empty one overlaps nothing.
-func (t *Timeline) Add(r Range) {
+func (t *TimelineOf[N]) Add(r Span[N]) {
 	t.ranges = append(t.ranges, r)
 	n := len(t.ranges)
 	if n%few != 0 {
@@ -63,10 +66,10 @@ func (t *Timeline) Add(r Range) {
 func sizeAt(level int) int { return few << (fanShift * level) }
 
 // joined returns the addresses of ranges.
-func joined(ranges []Range) block {
+func joined[N Number](ranges []Span[N]) block[N] {
 	all := slices.Clone(ranges)
-	slices.SortFunc(all, func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
-	b := block(all[:0])
+	slices.SortFunc(all, func(a, b Span[N]) int { return cmp.Compare(a.Lo, b.Lo) })
+	b := block[N](all[:0])
 	for _, r := range all {
 		b = b.with(r)
 	}
@@ -74,7 +77,7 @@ func joined(ranges []Range) block {
 }
 
 // with adds a range that begins where the last one begins, or above.
-func (b block) with(r Range) block {
+func (b block[N]) with(r Span[N]) block[N] {
 	n := len(b)
 	switch {
 	case r.Lo >= r.Hi:
@@ -87,7 +90,7 @@ func (b block) with(r Range) block {
 }
 
 // mergedAll returns the addresses of several blocks.
-func mergedAll(blocks []block) block {
+func mergedAll[N Number](blocks []block[N]) block[N] {
 	if len(blocks) == 1 {
 		return blocks[0]
 	}
@@ -95,8 +98,8 @@ func mergedAll(blocks []block) block {
 }
 
 // merged returns the addresses of two blocks.
-func merged(x, y block) block {
-	b := make(block, 0, len(x)+len(y))
+func merged[N Number](x, y block[N]) block[N] {
+	b := make(block[N], 0, len(x)+len(y))
 	for len(x) > 0 && len(y) > 0 {
 		if x[0].Lo <= y[0].Lo {
 			b, x = b.with(x[0]), x[1:]
@@ -113,13 +116,13 @@ func merged(x, y block) block {
 	return slices.Clip(b)
 }
 
-func (b block) overlaps(r Range) bool {
+func (b block[N]) overlaps(r Span[N]) bool {
 	i := sort.Search(len(b), func(i int) bool { return b[i].Hi > r.Lo })
 	return i < len(b) && b[i].Lo < r.Hi
 }
 
 // Last returns the index of the last range in [from, to) that overlaps r, or -1.
-func (t *Timeline) Last(r Range, from, to int) int {
+func (t *TimelineOf[N]) Last(r Span[N], from, to int) int {
 	from, to = max(from, 0), min(to, len(t.ranges))
 	if r.Lo >= r.Hi {
 		return -1
@@ -145,7 +148,7 @@ func (t *Timeline) Last(r Range, from, to int) int {
 }
 
 // First returns the index of the first range in [from, to) that overlaps r, or -1.
-func (t *Timeline) First(r Range, from, to int) int {
+func (t *TimelineOf[N]) First(r Span[N], from, to int) int {
 	from, to = max(from, 0), min(to, len(t.ranges))
 	if r.Lo >= r.Hi {
 		return -1
@@ -174,7 +177,7 @@ func (t *Timeline) First(r Range, from, to int) int {
 }
 
 // levelAt returns the highest level with a block boundary at an index, or -1.
-func (t *Timeline) levelAt(i int) int {
+func (t *TimelineOf[N]) levelAt(i int) int {
 	if i%few != 0 {
 		return -1
 	}
@@ -185,7 +188,7 @@ func (t *Timeline) levelAt(i int) int {
 }
 
 // last is Last among the ranges of a block.
-func (t *Timeline) last(r Range, from, level, number int) int {
+func (t *TimelineOf[N]) last(r Span[N], from, level, number int) int {
 	lo, hi := number*sizeAt(level), (number+1)*sizeAt(level)
 	switch {
 	case hi <= from || !t.levels[level][number].overlaps(r):
@@ -202,7 +205,7 @@ func (t *Timeline) last(r Range, from, level, number int) int {
 }
 
 // first is First among the ranges of a block.
-func (t *Timeline) first(r Range, to, level, number int) int {
+func (t *TimelineOf[N]) first(r Span[N], to, level, number int) int {
 	lo, hi := number*sizeAt(level), (number+1)*sizeAt(level)
 	switch {
 	case lo >= to || !t.levels[level][number].overlaps(r):
@@ -218,7 +221,7 @@ func (t *Timeline) first(r Range, to, level, number int) int {
 	return -1
 }
 
-func (t *Timeline) lastOf(r Range, from, to int) int {
+func (t *TimelineOf[N]) lastOf(r Span[N], from, to int) int {
 	for i := to - 1; i >= from; i-- {
 		if t.ranges[i].overlaps(r) {
 			return i
@@ -227,7 +230,7 @@ func (t *Timeline) lastOf(r Range, from, to int) int {
 	return -1
 }
 
-func (t *Timeline) firstOf(r Range, from, to int) int {
+func (t *TimelineOf[N]) firstOf(r Span[N], from, to int) int {
 	for i := from; i < to; i++ {
 		if t.ranges[i].overlaps(r) {
 			return i
@@ -237,4 +240,4 @@ func (t *Timeline) firstOf(r Range, from, to int) int {
 }
 
 // overlaps reports whether two ranges have an address in common; r is not empty.
-func (a Range) overlaps(r Range) bool { return a.Lo < a.Hi && a.Lo < r.Hi && a.Hi > r.Lo }
+func (a Span[N]) overlaps(r Span[N]) bool { return a.Lo < a.Hi && a.Lo < r.Hi && a.Hi > r.Lo }

@@ -150,7 +150,7 @@ func TestShare_LikeSimulation(t *testing.T) {
 			default: // load
 				if now[pid] > 0 {
 					changes = append(changes, change{time, "load", pid, 0, len(events)})
-					events = append(events, jitcode.Event{Kind: jitcode.Load, Function: len(events), Time: time, PID: pid, TID: pid, Addr: addr, Size: 64})
+					events = append(events, jitcode.Event{Kind: jitcode.Load, Function: int32(len(events)), Time: time, PID: pid, TID: pid, Addr: addr, Size: 64})
 				}
 			}
 		}

@@ -121,7 +121,7 @@ func newConstraints(r Reading) *Constraints {
 			}
 		}
 		if ev.Size > 0 {
-			c.located = append(c.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, pid: pid, time: time, timed: ev.Time != 0 || !mayLack, function: ev.Function})
+			c.located = append(c.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, pid: pid, time: time, timed: ev.Time != 0 || !mayLack, function: int(ev.Function)})
 		}
 	}
 	own := c.writers[d.PID]

@@ -70,8 +70,10 @@ var worstMaps = []worst{
 // perfMapped returns a maker of a process with a perf map.
 func perfMapped(line func(i int) string) func(s *scene, size int) {
 	return func(s *scene, size int) {
+		s.Machine = "x86_64"
 		s.Comm(pid, s.tick(), "prog", true)
 		s.Mmap2(pid, s.tick(), base, 1<<30, 0, "//anon")
+		s.Mmap2(pid, s.tick(), 1<<16, 1<<30, 0, "//anon")
 		s.samples(10)
 		var text strings.Builder
 		fmt.Fprintf(&text, "%x 40 first\n", base)
@@ -88,6 +90,7 @@ var perfMapRuns = []string{"inject -i perf.data", "inject --bundle -i perf.data"
 // Perf maps.
 var worstPerfMaps = []worst{
 	{"perf map", "functions", perfMapped(func(i int) string { return fmt.Sprintf("%x 40 f\n", place(i)) }), perfMapRuns},
+	{"perf map", "shortest lines", perfMapped(func(i int) string { return fmt.Sprintf("%x 1 f\n", 1<<16+i) }), perfMapRuns},
 	{"perf map", "functions at one address", perfMapped(func(i int) string { return fmt.Sprintf("%x %x f\n", base, i+1) }), perfMapRuns},
 	{"perf map", "functions that overlap", perfMapped(func(i int) string { return fmt.Sprintf("%x 4000 f\n", place(i)) }), perfMapRuns},
 	{"perf map", "lines without a function", perfMapped(func(i int) string { return "x\n" }), perfMapRuns},

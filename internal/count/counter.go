@@ -144,7 +144,7 @@ func (c *Counter) add(m *model.Mapping, of *model.Function) {
 			at = new(page)
 			p.code[number] = at
 		}
-		at.add(stay{m.Time, f, offsetOf(m.Off, lo-m.Addr), uint16(lo % counterPage), uint16(end % counterPage)})
+		at.add(stay{m.Time, f, offsetOf(m.Of().Off, lo-m.Addr), uint16(lo % counterPage), uint16(end % counterPage)})
 		c.stays++
 		if end == last {
 			return
@@ -330,7 +330,7 @@ func (p *countedProcess) at(c *Counter, since, time, ip uint64) (s sight, next u
 	if len(p.files) == 0 {
 		return s, next
 	}
-	n := upTo(p.files, time)
+	n := sort.Search(len(p.files), func(i int) bool { return p.files[i].time > time })
 	here := addrs.Range{Lo: ip, Hi: ip + 1}
 	if later := p.places.First(here, n, len(p.files)); later >= 0 {
 		next = min(next, p.files[later].time)
@@ -347,9 +347,4 @@ func (p *countedProcess) at(c *Counter, since, time, ip uint64) (s sight, next u
 		}
 	}
 	return s, next
-}
-
-// upTo returns how many files were mapped up to a time.
-func upTo(files []counterFile, time uint64) int {
-	return sort.Search(len(files), func(i int) bool { return files[i].time > time })
 }

@@ -54,7 +54,7 @@ func TestCounter_LikeLinearSearch(t *testing.T) {
 		var mappings []model.Mapping
 		functions := []*model.Function{{Dump: dumps[0], Number: 1}, {Dump: dumps[1], Number: 2}, {Dump: dumps[2], Number: 3}}
 		for range r.IntN(200) {
-			m := model.Mapping{PID: pid(), Time: time(), Addr: addr(), Len: r.Uint64N(space / 16), Off: r.Uint64N(3), Object: r.Int32N(3), Clear: r.IntN(5) == 0}
+			m := model.Mapping{PID: pid(), Time: time(), Addr: addr(), Len: r.Uint64N(space / 16), Excerpt: &model.Excerpt{Off: r.Uint64N(3)}, Object: r.Int32N(3), Clear: r.IntN(5) == 0}
 			mappings = append(mappings, m)
 			c.add(&m, functions[m.Object])
 		}
@@ -124,7 +124,7 @@ func (l *linear) sight(pid uint32, time, ip uint64) (kind sightKind, o *model.Fu
 		m := &l.mappings[i]
 		lost := l.lost[functionID{int32(l.functions[m.Object].Dump.Number), int32(l.functions[m.Object].Number)}] && !m.Clear
 		if m.PID == pid && m.Time >= max(began, since) && m.Time <= time && ip >= m.Addr && ip < m.Addr+m.Len && !lost {
-			kind, o, since, offset = inFunction, l.functions[m.Object], m.Time, m.Off+ip-m.Addr
+			kind, o, since, offset = inFunction, l.functions[m.Object], m.Time, m.Of().Off+ip-m.Addr
 			if m.Clear {
 				o = nil
 			}

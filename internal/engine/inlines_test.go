@@ -192,7 +192,7 @@ func TestInlines_OtherMachines(t *testing.T) {
 			dir := t.TempDir()
 			var names []string
 			for _, e := range dump.Events {
-				fn, err := r.Function(e.Function)
+				fn, err := r.Function(int(e.Function))
 				if err != nil {
 					t.Fatal(err)
 				}

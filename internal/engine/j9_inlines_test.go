@@ -125,7 +125,7 @@ func TestJ9_OtherMachines(t *testing.T) {
 			}
 			r := dump.Reader()
 			for i, e := range dump.Events {
-				fn, err := r.Function(e.Function)
+				fn, err := r.Function(int(e.Function))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -165,7 +165,7 @@ func wantedLines(t *testing.T, recording, objects string) (wanted []wantedFuncti
 		}
 		r := d.Reader()
 		for _, e := range d.Events {
-			fn, err := r.Function(e.Function)
+			fn, err := r.Function(int(e.Function))
 			if err != nil {
 				t.Fatal(err)
 			}

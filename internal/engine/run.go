@@ -357,6 +357,9 @@ func explain(ctx context.Context, rec *recording.Recording, left locate.Left, co
 	if counter != nil && sum.Samples != nil {
 		sum.Add(diagnose.Unresolved(rec, dumps, sum.Dumps, counter, sum.Input))
 	}
+	if n := rec.LeftMappings(); n > 0 {
+		sum.Problem(report.Problem{Code: report.ProblemLimit, Offset: -1, Text: fmt.Sprintf("processes inherited more than %d mappings; of the rest, functions may lack their code, or have none of the names that depend on files", n), Advice: "record fewer processes, or a shorter time"})
+	}
 	sum.Add(diagnose.Idle(rec, code, counter))
 	var found report.Findings
 	sum.Reasons, found, err = diagnose.Explain(ctx, &diagnose.Case{

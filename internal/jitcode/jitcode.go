@@ -16,17 +16,16 @@ const (
 	Gone
 )
 
-// An Event is one change to the code of a process.
+// An Event is one change to the code of a process. (There may be millions.)
 type Event struct {
-	Kind     Kind
-	Function int    // number of the function in its source; several events may share one
 	Time     uint64 // in the source's clock: CLOCK_MONOTONIC nanoseconds for jitdump
-	PID, TID uint32 // from the source: in the producer's own pid namespace
 	Index    uint64 // the producer's number for the function, not always unique
 	Addr     uint64 // of the code from now on
 	Size     uint64 // in bytes
-	Tables   uint64 // bytes of unwind tables in memory after the code
-	OldAddr  uint64 // Move: old address of the code
+	More     uint64 // Load: bytes of unwind tables in memory after the code. Move: old address of the code
+	PID, TID uint32 // from the source: in the producer's own pid namespace
+	Function int32  // number of the function in its source; several events may share one
+	Kind     Kind
 }
 
 // A Function is one piece of JIT code, ready to be written as an object. It and its slices belong

@@ -35,18 +35,18 @@ type place struct {
 func newIndex(d *model.Dump) *index {
 	x := &index{Dump: d, timed: d.HasTimes(), end: recording.LatestTime}
 	events := d.Source.Scanned().Events
-	last := make(map[int]int) // the places of functions, counted from 1
+	last := make(map[int32]int) // the places of functions, counted from 1
 	for i := range events {
 		e := &events[i]
 		time := d.Clock(e.Time)
 		switch {
-		case d.Unmapped[e.Function] || d.LeftOut[e.Function]:
+		case d.Unmapped[int(e.Function)] || d.LeftOut[int(e.Function)]:
 		case e.Kind == jitcode.Gone:
 			if n := last[e.Function] - 1; n >= 0 {
 				x.places[n].gone = time
 			}
 		case e.Size > 0:
-			x.places = append(x.places, place{addrs.Range{Lo: e.Addr, Hi: e.Addr + e.Size}, time, e.PID, e.Function, recording.LatestTime})
+			x.places = append(x.places, place{addrs.Range{Lo: e.Addr, Hi: e.Addr + e.Size}, time, e.PID, int(e.Function), recording.LatestTime})
 			last[e.Function] = len(x.places)
 		}
 	}

@@ -105,7 +105,7 @@ func (p *pair) report(found *report.Findings) {
 // samples are in these, as far as samples were counted, or a better one was cut. Only maps may be superfluous.
 func completes(rec *recording.Recording, d *model.Dump, better []*model.Dump) bool {
 	events := d.Source.Scanned().Events
-	if !slices.ContainsFunc(events, func(e jitcode.Event) bool { return !d.Unmapped[e.Function] }) {
+	if !slices.ContainsFunc(events, func(e jitcode.Event) bool { return !d.Unmapped[int(e.Function)] }) {
 		return false
 	}
 	better = slices.DeleteFunc(better, func(b *model.Dump) bool { return b.Source.Traits().Registered })

@@ -189,7 +189,7 @@ func (d *Dump) IsSampled(rec *recording.Recording) bool {
 		return false
 	}
 	for _, e := range d.Source.Scanned().Events {
-		if i, _ := slices.BinarySearch(ips, e.Addr); i < len(ips) && ips[i]-e.Addr < e.Size && !d.Unmapped[e.Function] {
+		if i, _ := slices.BinarySearch(ips, e.Addr); i < len(ips) && ips[i]-e.Addr < e.Size && !d.Unmapped[int(e.Function)] {
 			return true
 		}
 	}

@@ -163,20 +163,29 @@ func (o *Object) AppendPath(b []byte) []byte {
 // process, or that nothing is known about the range. Each of those of a plan becomes a record.
 // Time is in nanoseconds of the recording's clock.
 type Mapping struct {
-	Time      uint64
-	PID, TID  uint32
-	Addr, Len uint64
-	// Off is the distance of the code at Addr from the start of the object's code, in bytes.
-	Off    uint64
-	Tables uint64 // address of the object's unwind tables, or 0
+	Time, Addr, Len uint64
+	PID, TID        uint32
+	Object          int32    // index in the plan's objects, or in the list of functions
+	Clear           bool     // clear the range; the object has left it
+	Home            bool     // it lies in a file that keeps its place, so its object is a skeleton of that
+	Tables          bool     // the object's unwind tables are mapped as well
+	Excerpt         *Excerpt // nil for most mappings of functions: there may be a million
+}
 
-	// Copied is the second mapping of a part of a file that Addr lies in. It is empty if
-	// there is none.
+// An Excerpt says what a mapping has a part of.
+type Excerpt struct {
+	// Off is the distance of the code at the mapping's address from the start of the object's code, in bytes.
+	Off uint64
+	// Copied is the second mapping of a part of a file that the address lies in. It is empty if there is none.
 	Copied addrs.Range
+}
 
-	Object int32 // index in the plan's objects, or in the list of functions
-	Clear  bool  // clear the range; the object has left it
-	Home   bool  // it lies in a file that keeps its place, so its object is a skeleton of that
+// Of returns the excerpt that a mapping has.
+func (m *Mapping) Of() (e Excerpt) {
+	if m.Excerpt != nil {
+		e = *m.Excerpt
+	}
+	return e
 }
 
 // DropUnmapped drops the objects that no mapping shows: clean would not find them. An example is that of code which

@@ -86,7 +86,7 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 	}
 	obj := &b.plan.Objects[placed.object]
 	key := mappedPiece{mappedBundle{b.rec.ProcessTree.Program(m.PID, m.Time), placed.object}, noPiece}
-	m.Object, m.Tables = placed.object, 0
+	m.Object, m.Tables = placed.object, false
 	since, mapped := b.mapped[key]
 	if !mapped && obj.Bundle != nil {
 		b.mapped[key] = m.Time
@@ -113,22 +113,19 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 	}
 }
 
-// mapObject maps all pieces of an object that are not late. It returns the address of the object's
-// tables if there are none.
-func (b *bundleMapper) mapObject(m model.Mapping, key mappedBundle, obj *model.Object) (tables uint64) {
+// mapObject maps all pieces of an object that are not late. It reports whether its tables are still to be
+// mapped, because there are none.
+func (b *bundleMapper) mapObject(m model.Mapping, key mappedBundle, obj *model.Object) (tables bool) {
 	pieces := b.pieces[m.Object]
 	if len(pieces) > 1 && !b.blind && obj.Bundle.Skeleton == nil && b.hasHead(obj.Dump, pieces[0].first) {
 		b.heads[key] = 0
 		b.mapHead(m, key, obj)
 	}
-	m.Tables = 0
-	if obj.Placement != nil {
-		m.Tables = obj.Placement.TablesAt
-	}
+	m.Tables = obj.Placement != nil
 	for _, p := range pieces {
 		if !p.late {
 			b.part(m, p.lo, p.hi, obj)
-			m.Tables = 0
+			m.Tables = false
 		}
 	}
 	return m.Tables
@@ -145,7 +142,7 @@ func (b *bundleMapper) mapHead(m model.Mapping, key mappedBundle, obj *model.Obj
 	}
 	b.heads[key] = n + 1
 	head := headOf(obj.Bundle.Region.Low)
-	m.Tables = 0
+	m.Tables = false
 	b.part(m, head, head+n+1, obj) // its offset wraps to the file's beginning
 }
 
@@ -205,9 +202,9 @@ func (b *bundleMapper) part(m model.Mapping, lo, hi uint64, obj *model.Object) {
 	switch {
 	case obj.Bundle == nil:
 	case obj.Bundle.Skeleton != nil:
-		m.Off = lo - obj.Bundle.Skeleton.Start() - jitobj.TextOffset // as in the file
+		m.Excerpt = &model.Excerpt{Off: lo - obj.Bundle.Skeleton.Start() - jitobj.TextOffset} // as in the file
 	default:
-		m.Off = lo - obj.Bundle.Region.Base()
+		m.Excerpt = &model.Excerpt{Off: lo - obj.Bundle.Region.Base()}
 	}
 	b.add(m)
 }

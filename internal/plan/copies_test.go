@@ -111,7 +111,7 @@ func TestSpread_CopiesInBothOrders(t *testing.T) {
 			m := model.Mapping{Time: 500, PID: 100, TID: 100, Addr: starts[named] + 0x80, Len: 0x40}
 			got := make(map[string]bool)
 			for _, s := range f.spread(nil, m) {
-				got[fmt.Sprintf("%#x+%#x at %d copied %#x", s.Addr, s.Len, s.Time, s.Copied)] = true
+				got[fmt.Sprintf("%#x+%#x at %d copied %#x", s.Addr, s.Len, s.Time, s.Of().Copied)] = true
 			}
 			want := map[string]bool{fmt.Sprintf("%#x+0x40 at 500 copied %#x", starts[0]+0x80, addrs.Range{}): true}
 			if f.absent["/nowhere/program"] != 1 {

@@ -87,6 +87,6 @@ func (p *placer) stayOver(d *model.Dump, m model.Mapping, f *recording.FileMap) 
 	}
 	m.Time = f.Time + 1 // after the record of the file, which takes effect first
 	lo, hi := max(m.Addr, f.Lo), min(m.Addr+m.Len, f.Hi)
-	m.Off, m.Addr, m.Len = m.Off+lo-m.Addr, lo, hi-lo
+	m.Excerpt, m.Addr, m.Len = &model.Excerpt{Off: m.Of().Off + lo - m.Addr, Copied: m.Of().Copied}, lo, hi-lo
 	p.Mappings = append(p.Mappings, m)
 }

@@ -155,7 +155,7 @@ func (p *placer) place(d *placedDump) {
 // load adds the function that an event loads. It returns its index in the list, or -1 if it gets no
 // object.
 func (p *placer) load(d *placedDump, e *jitcode.Event) int32 {
-	if d.Unmapped[e.Function] {
+	if d.Unmapped[int(e.Function)] {
 		return -1
 	}
 	d.line.Functions++
@@ -165,16 +165,16 @@ func (p *placer) load(d *placedDump, e *jitcode.Event) int32 {
 	}
 	pid, _, ok := d.attribution.Of(e)
 	switch {
-	case !ok || d.LeftOut[e.Function]:
+	case !ok || d.LeftOut[int(e.Function)]:
 		return -1
-	case d.repeats[e.Function]:
+	case d.repeats[int(e.Function)]:
 		d.line.Repeated++
 		return -1
 	case !p.overlay && d.Source.Traits().Images && p.files.holds(pid, d.Clock(e.Time), e.Addr, e.Size):
 		d.line.InImages++
 		return -1
 	}
-	f := model.Function{Dump: d.Dump, Number: int32(e.Function), PID: pid, Index: e.Index, Sent: uint32(min(e.Tables, math.MaxUint32))}
+	f := model.Function{Dump: d.Dump, Number: e.Function, PID: pid, Index: e.Index, Sent: uint32(min(e.More, math.MaxUint32))}
 	if !p.Shared { // otherwise, few need a name of their own
 		f.IsRepeated = p.names.IsRepeated(f.PID, f.Index)
 	}
@@ -191,7 +191,7 @@ func (p *placer) mapEvents(d *placedDump, events []jitcode.Event) {
 			continue
 		}
 		moved := 0
-		if e.Kind == jitcode.Move && e.OldAddr != e.Addr {
+		if e.Kind == jitcode.Move && e.More != e.Addr {
 			moved = 1
 		}
 		d.attribution.Share(e, func(pid, tid uint32, time uint64) {
@@ -200,7 +200,7 @@ func (p *placer) mapEvents(d *placedDump, events []jitcode.Event) {
 			}
 			if e.Kind == jitcode.Gone {
 				o := d.places.Of(pid, time)
-				parts := o.Owned(e.Addr, e.Addr+source.MaxRange, e.Function)
+				parts := o.Owned(e.Addr, e.Addr+source.MaxRange, int(e.Function))
 				p.leave(model.Mapping{Time: time, PID: pid, TID: tid, Object: d.numbers[e.Function]}, parts)
 				for _, t := range parts {
 					o.Place(t.Lo, t.Hi, noOwner)
@@ -214,16 +214,16 @@ func (p *placer) mapEvents(d *placedDump, events []jitcode.Event) {
 				o := d.places.Of(pid, m.Time)
 				// without times, the function is at both addresses all the time
 				if e.Kind == jitcode.Move && d.HasTimes() {
-					p.leave(m, o.Owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
+					p.leave(m, o.Owned(e.More, e.More+e.Size, int(e.Function)))
 				}
-				o.Place(e.Addr, e.Addr+e.Size, e.Function)
+				o.Place(e.Addr, e.Addr+e.Size, int(e.Function))
 			}
 			before := len(p.Mappings)
 			p.Mappings = p.files.spread(p.Mappings, m)
 			p.stay(d.Dump, before)
-			if !p.Shared && e.Tables > 0 { // bundles find places for tables
+			if sent := uint64(p.List[m.Object].Sent); !p.Shared && sent > 0 { // bundles find places for tables
 				for i := before; i < len(p.Mappings); i++ {
-					p.Mappings[i].Len = d.neighbours.withTables(e)
+					p.Mappings[i].Len = d.neighbours.withTables(e, sent)
 				}
 			}
 		})
@@ -249,7 +249,7 @@ func byTime(events []jitcode.Event) []int {
 type neighbours []uint64
 
 func (p *placer) neighboursOf(d *model.Dump) (n neighbours) {
-	if !slices.ContainsFunc(d.Source.Scanned().Events, func(e jitcode.Event) bool { return e.Tables > 0 }) {
+	if !slices.ContainsFunc(d.Source.Scanned().Events, func(e jitcode.Event) bool { return e.Kind == jitcode.Load && e.More > 0 }) {
 		return nil
 	}
 	for _, other := range p.dumps {
@@ -259,7 +259,7 @@ func (p *placer) neighboursOf(d *model.Dump) (n neighbours) {
 			continue
 		}
 		for _, e := range other.Source.Scanned().Events {
-			if other == d || !other.Unmapped[e.Function] {
+			if other == d || !other.Unmapped[int(e.Function)] {
 				n = append(n, e.Addr)
 			}
 		}
@@ -268,11 +268,11 @@ func (p *placer) neighboursOf(d *model.Dump) (n neighbours) {
 	return n
 }
 
-// withTables returns the length of a mapping, in bytes, that covers a function's code and the
-// unwind tables after it. libunwind looks for them there. The mapping ends before the next
+// withTables returns the length of a mapping that covers a function's code and the unwind tables after
+// it, all in bytes. libunwind looks for them there. The mapping ends before the next
 // function: CPython's trampolines claim tables but lie closer together.
-func (n neighbours) withTables(e *jitcode.Event) uint64 {
-	want := (e.Size+7)&^7 + e.Tables
+func (n neighbours) withTables(e *jitcode.Event, tables uint64) uint64 {
+	want := (e.Size+7)&^7 + tables
 	i, _ := slices.BinarySearch(n, e.Addr+e.Size)
 	if i < len(n) && n[i]-e.Addr < want {
 		want = n[i] - e.Addr

@@ -105,10 +105,10 @@ func (mapper *regionMapper) part(m model.Mapping, region *region, number, placed
 	}
 	m.Object = int32(region.images[number].objects[i])
 	o := &mapper.plan.Objects[m.Object]
-	m.Addr, m.Len, m.Off, m.Tables = lo, hi-lo, lo-o.Bundle.Region.Base(), 0
+	m.Addr, m.Len, m.Excerpt, m.Tables = lo, hi-lo, &model.Excerpt{Off: lo - o.Bundle.Region.Base()}, false
 	if key := (mappedBundle{mapper.rec.ProcessTree.Program(m.PID, m.Time), m.Object}); !mapper.tabled[key] {
 		mapper.tabled[key] = true
-		m.Tables = o.Placement.TablesAt
+		m.Tables = true
 	}
 	mapper.add(m)
 }

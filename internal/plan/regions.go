@@ -153,7 +153,7 @@ func (b *bundler) keptOf(r *region) addrs.Range {
 // firstRegion returns the region of the first of some placed functions, not yet joined with
 // others.
 func (b *bundler) firstRegion(d *model.Dump, list []int) *region {
-	if copied := b.placedFunctions[list[0]].first.Copied; copied != (addrs.Range{}) {
+	if copied := b.placedFunctions[list[0]].first.Of().Copied; copied != (addrs.Range{}) {
 		n := b.fitting(list, copied)
 		r := &region{dump: d, placedFunctions: list[:n:n], images: []image{{placedFunctions: list[:n:n]}}, wanted: 1, copied: copied}
 		r.end = max(copied.Hi, b.placedFunctions[list[n-1]].hi())
@@ -170,7 +170,7 @@ func (b *bundler) lo(r *region) uint64 { return b.placedFunctions[r.placedFuncti
 // and do not overlap.
 func (b *bundler) fitting(list []int, copied addrs.Range) int {
 	for n := 1; n < len(list); n++ {
-		if p := &b.placedFunctions[list[n]]; p.first.Copied != copied || p.lo() < b.placedFunctions[list[n-1]].hi() {
+		if p := &b.placedFunctions[list[n]]; p.first.Of().Copied != copied || p.lo() < b.placedFunctions[list[n-1]].hi() {
 			return n
 		}
 	}
@@ -183,7 +183,7 @@ func (b *bundler) near(list []int) (n int, end uint64) {
 	end = b.placedFunctions[list[0]].hi()
 	for n = 1; n < len(list); n++ {
 		p := &b.placedFunctions[list[n]]
-		if p.lo() >= end && (p.lo()-end >= regionGap || p.hi()-b.placedFunctions[list[0]].lo() > maxSpan) || p.first.Copied != (addrs.Range{}) {
+		if p.lo() >= end && (p.lo()-end >= regionGap || p.hi()-b.placedFunctions[list[0]].lo() > maxSpan) || p.first.Of().Copied != (addrs.Range{}) {
 			return n, end
 		}
 		end = max(end, p.hi())

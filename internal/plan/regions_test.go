@@ -54,7 +54,7 @@ func TestRegions_NearAndFar(t *testing.T) {
 	copied := addrs.Range{Lo: 0x9000, Hi: 0xa000}
 	inCopy := func(lo, time uint64) placed {
 		r := at(lo, time)
-		r.first.Copied = copied
+		r.first.Excerpt = &model.Excerpt{Copied: copied}
 		return r
 	}
 	for _, c := range []struct {

@@ -36,7 +36,7 @@ func (d *placedDump) findRepeats(ctx context.Context, files *fileCode) map[int]b
 		case e.Kind != jitcode.Load:
 			return nil
 		case e.Size > 0:
-			l := placedLoad{lo: e.Addr, hi: e.Addr + e.Size, time: e.Time, pid: e.PID, function: e.Function}
+			l := placedLoad{lo: e.Addr, hi: e.Addr + e.Size, time: e.Time, pid: e.PID, function: int(e.Function)}
 			// If nothing is unwound, no function is mapped at the copies of its home.
 			if pid, _, ok := d.attribution.Resolve(e); ok && files.rec.CopiesStacks() {
 				if home, ok := files.homeAddr(pid, d.Clock(e.Time), e.Addr, e.Size); ok {

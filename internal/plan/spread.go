@@ -99,7 +99,7 @@ func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mappi
 		}
 		at.Time = c.Time + 1 // after the record of the copy, which takes effect first
 		if c.Hi-c.Lo <= maxSpan {
-			at.Copied = addrs.Range{Lo: c.Lo, Hi: c.Hi}
+			at.Excerpt = &model.Excerpt{Copied: addrs.Range{Lo: c.Lo, Hi: c.Hi}}
 		}
 		if now, ok := files.InForce(at.Addr, at.Addr+m.Len, max(m.Time, at.Time)); ok && now == c {
 			if f.copied++; f.copied <= f.most {

@@ -55,7 +55,7 @@ func (f *Functions) referenceTargets(ctx context.Context, ref *samplerefs.Ranges
 			slices.Sort(targets)
 			targets = slices.Compact(targets)
 		}
-		start := m.Addr - m.Off
+		start := m.Addr - m.Of().Off
 		for _, to := range targets {
 			ref.ReferenceTarget(m.PID, start+uint64(to))
 		}

@@ -16,6 +16,7 @@ type lineage struct {
 	memories map[relatedKey]*RelatedMemory
 	mappings int // number of executable mappings
 	copied   int // see affords
+	left     int // what copied was when further ones were left out
 
 	histories *FileHistories // for Recording.FileMapsOf; nil until that is asked
 }
@@ -55,11 +56,15 @@ const (
 // affords reports whether n more mappings of other processes may be copied.
 func (l *lineage) affords(n int) bool {
 	if l.copied+n > fewCopied+copiedPerMapping*l.mappings {
+		l.left = l.copied
 		return false
 	}
 	l.copied += n
 	return true
 }
+
+// LeftMappings returns how many mappings of other processes were copied if further ones were left out, or else 0.
+func (r *Recording) LeftMappings() int { return r.inherited().left }
 
 // markerTimes returns the times of a process's markers, in order.
 func (r *Recording) markerTimes(pid uint32) []uint64 {

@@ -115,3 +115,23 @@ func holdsLinear(rec *Recording, pid uint32, time uint64, pos int64) bool {
 		return time < s.To && (time > s.From || time == s.From && pos > s.Pos)
 	})
 }
+
+// Mappings of a parent are left out for children beyond a bound, and LeftMappings says so.
+func TestFileMapsOf_TooMany(t *testing.T) {
+	const mappings, enough = fewCopied, 1 + copiedPerMapping
+	rec := new(Recording)
+	rec.Processes.Seen(1, 0).FileMaps = make([]FileMap, mappings)
+	for child := uint32(2); child < 2+enough+1; child++ {
+		rec.Processes.Seen(child, 0)
+		rec.ProcessTree.fork(fork{child, 1, 5, true})
+	}
+	for child := uint32(2); child < 2+enough+1; child++ {
+		wantMaps, wantLeft := mappings, 0
+		if child == 2+enough {
+			wantMaps, wantLeft = 0, mappings*enough
+		}
+		if maps, left := len(rec.FileMapsOf(child, 9)), rec.LeftMappings(); maps != wantMaps || left != wantLeft {
+			t.Errorf("child %d: got %d mappings, %d copied before some were left out; want %d, %d", child, maps, left, wantMaps, wantLeft)
+		}
+	}
+}

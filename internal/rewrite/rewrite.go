@@ -164,16 +164,16 @@ func (r *copier) mappingsUpTo(time uint64) {
 		if m.Clear {
 			record.Filename = []byte(recording.ClearName)
 		} else {
-			record.PgOff = jitobj.TextOffset + m.Off
+			record.PgOff = jitobj.TextOffset + m.Of().Off
 			record.BuildID = o.BuildID[:]
 			r.path = o.AppendPath(r.path[:0])
 			record.Filename = r.path
 		}
 		r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.Time, &r.Trailer)
 		r.Done.Mappings++
-		if m.Tables != 0 && o.Placement.Tables.Size > 0 {
+		if m.Tables && o.Placement.TablesAt != 0 && o.Placement.Tables.Size > 0 {
 			r.Done.Tables++
-			record.Addr, record.Len, record.PgOff = m.Tables, o.Placement.Tables.Size, o.Placement.Tables.Offset
+			record.Addr, record.Len, record.PgOff = o.Placement.TablesAt, o.Placement.Tables.Size, o.Placement.Tables.Offset
 			r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.Time, &r.Trailer)
 		}
 		if len(r.buf) > output.MaxHeld {

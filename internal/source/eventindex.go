@@ -35,6 +35,9 @@ func (l *Listing) EventIndex() *EventIndex {
 	return x
 }
 
+// DropIndex frees the index; a later use makes it again.
+func (l *Listing) DropIndex() { l.index = nil }
+
 // First returns the earliest time of the events of some processes, or of all events if these have no times. It is
 // 0 if no event has one.
 func (x *EventIndex) First(pids ...uint32) (first uint64) {

@@ -100,7 +100,7 @@ func replaced(events []jitcode.Event, functions int) []bool {
 	var list []*jitcode.Event
 	var bounds []uint64 // each range between two of them belongs to a function as a whole
 	for i := range events {
-		if e := &events[i]; e.Size > 0 && e.Addr+e.Size > e.Addr && e.Function < functions {
+		if e := &events[i]; e.Size > 0 && e.Addr+e.Size > e.Addr && int(e.Function) < functions {
 			list = append(list, e)
 			bounds = append(bounds, e.Addr, e.Addr+e.Size)
 		}
@@ -120,7 +120,7 @@ func replaced(events []jitcode.Event, functions int) []bool {
 		return i
 	}
 	type load struct {
-		function int
+		function int32
 		addr     uint64
 	}
 	seen := make(map[load]bool, len(list))

@@ -18,13 +18,13 @@ func TestReplaced_LikeAllPairs(t *testing.T) {
 			n := 1 + r.IntN(60)
 			events := make([]jitcode.Event, n)
 			for i := range events {
-				events[i] = jitcode.Event{Function: r.IntN(n), Time: r.Uint64N(20), Addr: 0x1000 + r.Uint64N(room)}
+				events[i] = jitcode.Event{Function: r.Int32N(int32(n)), Time: r.Uint64N(20), Addr: 0x1000 + r.Uint64N(room)}
 				events[i].Size = (events[i].Addr*7 + uint64(events[i].Function)) % 30 // the same for a function at a place
 			}
 			got := replaced(events, n)
 			// What is there in the end, byte by byte.
 			type place struct {
-				function int
+				function int32
 				addr     uint64
 			}
 			final := make(map[uint64]place)

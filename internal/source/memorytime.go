@@ -73,7 +73,7 @@ func timeOf(mem jitcode.Memory, events []jitcode.Event, world CodeWorld) takenTi
 	high := make(map[uint64]uint64) // by granule: end of the highest code so far
 	for _, i := range order {
 		e := &events[i]
-		if e.Size == 0 || e.Size > MaxRange || e.Addr+e.Size < e.Addr || world.Skip != nil && world.Skip(e.Function) {
+		if e.Size == 0 || e.Size > MaxRange || e.Addr+e.Size < e.Addr || world.Skip != nil && world.Skip(int(e.Function)) {
 			continue
 		}
 		fresh := true
@@ -134,7 +134,7 @@ func inSnapshot(t takenTime, events []jitcode.Event, functions int, world CodeWo
 	for i := range events {
 		e := &events[i]
 		switch {
-		case e.Function >= functions || world.Skip != nil && world.Skip(e.Function):
+		case int(e.Function) >= functions || world.Skip != nil && world.Skip(int(e.Function)):
 		case e.Time >= t.before && (world.InFile == nil || !world.InFile(e.Addr)):
 			late++
 		default:

@@ -76,7 +76,7 @@ func TestCodeMemory_AtSomeTime(t *testing.T) {
 					if when <= taken {
 						mem.write(at, b)
 					}
-					events = append(events, jitcode.Event{Function: len(events), Time: when, Addr: at, Size: size})
+					events = append(events, jitcode.Event{Function: int32(len(events)), Time: when, Addr: at, Size: size})
 					code = append(code, b)
 					at += size + uint64(r.IntN(64)) // constants of which nobody tells
 				}
@@ -117,7 +117,7 @@ func TestCodeMemory_MappedAgain(t *testing.T) {
 	mem := pagedMemory{}
 	var events []jitcode.Event
 	for i := range 100 {
-		e := jitcode.Event{Function: i, Time: uint64(1000 + i), Addr: uint64(0x40000000 + i*64), Size: 64}
+		e := jitcode.Event{Function: int32(i), Time: uint64(1000 + i), Addr: uint64(0x40000000 + i*64), Size: 64}
 		events = append(events, e)
 		if i < 60 {
 			mem.write(e.Addr, []byte{0x55})

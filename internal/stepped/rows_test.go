@@ -74,7 +74,7 @@ func openDump(t testing.TB, path string, copies []source.Copy, host func(source.
 		switch e.Kind {
 		case jitcode.Load, jitcode.Move:
 			if e.Size > 0 {
-				d.placed = append(d.placed, placed{lo: e.Addr, hi: e.Addr + e.Size, time: e.Time, number: e.Function})
+				d.placed = append(d.placed, placed{lo: e.Addr, hi: e.Addr + e.Size, time: e.Time, number: int(e.Function)})
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func knowsCode(rec *recording.Recording, d *model.Dump) bool {
 	}
 	p := rec.Processes[d.PID]
 	return slices.ContainsFunc(d.Source.Scanned().Events, func(e jitcode.Event) bool {
-		return (p == nil || !p.Files.Hold(e.Addr)) && d.HasCode(e.Function)
+		return (p == nil || !p.Files.Hold(e.Addr)) && d.HasCode(int(e.Function))
 	})
 }
 

@@ -119,7 +119,7 @@ func (d *Objects) list() {
 		if i > 0 && f.object != d.functions[i-1].object {
 			changes++
 		}
-		d.Events[i] = jitcode.Event{Kind: jitcode.Load, Function: i, Index: uint64(i), Addr: f.at.Addr, Size: f.at.Size}
+		d.Events[i] = jitcode.Event{Kind: jitcode.Load, Function: int32(i), Index: uint64(i), Addr: f.at.Addr, Size: f.at.Size}
 		d.target.HighAddress = max(d.target.HighAddress, f.at.Addr+f.at.Size)
 	}
 	d.opened.all = changes > 2*len(d.objects)

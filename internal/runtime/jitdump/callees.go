@@ -45,11 +45,11 @@ func (c *callees) collect(l *listing) {
 	c.strict = c.strict || cfi.TakesArgumentsAlways(l.Target())
 	for i := c.events; i < len(l.Events); i++ {
 		e := &l.Events[i]
-		c.placed = append(c.placed, placed{e.Addr, e.Function})
+		c.placed = append(c.placed, placed{e.Addr, int(e.Function)})
 		if c.strict || e.Kind != jitcode.Load {
 			continue
 		}
-		if _, code, err := r.Code(e.Function); err == nil {
+		if _, code, err := r.Code(int(e.Function)); err == nil {
 			c.strict = cfi.TakesArguments(l.Target(), code)
 			c.barrier.Observe(e.Addr, code)
 		}

@@ -86,7 +86,7 @@ func FuzzScan(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, e := range d.Events {
-			if e.Function >= d.NumFunctions() || e.Addr+e.Size < e.Addr {
+			if int(e.Function) >= d.NumFunctions() || e.Addr+e.Size < e.Addr {
 				t.Fatalf("event %+v", e)
 			}
 		}

@@ -93,7 +93,7 @@ func TestPairing_LoadLost(t *testing.T) {
 	binary.LittleEndian.PutUint64(dump[bad+16+24:], 1<<40) // code_size
 	d := scan(t, bytes.NewReader(dump))
 	wantTables(t, d)
-	if fn, err := d.Reader().Function(0); err != nil || string(fn.Name) != "next" || !fn.Unwind.Empty() || d.Events[0].Tables != 0 {
+	if fn, err := d.Reader().Function(0); err != nil || string(fn.Name) != "next" || !fn.Unwind.Empty() || d.Events[0].More != 0 {
 		t.Errorf("got %v, %q, %+v; want function next without the tables of the lost one", err, fn.Name, d.Events[0])
 	}
 }
@@ -146,7 +146,7 @@ func TestEvents_MovesOfProcesses(t *testing.T) {
 	d := b.scan()
 	var got []string
 	for _, e := range d.Events[4:] {
-		got = append(got, fmt.Sprintf("%d/%d: function %d from %#x to %#x", e.PID, e.TID, e.Function, e.OldAddr, e.Addr))
+		got = append(got, fmt.Sprintf("%d/%d: function %d from %#x to %#x", e.PID, e.TID, e.Function, e.More, e.Addr))
 	}
 	if want := []string{"100/101: function 1 from 0x2000 to 0x5000", "200/201: function 0 from 0x1000 to 0x6000",
 		"200/201: function 0 from 0x6000 to 0x7000", "400/401: function 3 from 0x4000 to 0x8000"}; !reflect.DeepEqual(got, want) {
@@ -174,7 +174,7 @@ func TestEvents_MovesOfSharedIndex(t *testing.T) {
 	d := b.scan()
 	var got []string
 	for _, e := range d.Events[2:] {
-		got = append(got, fmt.Sprintf("%d from %#x to %#x", e.Function, e.OldAddr, e.Addr))
+		got = append(got, fmt.Sprintf("%d from %#x to %#x", e.Function, e.More, e.Addr))
 	}
 	if want := []string{"0 from 0x1000 to 0x3000", "1 from 0x2000 to 0x4000", "0 from 0x3000 to 0x1000", "0 from 0x1000 to 0x5000"}; !reflect.DeepEqual(got, want) || len(d.Problems) > 0 {
 		t.Errorf("moves %q, want %q; problems %v", got, want, d.Problems)
@@ -222,10 +222,10 @@ func TestEvents_OfEveryRecord(t *testing.T) {
 	d := b.scan()
 	want := []jitcode.Event{
 		{Kind: jitcode.Load, Function: 0, Time: 1, PID: 100, TID: 101, Index: 7, Addr: 0x1000, Size: 2},
-		{Kind: jitcode.Move, Function: 0, Time: 2, PID: 100, TID: 102, Index: 7, Addr: 0x2000, Size: 2, OldAddr: 0x1000},
+		{Kind: jitcode.Move, Function: 0, Time: 2, PID: 100, TID: 102, Index: 7, Addr: 0x2000, Size: 2, More: 0x1000},
 		{Kind: jitcode.Load, Function: 1, Time: 3, PID: 200, TID: 200, Index: 7, Addr: 0x3000, Size: 1},
-		{Kind: jitcode.Move, Function: 1, Time: 4, PID: 200, TID: 0, Index: 7, Addr: 0x4000, Size: 1, OldAddr: 0x3000},
-		{Kind: jitcode.Move, Function: 1, Time: 5, PID: 200, TID: 200, Index: 7, Addr: 0x5000, Size: 1, OldAddr: 0x4000},
+		{Kind: jitcode.Move, Function: 1, Time: 4, PID: 200, TID: 0, Index: 7, Addr: 0x4000, Size: 1, More: 0x3000},
+		{Kind: jitcode.Move, Function: 1, Time: 5, PID: 200, TID: 200, Index: 7, Addr: 0x5000, Size: 1, More: 0x4000},
 		{Kind: jitcode.Load, Function: 2, Time: 7, PID: 100, Index: 9, Addr: 0x7000},
 	}
 	if !reflect.DeepEqual(d.Events, want) {

@@ -203,8 +203,8 @@ func (s *scanner) load(raw *jitdump.Raw, l *jitdump.Load) {
 	s.high = max(s.high, l.CodeAddr+l.CodeSize)
 	s.pairing.loaded(codeID{l.CodeIndex, l.PID}, len(s.Events))
 	s.Events = append(grown(s.Events, raw.Offset, s.size), jitcode.Event{
-		Kind: jitcode.Load, Function: len(s.functions), Time: raw.Timestamp, PID: l.PID, TID: s.thread(l.PID, l.TID),
-		Index: l.CodeIndex, Addr: s.codeStart(l.CodeAddr), Size: l.CodeSize, Tables: tables,
+		Kind: jitcode.Load, Function: int32(len(s.functions)), Time: raw.Timestamp, PID: l.PID, TID: s.thread(l.PID, l.TID),
+		Index: l.CodeIndex, Addr: s.codeStart(l.CodeAddr), Size: l.CodeSize, More: tables,
 	})
 	s.addParts(&p, raw.Offset)
 	if ok {
@@ -230,7 +230,7 @@ func (s *scanner) move(raw *jitdump.Raw, m *jitdump.Move) {
 	event.Kind = jitcode.Move
 	event.Time = raw.Timestamp
 	event.PID, event.TID = m.PID, s.thread(m.PID, m.TID)
-	event.OldAddr = event.Addr
+	event.More = event.Addr
 	event.Addr = s.codeStart(m.NewCodeAddr)
 	s.pairing.loaded(codeID{m.CodeIndex, m.PID}, len(s.Events))
 	s.Events = append(grown(s.Events, raw.Offset, s.size), event)

@@ -75,8 +75,8 @@ func TestUnwind_TablesInEitherOrder(t *testing.T) {
 			if n := len(r.Problems); (n > 0) != (c.problem != "") || n > 0 && !strings.Contains(r.Problems[0].Text, c.problem) {
 				t.Errorf("%s: problems %v", c.name, r.Problems)
 			}
-			if d.Events[0].Tables > uint64(len(c.data)+15) {
-				t.Errorf("%s: %d bytes are said to be in memory", c.name, d.Events[0].Tables)
+			if d.Events[0].More > uint64(len(c.data)+15) {
+				t.Errorf("%s: %d bytes are said to be in memory", c.name, d.Events[0].More)
 			}
 			if fn, err := r.Function(1); err != nil || len(fn.Unwind.Sent.FDEs) != 0 || fn.Unwind.Empty() == derive {
 				t.Errorf("%s: the next function has %+v, %v", c.name, fn.Unwind, err)

@@ -105,7 +105,7 @@ func (l *listing) V8Loads() iter.Seq2[V8Load, error] {
 			if e.Kind != jitcode.Load {
 				continue
 			}
-			full, _, err := r.Code(e.Function)
+			full, _, err := r.Code(int(e.Function))
 			if err != nil {
 				if !yield(V8Load{}, err) {
 					return
@@ -113,7 +113,7 @@ func (l *listing) V8Loads() iter.Seq2[V8Load, error] {
 				continue
 			}
 			name, ok := l.v8Name(full)
-			if !yield(V8Load{e.Function, e.Addr, e.Size, e.Time, full, ok && name.isOptimized()}, nil) {
+			if !yield(V8Load{int(e.Function), e.Addr, e.Size, e.Time, full, ok && name.isOptimized()}, nil) {
 				return
 			}
 		}

@@ -129,7 +129,7 @@ func (m *Log) add(e *monolog.Event, name keptName) {
 	m.names.of = append(m.names.of, name)
 	m.places[e.Code] = i
 	m.Code.HighAddress = max(m.Code.HighAddress, e.Code+e.Size)
-	m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: i, Time: e.Time, Index: uint64(i), Addr: e.Code, Size: e.Size})
+	m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: int32(i), Time: e.Time, Index: uint64(i), Addr: e.Code, Size: e.Size})
 }
 
 // helper adds code that Mono made for itself. It ignores methods: Mono logs them here a second

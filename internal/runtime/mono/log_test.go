@@ -95,7 +95,7 @@ func names(t testing.TB, d source.Dump) (names []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := d.Scanned().Events[i]; fn.Addr != e.Addr || fn.Size != e.Size || fn.HasCode() || e.Function != i {
+		if e := d.Scanned().Events[i]; fn.Addr != e.Addr || fn.Size != e.Size || fn.HasCode() || int(e.Function) != i {
 			t.Errorf("got %+v, %+v; want Addr = Addr, Size = Size, not HasCode(), Function = %v", fn, e, i)
 		}
 		names = append(names, string(fn.Name))

@@ -192,7 +192,7 @@ func (m *Log) makePlace(name keptName, time uint64) int32 {
 	at := len(m.names.of)
 	m.names.of = append(m.names.of, name)
 	m.Events = append(m.Events, jitcode.Event{
-		Kind: jitcode.Load, Function: at, Time: time, Index: uint64(at),
+		Kind: jitcode.Load, Function: int32(at), Time: time, Index: uint64(at),
 		Addr: unplacedBase + uint64(m.Made)*2*unplacedSize, Size: unplacedSize,
 	})
 	m.Made++

@@ -49,7 +49,7 @@ func unmappedOf(rec *recording.Recording, log *Log, markers []recording.Marker) 
 	strays := make(map[int]bool)
 	for i := range log.Events {
 		if e := &log.Events[i]; !IsUnplaced(e.Addr) && !(executable.Hold(e.Addr) && executable.Hold(e.Addr+e.Size-1)) {
-			strays[e.Function] = true
+			strays[int(e.Function)] = true
 		}
 	}
 	if float64(len(strays)) > maxUnmapped*float64(len(log.Events)) {

@@ -51,7 +51,7 @@ func NewCaptures(captures []*Capture, machine string) *Captures {
 			}
 			d.parts = append(d.parts, bodyPart{at, i})
 			d.Code.HighAddress = max(d.Code.HighAddress, p.addr+p.size)
-			d.Events = append(d.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Time: c.Time, Index: uint64(n), Addr: p.addr, Size: p.size})
+			d.Events = append(d.Events, jitcode.Event{Kind: jitcode.Load, Function: int32(n), Time: c.Time, Index: uint64(n), Addr: p.addr, Size: p.size})
 		}
 		if d.pid != c.PID {
 			d.pid = 0

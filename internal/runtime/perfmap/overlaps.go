@@ -66,7 +66,7 @@ func (m *Map) resolve() {
 		for _, p := range parts {
 			n := len(m.parts)
 			m.parts = append(m.parts, part{int32(i), whole && l.size > 0})
-			m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Index: uint64(n), Addr: p.Lo, Size: p.Hi - p.Lo})
+			m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: int32(n), Index: uint64(n), Addr: p.Lo, Size: p.Hi - p.Lo})
 			m.Code.HighAddress = max(m.Code.HighAddress, p.Hi)
 		}
 	}
@@ -106,6 +106,6 @@ func (m *Map) Split(function int, parts []jitcode.Range) {
 		}
 		m.parts[n].whole = false
 		e := &m.Events[n]
-		e.Function, e.Index, e.Addr, e.Size = n, uint64(n), whole.Addr+r.Offset, r.Size
+		e.Function, e.Index, e.Addr, e.Size = int32(n), uint64(n), whole.Addr+r.Offset, r.Size
 	}
 }

@@ -99,7 +99,7 @@ func (l *Log) take() {
 			c.load, c.key = int32(i), l.code.Codes[e.Function].Key
 			codes = append(codes, c)
 		}
-		e.Function = number[e.Function]
+		e.Function = int32(number[e.Function])
 		e.Index = uint64(e.Function)
 		l.Code.HighAddress = max(l.Code.HighAddress, e.Addr+e.Size)
 	}

@@ -54,7 +54,7 @@ func (d *Dump) SetPID(pid uint32) {
 func (d *Dump) CodeFrom(sources []source.CodeSource, world source.CodeWorld) (late []int) {
 	functions := 0
 	for i := range d.Events {
-		functions = max(functions, d.Events[i].Function+1)
+		functions = max(functions, int(d.Events[i].Function)+1)
 	}
 	d.memory, late = source.NewCodeMemory(sources, d.Events, functions, world)
 	return late

@@ -147,11 +147,11 @@ func (l *Log) take(arrivals []*arrival) {
 	at := make(map[int32]uint64) // addresses of codes
 	add := func(kind jitcode.Kind, a *arrival, time int64) {
 		c := l.Stays[a.stay].Code
-		e := jitcode.Event{Kind: kind, Function: int(c), Time: uint64(max(time, 0)), Addr: a.addr}
+		e := jitcode.Event{Kind: kind, Function: int32(c), Time: uint64(max(time, 0)), Addr: a.addr}
 		if kind == jitcode.Load {
 			e.Size = a.size
 			if old, ok := at[c]; ok {
-				e.Kind, e.OldAddr = jitcode.Move, old
+				e.Kind, e.More = jitcode.Move, old
 			}
 			at[c] = a.addr
 		}

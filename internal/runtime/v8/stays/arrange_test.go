@@ -118,20 +118,20 @@ func shown(events []jitcode.Event, sizes map[int]uint64, addr uint64, time int64
 		if int64(e.Time) > time {
 			break
 		}
-		inside := e.Addr <= addr && addr < e.Addr+sizes[e.Function]
+		inside := e.Addr <= addr && addr < e.Addr+sizes[int(e.Function)]
 		switch {
 		case e.Kind == jitcode.Gone:
-			if places[e.Function] == e.Addr && owner == e.Function && inside {
+			if places[int(e.Function)] == e.Addr && owner == int(e.Function) && inside {
 				owner, since = -1, int64(e.Time)
 			}
-			delete(places, e.Function)
+			delete(places, int(e.Function))
 			continue
-		case e.Kind == jitcode.Move && owner == e.Function && !inside:
+		case e.Kind == jitcode.Move && owner == int(e.Function) && !inside:
 			owner, since = -1, int64(e.Time)
 		}
-		places[e.Function] = e.Addr
+		places[int(e.Function)] = e.Addr
 		if inside {
-			owner, since = e.Function, int64(e.Time)
+			owner, since = int(e.Function), int64(e.Time)
 		}
 	}
 	return owner, since
@@ -147,7 +147,7 @@ func TestArrange_NoWrongNames(t *testing.T) {
 		Arrange(f, s.logs, s.loads)
 		sizes := make([]map[int]uint64, len(s.logs))
 		for i, l := range s.logs {
-			l.Events = slices.DeleteFunc(l.Events, func(e jitcode.Event) bool { return s.dumped[[2]int{i, e.Function}] }) // parts of the dump
+			l.Events = slices.DeleteFunc(l.Events, func(e jitcode.Event) bool { return s.dumped[[2]int{i, int(e.Function)}] }) // parts of the dump
 			sizes[i] = make(map[int]uint64)
 			for _, stay := range l.Stays {
 				sizes[i][int(stay.Code)] = stay.Size
