@@ -55,6 +55,7 @@ type Reader struct {
 
 // Sizes of reads and of fields that are held, in bytes.
 const (
+	firstSize  = 4 << 10
 	bufferSize = 256 << 10
 	maxKind    = 64
 	maxNumber  = 32
@@ -71,7 +72,7 @@ func NewReader(src io.ReaderAt) (*Reader, error) {
 	if string(head[:]) != firstKind+"," {
 		return nil, errNotLog
 	}
-	return &Reader{src: src, buf: make([]byte, bufferSize), Cut: -1}, nil
+	return &Reader{src: src, Cut: -1}, nil
 }
 
 // Offset returns the offset of the next line.
@@ -81,6 +82,11 @@ func (r *Reader) Offset() int64 { return r.at }
 func (r *Reader) fill() bool {
 	if r.err != nil {
 		return false
+	}
+	if r.buf == nil { // most of many logs are small
+		r.buf = make([]byte, firstSize)
+	} else if len(r.buf) == firstSize {
+		r.buf = make([]byte, bufferSize)
 	}
 	n, err := r.src.ReadAt(r.buf, r.at)
 	r.lo, r.hi = 0, n
