@@ -78,6 +78,9 @@ func NewReader(src io.ReaderAt) (*Reader, error) {
 // Offset returns the offset of the next line.
 func (r *Reader) Offset() int64 { return r.at }
 
+// Line returns the offset of the line that Next read last.
+func (r *Reader) Line() int64 { return r.lineAt }
+
 // fill reads more of the file. The unread part of buf is empty before.
 func (r *Reader) fill() bool {
 	if r.err != nil {

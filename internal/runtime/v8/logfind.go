@@ -36,8 +36,8 @@ type logSearch struct {
 	*locate.Finder
 	ctx     context.Context
 	dumps   map[uint32][]*jitdump.Dump
-	lacking map[uint32]bool // processes that may lack code
-	wanted  map[uint32]bool // those that do, as far as that was asked
+	lacking map[uint32]bool        // processes that may lack code
+	wanted  map[uint32]bool        // those that do, as far as that was asked
 	lives   map[uint32]*stays.Life // a few: one needs much memory
 	found   map[uint32][]foundLog
 	known   map[*locate.SideFile]bool // all of found
