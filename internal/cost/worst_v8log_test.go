@@ -28,67 +28,69 @@ func fill(b *strings.Builder, size int, line func(i int)) {
 	}
 }
 
+var logRuns = []string{"inject -i perf.data", "verify isolate-0x1-4711-v8.log", "dump isolate-0x1-4711-v8.log", "dump --json isolate-0x1-4711-v8.log"}
+
 var worstLogs = []worst{
 	{"v8 log", "isolates", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) { b.WriteString("v8-version,1,3,4,8,0\n") })
-	}), nil},
+	}), logRuns},
 	{"v8 log", "isolates with code", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) {
 			fmt.Fprintf(b, "v8-version,1,3,4,8,0\ncode-creation,JS,13,1,%#x,64,f /a.js:1:1,0x20,*\n", place(i))
 		})
-	}), nil},
+	}), logRuns},
 	{"v8 log", "isolates at one place", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) {
 			fmt.Fprintf(b, "v8-version,1,3,4,8,0\ncode-creation,JS,13,1,%#x,64,f /a.js:1:1,0x20,*\n", place(0))
 		})
-	}), nil},
+	}), logRuns},
 	{"v8 log", "creations", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) { fmt.Fprintf(b, "code-creation,Builtin,2,%d,%#x,64,f\n", i, place(i)) })
-	}), nil},
+	}), logRuns},
 	{"v8 log", "creations with positions", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) {
 			fmt.Fprintf(b, "code-creation,JS,13,%d,%#x,64,f /a.js:1:1,0x20,*\ncode-source-info,%#x,1,0,4,C0O0,,\n", i, place(i), place(i))
 		})
-	}), nil},
+	}), logRuns},
 	{"v8 log", "overlapping creations", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) {
 			fmt.Fprintf(b, "code-creation,JS,13,%d,%#x,%d,f /a.js:1:1,0x20,*\n", i, place(0)-uint64(i), 100000000)
 		})
-	}), nil},
+	}), logRuns},
 	{"v8 log", "code moves", logOnly(func(b *strings.Builder, size int) {
 		fmt.Fprintf(b, "code-creation,JS,13,1,%#x,64,f /a.js:1:1,0x20,*\n", place(0))
 		fill(b, size, func(i int) { fmt.Fprintf(b, "code-move,%#x,%#x\n", place(i), place(i+1)) })
-	}), nil},
+	}), logRuns},
 	{"v8 log", "code deletes", logOnly(func(b *strings.Builder, size int) {
 		fmt.Fprintf(b, "code-creation,JS,13,1,%#x,64,f /a.js:1:1,0x20,*\n", place(0))
 		fill(b, size, func(i int) { fmt.Fprintf(b, "code-delete,%#x\n", place(i)) })
-	}), nil},
+	}), logRuns},
 	{"v8 log", "scripts", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) { fmt.Fprintf(b, "script-source,%d,,\n", i) })
-	}), nil},
+	}), logRuns},
 	{"v8 log", "script of lines", logOnly(func(b *strings.Builder, size int) {
 		fmt.Fprintf(b, "script-source,2,/b.js,%s\n", strings.Repeat("\\n", size/2))
 		fmt.Fprintf(b, "code-creation,JS,13,1,%#x,64,f /b.js:1:1,0x20,*\ncode-source-info,%#x,2,0,4,C0O0,,\n", place(0), place(0))
-	}), nil},
+	}), logRuns},
 	{"v8 log", "scripts of one long name", logOnly(func(b *strings.Builder, size int) {
 		name := strings.Repeat("n", size/2)
 		fmt.Fprintf(b, "script-source,2,/%s.js,x\n", name)
 		fill(b, size, func(i int) {
 			fmt.Fprintf(b, "code-creation,JS,13,%d,%#x,64,f /b.js:1:1,%#x,*\ncode-source-info,%#x,2,0,1,C0O0,,\n", i, place(i), 0x100+8*i, place(i))
 		})
-	}), nil},
+	}), logRuns},
 	{"v8 log", "name inlined everywhere", logOnly(func(b *strings.Builder, size int) {
 		name := strings.Repeat("n", size/20)
 		fmt.Fprintf(b, "code-creation,JS,10,1,0x10,64,%s /a.js:1:1,0x8,~\ncode-source-info,0x10,1,0,4,C0O0,,\n", name)
 		fill(b, size, func(i int) {
 			fmt.Fprintf(b, "code-creation,JS,13,%d,%#x,64,f /a.js:1:1,0x20,*\ncode-source-info,%#x,1,0,1,C0O0C8O0I0,F0O0,S0x8\n", i, place(i), place(i))
 		})
-	}), nil},
+	}), logRuns},
 	{"v8 log", "positions", logOnly(func(b *strings.Builder, size int) {
 		fmt.Fprintf(b, "code-creation,JS,13,1,%#x,%d,f /a.js:1:1,0x20,*\ncode-source-info,%#x,1,0,4,", place(0), size, place(0))
 		fill(b, size, func(i int) { fmt.Fprintf(b, "C%dO%d", i, i%4) })
 		b.WriteString(",,\n")
-	}), nil},
+	}), logRuns},
 	{"v8 log", "positions of two depths", logOnly(func(b *strings.Builder, size int) {
 		fmt.Fprintf(b, "code-creation,JS,13,1,%#x,%d,f /a.js:1:1,0x20,*\ncode-source-info,%#x,1,0,4,", place(0), size, place(0))
 		depth := 0
@@ -101,16 +103,16 @@ var worstLogs = []worst{
 			}
 		})
 		b.WriteString(",S0x20\n")
-	}), nil},
+	}), logRuns},
 	{"v8 log", "sfi moves", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) { fmt.Fprintf(b, "sfi-move,0x%x,0x%x\n", i, i+1) })
-	}), nil},
+	}), logRuns},
 	{"v8 log", "damage", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) { b.WriteString("\n") })
-	}), nil},
+	}), logRuns},
 	{"v8 log", "damaged creations", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) { b.WriteString("code-creation,JS,1,1,0x1,1,f\n") })
-	}), nil},
+	}), logRuns},
 	{"v8 log", "long names inlined", logOnly(func(b *strings.Builder, size int) {
 		name := strings.Repeat("n", 1000)
 		n := size / 4000
@@ -132,7 +134,7 @@ var worstLogs = []worst{
 			}
 			b.WriteString("\n")
 		})
-	}), nil},
+	}), logRuns},
 	{"v8 log", "files inlined", logOnly(func(b *strings.Builder, size int) {
 		url := strings.Repeat("n", 1000)
 		n := size / 4000
@@ -154,24 +156,24 @@ var worstLogs = []worst{
 			}
 			b.WriteString("\n")
 		})
-	}), nil},
+	}), logRuns},
 	{"v8 log", "code in turns at one place", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) { fmt.Fprintf(b, "code-creation,JS,13,%d,%#x,64,f%d /a.js:1:1,0x20,*\n", i, place(i%2), i) })
-	}), nil},
+	}), logRuns},
 	{"v8 log", "sizes from large to small", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) {
 			fmt.Fprintf(b, "code-creation,JS,13,%d,%#x,%d,f /a.js:1:1,0x20,*\n", i, place(0)+uint64(i), max(1, size/10-2*i))
 		})
-	}), nil},
+	}), logRuns},
 	{"v8 log", "small code over large code", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) { fmt.Fprintf(b, "code-creation,JS,13,%d,%#x,64,f /a.js:1:1,0x20,*\n", i, place(2*i)) })
 		fmt.Fprintf(b, "code-creation,JS,13,100000,%#x,%d,f /a.js:1:1,0x20,*\n", place(0), 10_000_000)
-	}), nil},
+	}), logRuns},
 	{"v8 log", "isolates over each other", logOnly(func(b *strings.Builder, size int) {
 		fill(b, size, func(i int) {
 			fmt.Fprintf(b, "v8-version,1,3,4,8,0\ncode-creation,JS,13,%d,%#x,64,f%d /a.js:1:1,0x20,*\n", i, place(i%2), i)
 		})
-	}), nil},
+	}), logRuns},
 	{"v8 log", "isolates, much sampled", func(s *scene, size int) {
 		logOnly(func(b *strings.Builder, size int) {
 			fill(b, size, func(i int) {

@@ -3,8 +3,6 @@ package v8log
 import (
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // unescape decodes the escape at the start of b. size is its length in bytes, or 0 if b ends in
@@ -52,26 +50,10 @@ func EachUnit(field []byte, f func(unit uint16)) {
 
 // AppendText appends an escaped text or URL to dst, in UTF-8. Half a surrogate pair becomes U+FFFD.
 func AppendText(dst, field []byte) []byte {
-	var high rune // first half of a pair, or 0
-	EachUnit(field, func(unit uint16) {
-		r := rune(unit)
-		if high != 0 {
-			pair := utf16.DecodeRune(high, r)
-			high = 0
-			if dst = utf8.AppendRune(dst, pair); pair != utf8.RuneError {
-				return
-			}
-		}
-		if utf16.IsSurrogate(r) && r < 0xdc00 {
-			high = r
-			return
-		}
-		dst = utf8.AppendRune(dst, r)
-	})
-	if high != 0 {
-		dst = utf8.AppendRune(dst, utf8.RuneError)
-	}
-	return dst
+	t := textWriter{out: dst}
+	t.add(field)
+	t.endPair()
+	return t.out
 }
 
 // ProcessOf returns the process in the name of a log, isolate-ADDRESS-PID-NAME, if the name is one that

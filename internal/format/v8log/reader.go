@@ -55,6 +55,7 @@ type Reader struct {
 
 // Sizes of reads and of fields that are held, in bytes.
 const (
+	firstSize  = 4 << 10
 	bufferSize = 256 << 10
 	maxKind    = 64
 	maxNumber  = 32
@@ -71,16 +72,24 @@ func NewReader(src io.ReaderAt) (*Reader, error) {
 	if string(head[:]) != firstKind+"," {
 		return nil, errNotLog
 	}
-	return &Reader{src: src, buf: make([]byte, bufferSize), Cut: -1}, nil
+	return &Reader{src: src, Cut: -1}, nil
 }
 
 // Offset returns the offset of the next line.
 func (r *Reader) Offset() int64 { return r.at }
 
+// Line returns the offset of the line that Next read last.
+func (r *Reader) Line() int64 { return r.lineAt }
+
 // fill reads more of the file. The unread part of buf is empty before.
 func (r *Reader) fill() bool {
 	if r.err != nil {
 		return false
+	}
+	if r.buf == nil { // most of many logs are small
+		r.buf = make([]byte, firstSize)
+	} else if len(r.buf) == firstSize {
+		r.buf = make([]byte, bufferSize)
 	}
 	n, err := r.src.ReadAt(r.buf, r.at)
 	r.lo, r.hi = 0, n

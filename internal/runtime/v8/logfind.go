@@ -36,9 +36,9 @@ type logSearch struct {
 	*locate.Finder
 	ctx     context.Context
 	dumps   map[uint32][]*jitdump.Dump
-	lacking map[uint32]bool // processes that may lack code
-	wanted  map[uint32]bool // those that do, as far as that was asked
-	lives   map[uint32]*stays.Life
+	lacking map[uint32]bool        // processes that may lack code
+	wanted  map[uint32]bool        // those that do, as far as that was asked
+	lives   map[uint32]*stays.Life // a few: one needs much memory
 	found   map[uint32][]foundLog
 	known   map[*locate.SideFile]bool // all of found
 	memory  int                       // of the indexes of logs that are used or may be
@@ -124,10 +124,15 @@ func (s *logSearch) lacks(pid uint32) bool {
 }
 
 func (s *logSearch) life(pid uint32) *stays.Life {
-	if s.lives[pid] == nil {
-		s.lives[pid] = stays.LifeOf(s.Rec, pid)
+	f := s.lives[pid]
+	if f == nil {
+		if len(s.lives) == maxOwners {
+			clear(s.lives)
+		}
+		f = stays.LifeOf(s.Rec, pid)
+		s.lives[pid] = f
 	}
-	return s.lives[pid]
+	return f
 }
 
 // run looks for the logs that the user names, those beside the recording and beside dumps, and those in the
@@ -212,6 +217,7 @@ func (s *logSearch) try(path, says string, pid uint32, named bool) error {
 	}
 	one := foundLog{SideFile: side, log: l, says: says}
 	err = s.check(&one, pid, named)
+	l.code.Release()
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}

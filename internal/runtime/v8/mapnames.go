@@ -70,7 +70,7 @@ func functionNames(x *index, s *script, m *sourcemap.Map, starts []start) (map[u
 				continue
 			}
 		}
-		line, column, ok := s.lines.Position(st.unit)
+		line, column, ok := s.Lines.Position(st.unit)
 		if !ok || uint32(units) >= column {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"strconv"
 
 	"github.com/jitinject/jitinject/internal/format/v8log"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -24,7 +23,7 @@ const noURL = "<unknown>"
 // splitName splits the name of code. The script decides where its URL begins: both names may have
 // spaces. Without a script, or if the name is of another script, it is after the last space.
 func splitName(name []byte, s *script) (n codeName) {
-	before, line, column, ok := cutPlace(name)
+	before, line, column, ok := v8log.CutPlace(name)
 	if !ok {
 		return codeName{}
 	}
@@ -48,23 +47,6 @@ func (n *codeName) cut(before []byte, url string) bool {
 	}
 	n.function = i
 	return true
-}
-
-// cutPlace removes ":LINE:COLUMN" from the end of a name.
-func cutPlace(name []byte) (before []byte, line, column uint32, ok bool) {
-	var numbers [2]uint32
-	for i := range numbers {
-		colon := bytes.LastIndexByte(name, ':')
-		if colon < 0 {
-			return nil, 0, 0, false
-		}
-		n, err := strconv.ParseUint(string(name[colon+1:]), 10, 32)
-		if err != nil {
-			return nil, 0, 0, false
-		}
-		name, numbers[i] = name[:colon], uint32(n)
-	}
-	return name, numbers[1], numbers[0], true
 }
 
 // maxKey bounds the bytes of a name that count: dumps cut long names, V8 11 after 512 bytes.

@@ -140,8 +140,8 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 	if err != nil {
 		return nil, err
 	}
-	if int(m.Lines()) > s.lines.Count() {
-		return nil, fmt.Errorf("it is of another text: it describes %d lines, the script has %d", m.Lines(), s.lines.Count())
+	if int(m.Lines()) > s.Lines.Count() {
+		return nil, fmt.Errorf("it is of another text: it describes %d lines, the script has %d", m.Lines(), s.Lines.Count())
 	}
 	if l.memory += m.Memory(); l.memory > maxMaps {
 		l.memory -= m.Memory()
@@ -151,7 +151,7 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 	if m.Damaged > 0 {
 		l.Found.Problem(report.Problem{Code: report.ProblemDamage, File: s.url, Offset: -1, Text: fmt.Sprintf("%d places in its source map are invalid; they are not mapped", m.Damaged)})
 	}
-	sm := &scriptMap{Map: m, line: s.line, column: s.column}
+	sm := &scriptMap{Map: m, line: s.Line, column: s.Column}
 	names := sourcemap.MostNames(size)
 	for i := range m.Sources {
 		o := l.original(m, i, base)

@@ -46,7 +46,7 @@ func (t *Trees) cover(o *object, size uint64) {
 			unit, at = v8log.None, v8log.None
 		}
 		t.enter(at, p.CodeOffset)
-		line, column := t.x.scripts[s].position(unit)
+		line, column := t.x.scripts[s].Position(unit)
 		t.info.Lines = append(t.info.Lines, jitdump.SourceLine{Offset: p.CodeOffset, File: t.file(s), Line: line, Column: column - 1})
 	}
 	t.enter(v8log.None, uint32(size))

@@ -98,7 +98,7 @@ func (s *scanner) record(rec v8log.Record) {
 			return
 		}
 		s.byID[rec.Script] = int32(len(s.scripts))
-		s.scripts = append(s.scripts, script{url: string(v8log.AppendText(nil, rec.URL)), logged: string(rec.URL), text: rec.Text, lines: rec.Lines})
+		s.scripts = append(s.scripts, script{url: string(v8log.AppendText(nil, rec.URL)), logged: string(rec.URL), text: rec.Text, Placement: v8log.Placement{Lines: rec.Lines}})
 	case *v8log.CodeCreation:
 		s.creation(rec)
 	case *v8log.SourceInfo:
@@ -173,7 +173,7 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 		sc = &s.scripts[at]
 	}
 	n := splitName(p.text[p.before:], sc)
-	if sc != nil && !sc.begins(i.Start, n.line, n.column) {
+	if sc != nil && !sc.Begins(i.Start, n.line, n.column) {
 		s.addDamage(fmt.Errorf("%s: code-source-info at offset %#x: start: %d is not where the function's name says, at %d:%d", v8log.FormatName, i.Offset, i.Start, n.line, n.column))
 		return
 	}

@@ -36,12 +36,12 @@ func (t *target) texts() (list []jitdump.DescribedText) {
 			if s.isUnnamed() && !used[i] {
 				continue // no line can refer to it
 			}
-			id := textID{s.url, s.lines.Digest, s.lines.Units, s.line, s.column}
+			id := textID{s.url, s.Lines.Digest, s.Lines.Units, s.Line, s.Column}
 			n, ok := numbers[id]
-			if !ok && s.line <= maxBefore && s.column <= maxBefore {
+			if !ok && s.Line <= maxBefore && s.Column <= maxBefore {
 				n, ok = int32(len(list)), true
 				numbers[id] = n
-				size := s.lines.Units + int64(s.line) + int64(s.column)
+				size := s.Lines.Units + int64(s.Line) + int64(s.Column)
 				list = append(list, jitdump.DescribedText{Name: s.url, Path: s.path(), Size: int(size), Text: x.text(s)})
 			}
 			if ok {
@@ -76,7 +76,7 @@ const maxBefore = 1 << 20
 // blank: the log does not have it.
 func (x *index) text(s *script) source.Text {
 	src, span := x.src, s.text
-	line, column := int(s.line), int(s.column)
+	line, column := int(s.Line), int(s.Column)
 	return func(w io.Writer) error {
 		b := bufio.NewWriter(w)
 		b.Write(bytes.Repeat([]byte{'\n'}, line))

@@ -159,7 +159,7 @@ func (t *Trees) list(fn int32) uint32 {
 	i, ok := t.listed[fn]
 	if !ok {
 		f := &t.x.functions[fn]
-		line, column := t.x.scripts[f.script].position(f.start)
+		line, column := t.x.scripts[f.script].Position(f.start)
 		i = uint32(len(t.info.Functions))
 		t.listed[fn] = i
 		t.info.Names = append(t.info.Names, t.listName(fn))
@@ -192,7 +192,7 @@ func (t *Trees) emit() {
 		i := stack[len(stack)-1]
 		stack = append(stack[:len(stack)-1], children[i]...)
 		c := &t.calls[i]
-		line, column := t.callerScript(c).position(c.offset)
+		line, column := t.callerScript(c).Position(c.offset)
 		t.info.Calls = append(t.info.Calls, jitdump.InlineCall{
 			Depth: uint32(c.depth), RangeCount: uint32(c.count), Function: t.list(c.function), Line: line, Column: column - 1,
 		})

@@ -54,7 +54,8 @@ func (l *logViewer) describe(s *v8log.SourceInfo) {
 			l.known.functions[l.latest.SFI] = f
 			d.own.sfi, d.own.function = l.latest.SFI, f
 			if d.own.script != nil {
-				d.own.script.place(s.Start, f.name)
+				_, line, column, _ := v8log.CutPlace(f.name)
+				d.own.script.Begins(s.Start, line, column)
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package showv8
 
 import (
 	"bytes"
-	"strconv"
 
 	"github.com/jitinject/jitinject/internal/format/v8log"
 	"github.com/jitinject/jitinject/internal/show"
@@ -10,12 +9,8 @@ import (
 
 // A script is a source text.
 type script struct {
-	url   []byte
-	lines *v8log.Lines
-
-	// Scripts inside pages begin at another line and column of these. The first functions say where.
-	placed, indented bool
-	line, column     uint32 // added to lines, and to columns of the first line
+	url []byte
+	v8log.Placement
 }
 
 // A function is a SharedFunctionInfo.
@@ -50,7 +45,7 @@ func (k *known) keep(size int) bool {
 
 func (k *known) addScript(s *v8log.ScriptSource) {
 	if delete(k.scripts, s.Script); k.keep(s.Lines.Bytes() + len(s.URL)) {
-		k.scripts[s.Script] = &script{url: v8log.AppendText(nil, s.URL), lines: s.Lines}
+		k.scripts[s.Script] = &script{url: v8log.AppendText(nil, s.URL), Placement: v8log.Placement{Lines: s.Lines}}
 	}
 }
 
@@ -74,48 +69,13 @@ func (f *function) showName(o *show.Form) {
 	o.Str("function", f.name)
 }
 
-// place records where a script begins in its file, by a function's start and name.
-func (s *script) place(start int32, name []byte) {
-	line, column, ok := s.lines.Position(start)
-	inFile, inLine, known := placeIn(name)
-	if !ok || !known {
-		return
-	}
-	if !s.placed && inFile >= line {
-		s.placed, s.line = true, inFile-line
-	}
-	if line == 1 && !s.indented && inLine >= column {
-		s.indented, s.column = true, inLine-column
-	}
-}
-
-// placeIn returns the line and the column at the end of a name, from 1.
-func placeIn(name []byte) (line, column uint32, ok bool) {
-	parts := bytes.Split(name, []byte{':'})
-	if len(parts) < 3 {
-		return 0, 0, false
-	}
-	l, err := strconv.ParseUint(string(parts[len(parts)-2]), 10, 32)
-	if err != nil || l == 0 {
-		return 0, 0, false
-	}
-	c, err := strconv.ParseUint(string(parts[len(parts)-1]), 10, 32)
-	return uint32(l), uint32(c), err == nil
-}
-
 // position returns line and column of an offset in the script's file, or 0.
 func (s *script) position(offset int32) (line, column uint64) {
 	if s == nil {
 		return 0, 0
 	}
-	l, c, ok := s.lines.Position(offset)
-	if !ok {
-		return 0, 0
-	}
-	if l == 1 {
-		c += s.column
-	}
-	return uint64(l + s.line), uint64(c)
+	l, c := s.Position(offset)
+	return uint64(l), uint64(c)
 }
 
 func (s *script) file() []byte {

@@ -71,7 +71,7 @@ func (l *logViewer) records() {
 		var damage *v8log.Error
 		switch {
 		case err == nil:
-			l.others(offsetOf(rec))
+			l.others(l.reader.Line())
 			l.record(rec, end)
 		case errors.As(err, &damage):
 			l.damaged(damage, end)
@@ -92,26 +92,10 @@ func (l *logViewer) records() {
 
 // damaged shows a damaged line, which ends at an offset.
 func (l *logViewer) damaged(damage *v8log.Error, end int64) {
-	l.others(l.lineAt(damage.Offset))
+	l.others(l.reader.Line())
 	l.Problem(damage.Offset, fmt.Errorf("%w; the line is left out", damage))
 	l.latest = v8log.CodeCreation{}
 	l.at = end
-}
-
-func offsetOf(rec v8log.Record) int64 {
-	switch rec := rec.(type) {
-	case *v8log.Version:
-		return rec.Offset
-	case *v8log.CodeCreation:
-		return rec.Offset
-	case *v8log.SourceInfo:
-		return rec.Offset
-	case *v8log.ScriptSource:
-		return rec.Offset
-	case *v8log.Move:
-		return rec.Offset
-	}
-	return 0
 }
 
 // item shows a line without a time, if the filter lets it through. It reports whether that is so.

@@ -45,18 +45,3 @@ func (l *logViewer) other(offset, size int64, head []byte) {
 		Fields [][]byte `show:"fields"`
 	}{bytes.Split(rest, []byte{','})})
 }
-
-func (l *logViewer) lineAt(offset int64) int64 {
-	at := l.at
-	src := bufio.NewReaderSize(io.NewSectionReader(l.File, at, offset-at), maxFields)
-	for next := at; ; {
-		part, err := src.ReadSlice('\n')
-		next += int64(len(part))
-		switch {
-		case err == nil:
-			at = next
-		case err != bufio.ErrBufferFull:
-			return at
-		}
-	}
-}

@@ -16,6 +16,9 @@ type cover struct {
 	ends        map[int]uint64 // when other code came over a stay, at the latest
 }
 
+// Release drops what is kept of a log for the life that it was compared with.
+func (l *Log) Release() { l.life, l.covers = nil, nil }
+
 // covers returns those of the isolates of a log, if it is of the process.
 func (f *Life) covers(l *Log) []*cover {
 	if l.life == f {
