@@ -3,7 +3,6 @@
 //
 //	derive.go       the decision, and what may prevent perf from unwinding
 //	interpreter.go  the frame of an interpreter that traces run in
-//	copies.go       second mappings of code
 //
 // A source derives the rows when its functions are read: package cfi. Where the tables lie is decided by
 // package plan.
