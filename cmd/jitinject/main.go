@@ -1,3 +1,7 @@
+// In Debian, which builds without modules, Go would otherwise behave as Go 1.20 did.
+//
+//go:debug default=go1.26
+
 package main
 
 import (
