@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A Timeline has ranges in the order in which they came, and finds the last or the first of a
@@ -65,7 +67,7 @@ func sizeAt(level int) int { return few << (fanShift * level) }
 // joined returns the addresses of ranges.
 func joined(ranges []Range) block {
 	all := slices.Clone(ranges)
-	slices.SortFunc(all, func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	sorting.By(all, func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	b := block(all[:0])
 	for _, r := range all {
 		b = b.with(r)

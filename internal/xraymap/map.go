@@ -10,6 +10,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"github.com/jitinject/jitinject/internal/format/elffile"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // ErrNoMap is the error for a program that was not built with -fxray-instrument.
@@ -135,7 +136,7 @@ func (m *Map) Names(f *elffile.File) []Symbol {
 	for i := range ids {
 		ids[i] = uint32(i + 1)
 	}
-	slices.SortFunc(ids, func(a, b uint32) int { return cmp.Compare(m.functions[a-1], m.functions[b-1]) })
+	sorting.By(ids, func(a, b uint32) int { return cmp.Compare(m.functions[a-1], m.functions[b-1]) })
 	for _, table := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
 		for y := range f.Symbols(table) {
 			if !y.IsFunction() {

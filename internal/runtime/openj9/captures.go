@@ -10,6 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/source/memcode"
 )
@@ -116,7 +117,7 @@ func (d *Captures) findClashes(captures []*Capture) {
 			}
 		}
 	}
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.lo, b.lo) })
+	sorting.Stable(places, func(a, b place) int { return cmp.Compare(a.lo, b.lo) })
 	told := make(map[*Capture]bool)
 	clash := func(c, other *Capture) {
 		if c != other && !told[c] {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/clock"
@@ -18,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Captures of OpenJ9's metadata. Recordings do not mention them: the user names files, or
@@ -39,7 +39,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	seen := make(map[string]bool)
 	// First those with a process from the user: they may also be in a named directory.
 	named := f.Opts.Named(Kind)
-	slices.SortStableFunc(named, func(a, b config.SideFile) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
+	sorting.Stable(named, func(a, b config.SideFile) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
 	for _, n := range named {
 		list, err := openCaptures(ctx, f, n, seen, found)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A piece is a buffer of a trace, or the end of one: the part that a forked process wrote into its
@@ -47,7 +48,7 @@ func (p *piece) time() uint64 {
 
 // arrange groups the pieces into processes and threads.
 func (x *Log) arrange() {
-	slices.SortStableFunc(x.pieces, func(a, b piece) int {
+	sorting.Stable(x.pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.pid, b.pid), cmp.Compare(a.tid, b.tid), cmp.Compare(a.wall, b.wall))
 	})
 	x.Processes = nil
@@ -99,9 +100,9 @@ func (t *LogTrace) Join(others ...*LogTrace) {
 		p.Buffers += o.process.Buffers
 	}
 	for i := range p.Threads {
-		slices.SortStableFunc(p.Threads[i].pieces, func(a, b piece) int { return cmp.Compare(a.wall, b.wall) })
+		sorting.Stable(p.Threads[i].pieces, func(a, b piece) int { return cmp.Compare(a.wall, b.wall) })
 	}
-	slices.SortStableFunc(p.Threads, func(a, b Thread) int { return cmp.Compare(a.TID, b.TID) })
+	sorting.Stable(p.Threads, func(a, b Thread) int { return cmp.Compare(a.TID, b.TID) })
 }
 
 // A pieceReader reads pieces one by one, with one window of a file at a time.
