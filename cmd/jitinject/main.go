@@ -1,5 +1,4 @@
-// In Debian, which builds without modules, Go would otherwise behave as Go 1.20 did.
-//
+// Without modules, as in Debian, Go would behave as 1.20 did.
 //go:debug default=go1.26
 
 package main

@@ -54,8 +54,6 @@ func (b *Buffer) U8(v uint8) { b.Data = append(b.Data, v) }
 // Appending is not inlined: that made the program 110 kB larger, at hundreds of places with code for both orders.
 
 // U16 appends two bytes.
-//
-//go:noinline
 func (b *Buffer) U16(v uint16) {
 	if b.big {
 		b.Data = binary.BigEndian.AppendUint16(b.Data, v)
@@ -102,8 +100,6 @@ func (b *Buffer) Word(v uint64, size int) {
 func (b *Buffer) Bytes(p []byte) { b.Data = append(b.Data, p...) }
 
 // CString appends s and a NUL.
-//
-//go:noinline
 func (b *Buffer) CString(s string) { b.Data = append(append(b.Data, s...), 0) }
 
 // Uleb appends v as an unsigned LEB128 number [DWARF5 7.6].

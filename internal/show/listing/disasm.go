@@ -23,34 +23,20 @@ type disassembler func(code []byte, pc uint64) (size int, text string)
 func disassemblerFor(machine uint32) disassembler {
 	switch elf.Machine(machine) {
 	case elf.EM_X86_64:
-		return guarded(x86(64))
+		return x86(64)
 	case elf.EM_386:
-		return guarded(x86(32))
+		return x86(32)
 	}
 	return nil
 }
 
-// guarded makes bytes that are no instruction data, and so those that the library cannot deal with.
-func guarded(d disassembler) disassembler {
-	decode := func(code []byte, pc uint64) (size int, text string) {
-		defer func() {
-			if recover() != nil {
-				size, text = 0, ""
+func x86(mode int) disassembler {
+	return func(code []byte, pc uint64) (size int, text string) {
+		defer func() { // bytes that are no instruction are data, and so are those that the library cannot deal with
+			if recover() != nil || size <= 0 || size > len(code) || text == "" {
+				size, text = min(1, len(code)), ""
 			}
 		}()
-		return d(code, pc)
-	}
-	return func(code []byte, pc uint64) (int, string) {
-		size, text := decode(code, pc)
-		if size <= 0 || size > len(code) || text == "" {
-			return min(1, len(code)), ""
-		}
-		return size, text
-	}
-}
-
-func x86(mode int) disassembler {
-	return func(code []byte, pc uint64) (int, string) {
 		for begins, text := range misread {
 			if bytes.HasPrefix(code, []byte(begins)) {
 				return len(begins), text
