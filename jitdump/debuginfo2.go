@@ -8,7 +8,7 @@ import (
 )
 
 // A DebugInfo2 is a SAMPLY_JIT_CODE_DEBUG_INFO2: source lines and the tree of inlined calls of the
-// function of the next Load. See docs/formats/jitdump-extensions.md for the layout and its rules.
+// function of the next Load. See docs/formats/jitdump-extensions.txt for the layout and its rules.
 //
 // Decoding only separates the lists. [DebugInfo2.CheckTree] and [DebugInfo2.CheckLines] check their
 // contents.

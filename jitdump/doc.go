@@ -33,7 +33,7 @@
 //	                           u64 mapped_size, unwind data
 //
 // Three records of samply and one of jitinject go beyond the specification; their layouts are in
-// docs/formats/jitdump-extensions.md:
+// docs/formats/jitdump-extensions.txt and .md:
 //
 //	827346259 SAMPLY_JIT_CODE_DEBUG_INFO2  lines and the tree of inlined calls
 //	827346260 SAMPLY_JIT_TIER              name and color of a compiler's tier

@@ -12,7 +12,7 @@ type Tier struct {
 	Extra  []byte // padding after the name
 }
 
-// A Color is an index into the list of colors of docs/formats/jitdump-extensions.md.
+// A Color is an index into the list of colors of docs/formats/jitdump-extensions.txt.
 type Color uint32
 
 // The colors that tiers can have.

@@ -23,7 +23,7 @@ const (
 	IDUnwinding RecordID = 4
 )
 
-// Records beyond the specification; see docs/formats/jitdump-extensions.md.
+// Records beyond the specification; see docs/formats/jitdump-extensions.txt.
 const (
 	IDDebugInfo2     RecordID = 827346259
 	IDTier           RecordID = 827346260

@@ -16,7 +16,7 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// The toy JIT of testdata keeps the rules of docs/formats/jitdump-extensions.md,
+// The toy JIT of testdata keeps the rules of docs/formats/jitdump-extensions.txt,
 // and its records say what its emitter says. The decoder here is written from that
 // page and shares nothing with the package's: it is strict where that is lenient.
 

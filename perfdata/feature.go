@@ -47,6 +47,9 @@ const (
 	FeatureClockData
 	FeatureHybridTopology
 	FeaturePMUCaps
+	FeatureCPUDomainInfo
+	FeatureEMachine
+	FeatureCLNSize // of a line of the cache
 )
 
 // A FeatureSet is the header's bitmap of 256 bits.

@@ -58,6 +58,9 @@ const (
 	RecordCompressed2   RecordType = 83
 	RecordBPFMetadata   RecordType = 84
 
+	RecordSchedstatCPU    RecordType = 85
+	RecordSchedstatDomain RecordType = 86
+
 	firstUserType RecordType = 64
 )
 
@@ -78,6 +81,7 @@ var recordNames = [...]string{
 	RecordStatRound: "STAT_ROUND", RecordEventUpdate: "EVENT_UPDATE", RecordTimeConv: "TIME_CONV",
 	RecordHeaderFeature: "HEADER_FEATURE", RecordCompressed: "COMPRESSED", RecordFinishedInit: "FINISHED_INIT",
 	RecordCompressed2: "COMPRESSED2", RecordBPFMetadata: "BPF_METADATA",
+	RecordSchedstatCPU: "SCHEDSTAT_CPU", RecordSchedstatDomain: "SCHEDSTAT_DOMAIN",
 }
 
 // String returns the name without PERF_RECORD_, such as "MMAP2", or "type N".

@@ -38,7 +38,7 @@
  * jitdump_open: later ones send SIGXFSZ.
  *
  * Numbers are in the byte order of the machine. The records are specified in
- * jitdump-specification.txt of Linux and in docs/formats/jitdump-extensions.md of jitinject.
+ * jitdump-specification.txt of Linux and in docs/formats/jitdump-extensions.txt of jitinject.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

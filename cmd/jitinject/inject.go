@@ -55,7 +55,7 @@ func inject(ctx context.Context, o *options, progress *report.Progress, stdin, s
 	}
 	nameOnce(sum)
 	if !o.quiet {
-		for _, note := range sum.Notes {
+		for _, note := range slices.Concat(o.idle, sum.Notes) {
 			fmt.Fprintf(stderr, "jitinject: note: %s\n", note)
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -35,30 +34,15 @@ type options struct {
 	progress  string
 	failure   string // how the recorded command failed, as jitinject record knows, or ""
 	version   bool
-	foreign   map[string]*string // options of perf inject that are not about JIT
+	idle      []string // options of perf inject that mean nothing for jitted code
 }
 
-// foreignOptions are the options of perf inject that have nothing to do with
-// jitted code, and what to do instead.
-var foreignOptions = map[string]string{
-	"build-ids":           "perf inject -b",
-	"buildid-all":         "perf inject --buildid-all",
-	"mmap2-buildids":      "perf inject --mmap2-buildids",
-	"mmap2-buildid-all":   "perf inject --mmap2-buildid-all",
-	"known-build-ids":     "perf inject --known-build-ids",
-	"sched-stat":          "perf inject --sched-stat",
-	"itrace":              "perf inject --itrace",
-	"strip":               "perf inject --strip",
-	"vm-time-correlation": "perf inject --vm-time-correlation",
-	"guest-data":          "perf inject --guest-data",
-	"guestmount":          "perf inject --guestmount",
-	"vmlinux":             "perf inject --vmlinux",
-	"kallsyms":            "perf inject --kallsyms",
-	"ignore-vmlinux":      "perf inject --ignore-vmlinux",
-	"convert-callchain":   "perf inject --convert-callchain",
-	"aslr":                "perf inject --aslr",
-	"unwind-style":        "perf inject --unwind-style",
-}
+// foreignOptions are the options of perf inject that have nothing to do with jitted code, idleOptions
+// those of them that change nothing with --jit.
+var (
+	foreignOptions = append(strings.Fields("aslr build-ids buildid-all convert-callchain guest-data itrace mmap2-buildid-all mmap2-buildids sched-stat strip vm-time-correlation"), idleOptions...)
+	idleOptions    = strings.Fields("guestmount ignore-vmlinux kallsyms known-build-ids unwind-style vmlinux")
+)
 
 // sharedOptions are those of perf inject that are ours, too.
 var sharedOptions = []string{"input", "output", "jit", "force", "verbose"}
@@ -111,11 +95,11 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print only errors and problems")
 	fs.BoolVar(&o.version, "version", false, "print the version")
 
-	o.foreign = make(map[string]*string)
-	for name := range foreignOptions {
-		o.foreign[name] = new(string)
-		fs.StringVarP(o.foreign[name], name, foreignShort[name], "", "")
-		fs.Lookup(name).NoOptDefVal = "true"
+	for _, name := range foreignOptions {
+		fs.StringP(name, foreignShort[name], "", "")
+		if !slices.Contains(idleOptions, name) || name == "ignore-vmlinux" { // the others take a value
+			fs.Lookup(name).NoOptDefVal = "true"
+		}
 		fs.MarkHidden(name)
 	}
 	return fs
@@ -140,9 +124,12 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	case fs.Changed("cfi"), fs.Changed("no-cfi"):
 		o.CFI = config.CFINever
 	}
-	for _, name := range slices.Sorted(maps.Keys(foreignOptions)) {
-		if fs.Changed(name) {
-			return usageError(fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, foreignOptions[name]))
+	for _, name := range foreignOptions {
+		switch {
+		case fs.Changed(name) && slices.Contains(idleOptions, name):
+			o.idle = append(o.idle, fmt.Sprintf("--%s changes nothing for jitted code", name))
+		case fs.Changed(name):
+			return usageError(fmt.Sprintf("--%s is not about jitted code; run perf inject --%[1]s on the output", name))
 		}
 	}
 	if err := o.takeFiles(fs); err != nil {

@@ -52,6 +52,21 @@ func command(t *testing.T, dir string, args ...string) (code int, stdout, stderr
 	return code, stdout, errs.String()
 }
 
+// Options of perf inject that change nothing with --jit are accepted, and a note names them.
+func TestOptions_ThatChangeNothing(t *testing.T) {
+	dir := testrec.Place(t, "php")
+	for _, args := range []string{"-k vmlinux", "--vmlinux=x", "--kallsyms /proc/kallsyms", "--ignore-vmlinux", "--guestmount d", "--known-build-ids a=b", "--unwind-style libdw"} {
+		name := strings.TrimLeft(strings.FieldsFunc(strings.Replace(args, "-k ", "--vmlinux ", 1), func(r rune) bool { return r == ' ' || r == '=' })[0], "-")
+		code, _, stderr := command(t, dir, append([]string{"-j"}, strings.Fields(args)...)...)
+		if want := "note: --" + name + " changes nothing for jitted code\n"; code != exitOK || !strings.Contains(stderr, want) {
+			t.Errorf("%q: got exit code %d, %s; want %d, %q", args, code, stderr, exitOK, want)
+		}
+		if code, _, stderr := command(t, dir, append([]string{"-q"}, strings.Fields(args)...)...); code != exitOK || stderr != "" {
+			t.Errorf("-q %s: got exit code %d, %q; want %d and no words", args, code, stderr, exitOK)
+		}
+	}
+}
+
 // perf's spelling: short options together, abbreviations, --no-.
 func TestSpelling_ShortAndAbbreviated(t *testing.T) {
 	for _, args := range []string{
@@ -100,17 +115,18 @@ func TestUsage_Errors(t *testing.T) {
 		"--buildid-cache=":         "--buildid-cache: the name is empty",
 		"--dump-dir=":              "--dump-dir: the name is empty",
 		"--dump-dir=. --dump-dir=": "--dump-dir: the name is empty",
-		"--unwind-style x":         "run perf inject --unwind-style on the output",
+		"--unwind-style":           "--unwind-style needs a value",
 		"--dwarf 3":                "--dwarf 3: the versions are 4 and 5",
 		"--dwarf":                  "--dwarf needs a value",
 		"--dwarf x":                `--dwarf "x": it takes a number`,
 		"--live 0":                 "--live 0: it takes the number of a process",
 		"--jobs 0":                 "--jobs 0: it takes a number from 1 on",
-		"-k foo":                   "--vmlinux is not about jitted code",
+		"-k":                       "--vmlinux needs a value",
+		"--guest-data x":           "run perf inject --guest-data on the output",
 		"--jobs -1":                "--jobs -1",
 		"--summary xml":            "use text or json",
 		"--no-jit":                 "leaves nothing to do",
-		"-b":                       "--build-ids is not about jitted code; run perf inject -b on the output",
+		"-b":                       "--build-ids is not about jitted code; run perf inject --build-ids on the output",
 		"--strip":                  "run perf inject --strip on the output",
 		"--itrace=i100us":          "run perf inject --itrace on the output",
 		"--buildid-all":            "run perf inject --buildid-all on the output",

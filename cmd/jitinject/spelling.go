@@ -111,7 +111,7 @@ func unabbreviate(names []string, name string) string {
 		if !strings.HasPrefix(n, name) {
 			continue
 		}
-		if _, is := foreignOptions[n]; is {
+		if slices.Contains(foreignOptions, n) {
 			foreign = append(foreign, n)
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/output"
@@ -26,7 +27,9 @@ type Sink struct {
 	rec     *recording.Recording
 	form    *traceForm
 	feeds   []*traceFeed
-	next    uint64 // the time of the earliest sample that waits
+	heap    []*traceFeed // feeds; the first has the earliest sample that waits, of the first trace
+	next    uint64       // its time
+	unsaid  int          // flushes since progress was reported
 	buf     []byte
 	first   uint64 // times of samples
 	last    uint64
@@ -41,7 +44,7 @@ type traceFeed struct {
 	*track
 	merger      *calls.Merger
 	event       *calls.Event // the next event; nil at the end
-	time        uint64       // of the event, by the recording's clock
+	time        uint64       // of the event, by the recording's clock; the highest at the end
 	calls, says *traceEvent
 	made        []calls.SyntheticThread // synthetic threads without a COMM record so far
 	sum         *report.TraceSummary
@@ -74,7 +77,7 @@ func NewSink(ctx context.Context, rec *recording.Recording, traces *Traces, out 
 	if err != nil {
 		return nil, err
 	}
-	s := &Sink{Sink: base, base: base, ctx: ctx, rec: rec, form: form, traces: traces, first: math.MaxUint64}
+	s := &Sink{Sink: base, base: base, ctx: ctx, rec: rec, form: form, traces: traces, next: math.MaxUint64, first: math.MaxUint64}
 	if level != 0 {
 		if s.Sink, err = output.NewPackedSink(base, rec.In.Order, level); err != nil {
 			return nil, err
@@ -101,7 +104,10 @@ func NewSink(ctx context.Context, rec *recording.Recording, traces *Traces, out 
 		f.advance()
 		s.feeds = append(s.feeds, f)
 	}
-	s.setNext()
+	s.heap = slices.Clone(s.feeds)
+	for i := range slices.Backward(s.heap) {
+		s.down(i)
+	}
 	return s, nil
 }
 
@@ -109,19 +115,25 @@ func NewSink(ctx context.Context, rec *recording.Recording, traces *Traces, out 
 func (f *traceFeed) advance() {
 	var err error
 	if f.event, err = f.merger.Next(); err != nil {
-		f.event = nil
+		f.event, f.time = nil, math.MaxUint64
 		return
 	}
 	f.time = min(f.clock(f.event.Time), recording.LatestTime)
 }
 
-// setNext sets the time of the earliest sample that waits.
-func (s *Sink) setNext() {
-	s.next = math.MaxUint64
-	for _, f := range s.feeds {
-		if f.event != nil {
-			s.next = min(s.next, f.time)
+// down moves a feed down in the heap to its place, and sets the time of the first.
+func (s *Sink) down(i int) {
+	for least := i; ; i = least {
+		for c := 2*i + 1; c <= 2*i+2 && c < len(s.heap); c++ {
+			if a, b := s.heap[c], s.heap[least]; a.time < b.time || a.time == b.time && a.number < b.number {
+				least = c
+			}
 		}
+		if least == i {
+			s.next = s.heap[0].time
+			return
+		}
+		s.heap[i], s.heap[least] = s.heap[least], s.heap[i]
 	}
 }
 
@@ -184,25 +196,20 @@ func (s *Sink) flushBuf() {
 
 // samplesBefore inserts the samples that are older than a time, or all for the highest time.
 func (s *Sink) samplesBefore(time uint64) {
-	for n := 1; s.next < time || s.next != math.MaxUint64 && time == math.MaxUint64; n++ {
-		for _, f := range s.feeds {
-			if f.event == nil || f.time != s.next {
-				continue
-			}
-			if f.made != nil {
-				s.nameThreads(f)
-			}
-			s.sample(f)
-			switch {
-			case f.time < s.rec.Earliest:
-				f.sum.Early++
-			case time == math.MaxUint64:
-				f.sum.Late++
-			}
-			f.advance()
-			break
+	for s.next < time || s.next != math.MaxUint64 && time == math.MaxUint64 {
+		f := s.heap[0]
+		if f.made != nil {
+			s.nameThreads(f)
 		}
-		s.setNext()
+		s.sample(f)
+		switch {
+		case f.time < s.rec.Earliest:
+			f.sum.Early++
+		case time == math.MaxUint64:
+			f.sum.Late++
+		}
+		f.advance()
+		s.down(0)
 		if len(s.buf) > output.MaxHeld {
 			s.flushBuf()
 			if s.Err() != nil {
@@ -212,8 +219,12 @@ func (s *Sink) samplesBefore(time uint64) {
 	}
 }
 
-// Progressed reports how far the traces have been read.
+// Progressed reports how far the traces have been read, once for as many calls as there are traces.
 func (s *Sink) Progressed() {
+	if s.unsaid++; s.unsaid < len(s.feeds) {
+		return
+	}
+	s.unsaid = 0
 	var done, total int64
 	for _, f := range s.feeds {
 		if m, ok := f.Trace.(calls.Meter); ok {

@@ -9,6 +9,7 @@
 //	flame graphs (perf script)              jitted frames have names
 //	perf annotate                           its hot line
 //	perf archive, buildid-cache             all of that on another machine      archive_test.go
+//	perf's own tests of inject, buildid     pass (make interop)                  perftests_test.go
 //	hotspot (its perfparser)                every sample as perf shows it       hotspot_test.go
 //	hotspot's window (make interop)         names and inlined calls             hotspotwindow_test.go
 //	gdb, llvm-symbolizer, eu-addr2line,     function, file and line of its code objects_test.go

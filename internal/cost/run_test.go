@@ -42,7 +42,7 @@ func (s *scene) run(variables []string, args ...string) (got cost) {
 		}
 	}
 	c.Dir = s.dir
-	c.Env = slices.Concat(os.Environ(), []string{usageFile + "=" + s.path("cover/usage"), programFile + "=" + program, "GOCOVERDIR=" + s.path("cover"), "GOMAXPROCS=1"}, variables)
+	c.Env = slices.Concat(os.Environ(), []string{usageFile + "=" + s.path("cover/usage"), programFile + "=" + program, "GOCOVERDIR=" + s.path("cover"), "GOMAXPROCS=1"}, s.variables, variables)
 	var out bytes.Buffer
 	c.Stderr = &out
 	s.must(os.RemoveAll(s.path("cover")))

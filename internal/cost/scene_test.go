@@ -38,6 +38,8 @@ type scene struct {
 	unpacked int64    // bytes that files unpack to, beyond their size
 	calls    bool     // a file has calls, or methods without code
 
+	variables []string // of the environment
+
 	changed func(file []byte) []byte // changes the recording, or nil
 }
 

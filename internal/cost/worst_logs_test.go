@@ -112,6 +112,11 @@ var injectJ9 = []string{"inject -i perf.data --j9 4711=."}
 var worstOtherLogs = []worst{
 	{"mono", "methods", mono(17, func(w *monogen.Writer, i int) { w.Event(jitted(i, place(i), 64, "f")) }), injectMono},
 	{"mono", "methods without names", mono(17, func(w *monogen.Writer, i int) { w.Event(jitted(i, base+uint64(i), 1, "")) }), injectMono},
+	{"mono", "methods without names and a call", mono(17, func(w *monogen.Writer, i int) {
+		if w.Event(jitted(i, base+uint64(i), 1, "")); i == 0 {
+			w.Event(&monolog.Event{Kind: monolog.KindEnter, Time: second + 1, Method: base})
+		}
+	}), injectMono},
 	{"mono", "methods at one address", mono(17, func(w *monogen.Writer, i int) { w.Event(jitted(i, base, 64, fmt.Sprint("f", i))) }), injectMono},
 	{"mono", "methods without addresses", mono(17, func(w *monogen.Writer, i int) { w.Event(jitted(i, 0, 0, "f")) }), injectMono},
 	{"mono", "overlapping methods", mono(17, func(w *monogen.Writer, i int) { w.Event(jitted(i, base+uint64(i), 1<<20, "f")) }), injectMono},

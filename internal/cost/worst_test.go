@@ -19,7 +19,7 @@ type worst struct {
 }
 
 // Each file NAME_test.go of a format adds its files.
-var worstFiles = slices.Concat(worstDumps, worstObjects, worstDWARF, worstELF, worstCores, worstRecordings, worstMaps, worstPerfMaps, worstLogs, worstProcesses, worstOtherLogs, worstResults)
+var worstFiles = slices.Concat(worstDumps, worstObjects, worstDWARF, worstELF, worstCores, worstRecordings, worstMaps, worstPerfMaps, worstLogs, worstProcesses, worstOtherLogs, worstResults, worstScripts)
 
 // Bounds on a run.
 const (
@@ -78,9 +78,8 @@ func TestWorst_FollowsBytes(t *testing.T) {
 // all: an upper bound, and it is reported. If it is too much, the command runs as it does by default.
 func (s *scene) bounded(args ...string) cost {
 	s.t.Helper()
-	if args[0] == "inject" { // there may be an earlier result
-		s.must(os.RemoveAll(s.path("objects")))
-		s.must(os.RemoveAll(s.path("out.data")))
+	for _, earlier := range []string{"objects", "out.data", "a"} { // results of other commands
+		s.must(os.RemoveAll(s.path(earlier)))
 	}
 	input := s.bytes()
 	got := s.run([]string{"GOGC=off", "GOMEMLIMIT=1GiB"}, args...)

@@ -25,7 +25,7 @@ func writeFolded(w *bufio.Writer, p *profile.Profile, _ Options) error {
 	several := len(usedEvents(p)) > 1
 	type line struct {
 		first string // event and thread
-		node  int
+		node  int32
 	}
 	sums := make(map[line]uint64)
 	for i := range p.Samples {
@@ -43,7 +43,7 @@ func writeFolded(w *bufio.Writer, p *profile.Profile, _ Options) error {
 	for _, l := range lines {
 		names = names[:0]
 		for node := l.node; node >= 0; node = f.nodes[node].caller {
-			names = append(names, f.nodes[node].name)
+			names = append(names, f.names[f.nodes[node].name])
 		}
 		_, _ = w.WriteString(l.first)
 		for _, name := range slices.Backward(names[1:]) {
@@ -59,75 +59,81 @@ func writeFolded(w *bufio.Writer, p *profile.Profile, _ Options) error {
 // foldedStacks are the stacks as a tree, merged where only addresses and lines differ. All lines
 // together may be much larger than that.
 type foldedStacks struct {
+	names []string // each once, with the semicolon after it
 	nodes []foldedNode
-	of    []int // node of each stack
+	of    []int32 // node of each stack
+	first int32   // of the outermost frames, -1 for none
 }
 
+// A foldedNode refers to others by their indexes, -1 for none.
 type foldedNode struct {
 	foldedKey
-	callees []int
-	rank    int // in the order of lines
+	callee, next int32 // the first one, and the caller's next one
+	rank         int32 // in the order of lines
 }
 
-type foldedKey struct {
-	caller int    // -1 for the outermost frames
-	name   string // with the semicolon after it
-}
+type foldedKey struct{ caller, name int32 }
 
 func foldStacks(p *profile.Profile) *foldedStacks {
-	f := &foldedStacks{of: make([]int, len(p.Stacks))}
-	names := make([][2]string, len(p.Functions)) // of the function, and of it inlined
+	f := &foldedStacks{of: make([]int32, len(p.Stacks)), first: -1}
+	numbers := make(map[string]int32)
+	names := make([][2]int32, len(p.Functions)) // of the function, and of it inlined
 	for i := range p.Functions {
 		name := foldedName(functionName(&p.Functions[i]))
 		for k := range names[i] {
-			names[i][k] = name + suffix(k > 0, p.Functions[i].Kind) + ";"
+			full := name + suffix(k > 0, p.Functions[i].Kind) + ";"
+			at, ok := numbers[full]
+			if !ok {
+				at = int32(len(f.names))
+				numbers[full] = at
+				f.names = append(f.names, full)
+			}
+			names[i][k] = at
 		}
 	}
-	known := make(map[foldedKey]int)
-	var outermost []int
+	known := make(map[foldedKey]int32)
 	for i, s := range p.Stacks { // callers come first
 		frame := &p.Frames[s.Frame]
 		k := foldedKey{-1, names[frame.Function][0]}
 		if frame.Inlined {
 			k.name = names[frame.Function][1]
 		}
+		siblings := &f.first
 		if s.Caller >= 0 {
 			k.caller = f.of[s.Caller]
+			siblings = &f.nodes[k.caller].callee
 		}
 		at, ok := known[k]
 		if !ok {
-			at = len(f.nodes)
+			at = int32(len(f.nodes))
 			known[k] = at
-			f.nodes = append(f.nodes, foldedNode{foldedKey: k})
-			if k.caller < 0 {
-				outermost = append(outermost, at)
-			} else {
-				f.nodes[k.caller].callees = append(f.nodes[k.caller].callees, at)
-			}
+			next := *siblings
+			*siblings = at
+			f.nodes = append(f.nodes, foldedNode{foldedKey: k, callee: -1, next: next})
 		}
 		f.of[i] = at
 	}
-	f.number(outermost, 0)
+	f.number(f.first, 0)
 	return f
 }
 
-// number ranks nodes and those below, from a rank on, and returns the next rank. A line may end with a
-// name, or go on after its semicolon: others may come between the two.
-func (f *foldedStacks) number(nodes []int, rank int) int {
+// number ranks a node, its siblings and those below, from a rank on, and returns the next rank. A line may
+// end with a name, or go on after its semicolon: others may come between the two.
+func (f *foldedStacks) number(node, rank int32) int32 {
 	type part struct {
 		text  string
-		node  int
+		node  int32
 		below bool
 	}
-	parts := make([]part, 0, 2*len(nodes))
-	for _, n := range nodes {
-		name := f.nodes[n].name
-		parts = append(parts, part{name[:len(name)-1], n, false}, part{name, n, true})
+	var parts []part
+	for ; node >= 0; node = f.nodes[node].next {
+		name := f.names[f.nodes[node].name]
+		parts = append(parts, part{name[:len(name)-1], node, false}, part{name, node, true})
 	}
 	sorting.By(parts, func(a, b part) int { return cmp.Compare(a.text, b.text) })
 	for _, x := range parts {
 		if x.below {
-			rank = f.number(f.nodes[x.node].callees, rank)
+			rank = f.number(f.nodes[x.node].callee, rank)
 			continue
 		}
 		f.nodes[x.node].rank = rank

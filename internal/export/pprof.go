@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -40,7 +41,9 @@ func writePprof(w *bufio.Writer, p *profile.Profile, options Options) error {
 		b.out.Comments = append(b.out.Comments, fact.label+": "+fact.text)
 	}
 	b.mapping(mainObject(p)) // pprof takes the first for the program
-	b.addSamples()
+	if err := b.addSamples(); err != nil {
+		return err
+	}
 	return b.out.Write(w)
 }
 
@@ -68,8 +71,11 @@ type pprofGroup struct {
 	caller   int
 }
 
+// maxValues bounds the numbers in all samples of a recording of several events.
+const maxValues = 4 << 20
+
 // addSamples adds the samples, in the order in which they are met.
-func (b *pprofBuilder) addSamples() {
+func (b *pprofBuilder) addSamples() error {
 	events := usedEvents(b.p)
 	column := make(map[int]int, len(events))
 	b.out.SampleType = []*pprof.ValueType{{Type: "samples", Unit: "count"}}
@@ -84,6 +90,9 @@ func (b *pprofBuilder) addSamples() {
 		k := key{s.Thread, s.Event, stackOf(b.p, i)}
 		sample := known[k]
 		if sample == nil {
+			if len(events) > 1 && len(known)*len(events) > maxValues {
+				return fmt.Errorf("a file of pprof has a number for each of the %d events with each of its samples, which are too many; choose another format", len(events))
+			}
 			thread := &b.p.Threads[s.Thread]
 			sample = &pprof.Sample{
 				Value:    make([]int64, len(b.out.SampleType)),
@@ -101,6 +110,7 @@ func (b *pprofBuilder) addSamples() {
 		sample.Value[0]++
 		sample.Value[column[s.Event]] += int64(weight(s))
 	}
+	return nil
 }
 
 // group returns the location that a stack ends with: its innermost frame, and those that it was

@@ -2,6 +2,8 @@ package export
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -221,6 +223,31 @@ func TestMainObject_Names(t *testing.T) {
 		}
 		if got := mainObject(p); got != c.want {
 			t.Errorf("%s: got %q; want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// A file has a number for each event in each sample. Where these would be too many, there is an error, and
+// what samples without other events take is no matter.
+func TestPprof_ManyEvents(t *testing.T) {
+	for _, c := range []struct {
+		events, samples int
+		want            bool
+	}{{3000, 3000, false}, {3000, 100, true}, {1, 10000, true}} {
+		p := recorded()
+		p.Events, p.Samples = nil, nil
+		for i := range c.events {
+			p.Events = append(p.Events, fmt.Sprint("event", i))
+		}
+		for i := range max(c.events, c.samples) {
+			stack := 0
+			if c.samples > c.events {
+				stack = i % len(p.Stacks)
+			}
+			p.Samples = append(p.Samples, profile.Sample{Stack: stack, Event: i % min(c.events, c.samples)})
+		}
+		if err := Write(io.Discard, "pprof", p, Options{}); (err == nil) != c.want {
+			t.Errorf("got %v for %d samples of %d events; want success: %v", err, c.samples, c.events, c.want)
 		}
 	}
 }

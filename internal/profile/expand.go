@@ -107,17 +107,17 @@ func (t *tables) answer(lookups []lookup, asking map[uint64][]int) {
 // function.
 func (t *tables) calls(function int, found []located) []call {
 	outermost := &found[len(found)-1]
-	t.profile.Functions[function].setSource(outermost.declFile, outermost.declLine)
+	t.profile.Functions[function].setSource(outermost.file, outermost.line)
 	calls := make([]call, 0, len(found))
 	for i := range found {
 		l := &found[i]
 		f := function
 		if i < len(found)-1 {
-			f = t.inlined(l.name, cmp.Or(l.declFile, l.file), l.declLine, function)
+			f = t.inlined(l.name, cmp.Or(l.file, l.from), l.line, function)
 		}
 		line := 0
-		if l.line > 0 {
-			line = t.lineIn(f, l.file, l.line)
+		if l.at > 0 {
+			line = t.lineIn(f, l.from, l.at)
 		}
 		calls = append(calls, call{f, line})
 	}

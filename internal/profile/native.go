@@ -123,7 +123,7 @@ func readAnswers(out io.Reader, lookups []lookup) error {
 		}
 		file, line := cutPlace(strings.TrimSuffix(place, "\n"))
 		if name != "??" || file != "" {
-			q.answer = append(q.answer, located{name: tier.Demangled(name), file: file, line: line})
+			q.answer = append(q.answer, located{&origin{name: tier.Demangled(name)}, file, line})
 		}
 	}
 }

@@ -3,6 +3,7 @@ package profile
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -106,9 +107,9 @@ func TestReadAnswers_OfAddr2line(t *testing.T) {
 	if err := readAnswers(strings.NewReader(answers), lookups); err != nil {
 		t.Fatal(err)
 	}
-	want := [][]located{{{name: "add", file: "/src/a.c", line: 6}, {name: "outer", file: "/src/a b:1.c", line: 10}}, nil, {{name: "foo::bar"}}}
+	want := [][]located{{{&origin{name: "add"}, "/src/a.c", 6}, {&origin{name: "outer"}, "/src/a b:1.c", 10}}, nil, {{origin: &origin{name: "foo::bar"}}}}
 	for i := range want {
-		if !slices.Equal(lookups[i].answer, want[i]) {
+		if !reflect.DeepEqual(lookups[i].answer, want[i]) {
 			t.Errorf("%#x: got %+v; want %+v", lookups[i].addr, lookups[i].answer, want[i])
 		}
 	}

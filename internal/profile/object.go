@@ -17,21 +17,18 @@ import (
 
 // This file reads the line tables and inline trees of an object.
 
-// A located is a function at an address, or a call that was inlined there.
+// A located is a function at an address, or a call that was inlined there. There may be many of a function.
 type located struct {
-	name string // of the inlined function; "" for the outermost one
-	file string // of the line
-	line int
-	// decl is where the function is declared: "" and 0 if unknown.
-	declFile string
-	declLine int
+	*origin
+	from string // file of the line, "" if unknown
+	at   int    // line, 0 if unknown
 }
 
 // An object is a file with the DWARF of jitted functions.
 type object struct {
 	elf       *elffile.File
 	data      *dwarfdata.Data
-	names     map[dwarf.Offset]origin
+	names     map[dwarf.Offset]*origin
 	lastLines *lineTable // the line table that was read last, or nil
 
 	asked, entered, simplified int // lookups, inlined calls in their answers, and lookups without all of those
@@ -44,15 +41,17 @@ type lineTable struct {
 	rows  []dwarf.LineEntry // sorted by address
 }
 
-// An origin is a function that was inlined somewhere.
+// An origin is a function, and where it is declared: "" and 0 if unknown.
 type origin struct {
 	name, file string
 	line       int
 }
 
+var unknownOrigin = new(origin)
+
 // openObject reads the sections of an object. The file must stay open while the object is used.
 func openObject(f *elffile.File) (o *object, err error) {
-	o = &object{elf: f, names: make(map[dwarf.Offset]origin)}
+	o = &object{elf: f, names: make(map[dwarf.Offset]*origin)}
 	o.data, err = f.DWARF()
 	return o, err
 }
@@ -124,7 +123,7 @@ func (o *object) unit(r *dwarfdata.Reader, e *dwarf.Entry, asked []*lookup) erro
 	}
 	for _, q := range asked {
 		file, line := u.lineAt(q.addr)
-		q.answer = []located{{file: file, line: line}}
+		q.answer = []located{{unknownOrigin, file, line}}
 	}
 	if !e.Children {
 		return nil

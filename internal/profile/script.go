@@ -119,7 +119,7 @@ func (t *tables) runScript(ctx context.Context, perf string, opts *Options, d di
 	if err := cmd.Start(); err != nil {
 		return perfError(ctx, perf, err, nil)
 	}
-	r := &scriptReader{in: bufio.NewReaderSize(out, 1<<18), dialect: d, events: t.rec.events}
+	r := newScriptReader(bufio.NewReaderSize(out, 1<<18), d, t.rec.events)
 	reading := r.all(add)
 	t.unreadable += r.unreadable
 	if reading != nil {

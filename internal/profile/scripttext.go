@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"slices"
+	"sort"
 )
 
 // This file divides the text of perf script into samples:
@@ -28,7 +30,7 @@ type scriptSample struct {
 type scriptReader struct {
 	in         *bufio.Reader
 	dialect    dialect
-	events     []string // known names
+	events     []string // known names, sorted, each once
 	unreadable int      // lines that belong to no sample, and frames that are too long
 
 	text  []byte // of the current sample
@@ -36,6 +38,11 @@ type scriptReader struct {
 	ahead []byte // first line of the next sample
 	ended bool
 	s     scriptSample
+}
+
+// newScriptReader returns a reader of samples of events, of which it knows some names.
+func newScriptReader(in *bufio.Reader, d dialect, events []string) *scriptReader {
+	return &scriptReader{in: in, dialect: d, events: slices.Compact(slices.Sorted(slices.Values(events)))}
 }
 
 // maxSample bounds the text of a sample, with all its frames: 1,024 with symbols of 1 KB.
@@ -78,7 +85,7 @@ func (r *scriptReader) collect() error {
 			blanks++
 			continue
 		case isFrame(line):
-			if len(r.ends) == 0 {
+			if len(r.ends) == 0 || len(r.text) == maxSample {
 				r.unreadable++
 				continue
 			}
@@ -99,9 +106,7 @@ func (r *scriptReader) collect() error {
 		if len(r.text) > maxSample {
 			r.unreadable++
 			r.text = r.text[:maxSample]
-			for i := range r.ends {
-				r.ends[i] = min(r.ends[i], maxSample)
-			}
+			r.ends[len(r.ends)-1] = maxSample
 		}
 		blanks = 0
 	}
@@ -180,17 +185,19 @@ func (r *scriptReader) header(line []byte) bool {
 // cutEvent cuts the name of an event, a colon, and the frame after it, if there is one. Names of events
 // contain colons, and those that users choose, spaces.
 func (r *scriptReader) cutEvent(text []byte) (event, frame []byte) {
-	known := 0
-	for _, name := range r.events {
-		if n := len(name); n > known && len(text) > n && text[n] == ':' && string(text[:n]) == name {
-			if _, ok := headFrame(text[n+1:]); ok {
-				known = n
+	for n, names := 0, r.events; len(names) > 0 && n < len(text); n++ { // names begin with text[:n]
+		if len(names[0]) == n {
+			if names = names[1:]; n > 0 && text[n] == ':' {
+				if head, ok := headFrame(text[n+1:]); ok {
+					event, frame = text[:n], head
+				}
 			}
 		}
+		names = names[sort.Search(len(names), func(i int) bool { return names[i][n] >= text[n] }):]
+		names = names[:sort.Search(len(names), func(i int) bool { return names[i][n] > text[n] })]
 	}
-	if known > 0 {
-		frame, _ = headFrame(text[known+1:])
-		return text[:known], frame
+	if event != nil {
+		return event, frame
 	}
 	for i := 0; ; i++ {
 		n := bytes.IndexByte(text[i:], ':')

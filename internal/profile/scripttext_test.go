@@ -12,7 +12,7 @@ import (
 
 // readAll reads a text of perf script, as one line for each sample: its frames follow after |.
 func readAll(text string, d dialect, events ...string) (samples []string, unreadable int) {
-	r := &scriptReader{in: bufio.NewReaderSize(strings.NewReader(text), 16), dialect: d, events: events}
+	r := newScriptReader(bufio.NewReaderSize(strings.NewReader(text), 16), d, events)
 	for {
 		s, err := r.next()
 		if err != nil {
@@ -84,6 +84,27 @@ func TestScriptReader_LongNames(t *testing.T) {
 	}
 }
 
+// Lines after the bound of a sample are counted and cost no more than that.
+func TestScriptReader_LinesAfterTheBound(t *testing.T) {
+	const more = 1000
+	r := newScriptReader(bufio.NewReader(strings.NewReader("1/1 1.000000000: 1 cycles: \n\t 10 "+strings.Repeat("x", maxSample)+"\n"+strings.Repeat("\t 10 x\n", more))), dialect{time: true}, nil)
+	s, err := r.next()
+	if err != nil || len(s.frames) != 1 || r.unreadable != 1+more {
+		t.Errorf("got %d frames, %d unreadable lines, %v; want 1, %d, no error", len(s.frames), r.unreadable, err, 1+more)
+	}
+}
+
+// The longest name of an event counts, if a frame or nothing follows.
+func TestScriptReader_NamesOfEvents(t *testing.T) {
+	names := []string{"a:b:c", "a", "", "a:b", "ab", "a:b: 10 x", "b", "a"}
+	for text, want := range map[string]string{"a:b:c: 10 f+0x1 (/a)": "a:b:c|10 f+0x1 (/a)", "a:b: 10 x": "a:b|10 x", "a:b: 10 x:": "a:b: 10 x|", "a:b:d:": "a:b:d|", "ab:": "ab|", "abc: ": "abc|", "a": "|"} {
+		event, frame := newScriptReader(nil, dialect{}, names).cutEvent([]byte(text))
+		if got := string(event) + "|" + string(frame); got != want {
+			t.Errorf("%q: got %q; want %q", text, got, want)
+		}
+	}
+}
+
 func TestParseFrame_Divided(t *testing.T) {
 	known := []string{"/a", "/a (b)", "/x+0x10", "/lib (deleted)", "/tmp/a\nb.so"}
 	isFile := func(name []byte) bool { return slices.Contains(known, string(name)) }
@@ -134,7 +155,7 @@ func FuzzScript(f *testing.F) {
 		f.Add([]byte(seed), true, true)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, places, timed bool) {
-		r := &scriptReader{in: bufio.NewReaderSize(bytes.NewReader(text), 16), dialect: dialect{time: timed, places: places}}
+		r := newScriptReader(bufio.NewReaderSize(bytes.NewReader(text), 16), dialect{time: timed, places: places}, []string{"a b", "a"})
 		var again, first []byte
 		for {
 			s, err := r.next()
@@ -158,7 +179,7 @@ func FuzzScript(f *testing.F) {
 				}
 			}
 		}
-		r = &scriptReader{in: bufio.NewReader(bytes.NewReader(again)), dialect: r.dialect}
+		r = newScriptReader(bufio.NewReader(bytes.NewReader(again)), r.dialect, r.events)
 		var second []byte
 		for {
 			s, err := r.next()

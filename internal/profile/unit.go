@@ -104,10 +104,14 @@ func (u *unit) children(asked []*lookup, path []*dwarf.Entry) error {
 			if below, err = u.within(e, asked); err != nil {
 				return err
 			}
-			for _, q := range below {
-				if err := u.enter(e, q); err != nil {
+			var from *origin
+			if len(below) > 0 {
+				if from, err = u.origin(e); err != nil {
 					return err
 				}
+			}
+			for _, q := range below {
+				u.enter(e, from, q)
 			}
 		}
 		if !e.Children {
@@ -139,34 +143,33 @@ func (u *unit) within(e *dwarf.Entry, asked []*lookup) (in []*lookup, err error)
 
 // enter adds an entry to the answer of a lookup. The line found so far is that of the new innermost
 // function, and the place of the call is that of its caller.
-func (u *unit) enter(e *dwarf.Entry, q *lookup) error {
+func (u *unit) enter(e *dwarf.Entry, of *origin, q *lookup) {
 	inner := &q.answer[0]
 	if e.Tag == dwarf.TagSubprogram {
-		inner.declFile, inner.declLine = u.file(e, dwarf.AttrDeclFile), number(e, dwarf.AttrDeclLine)
-		return nil
+		inner.origin = of
+		return
 	}
 	if u.entered++; len(q.answer) > maxStack || u.entered > maxFrames+framesPerStack*u.asked {
 		u.simplified++
 		q.answer, q.simple = slices.Clone(q.answer[len(q.answer)-1:]), true
-		return nil
+		return
 	}
-	from, err := u.origin(e)
-	if err != nil {
-		return err
-	}
-	call := located{name: from.name, file: inner.file, line: inner.line, declFile: from.file, declLine: from.line}
-	inner.file, inner.line = "", 0
+	call := located{of, inner.from, inner.at}
+	inner.from, inner.at = "", 0
 	if line := number(e, dwarf.AttrCallLine); line > 0 {
-		inner.file, inner.line = u.file(e, dwarf.AttrCallFile), line
+		inner.from, inner.at = u.file(e, dwarf.AttrCallFile), line
 	}
 	q.answer = slices.Insert(q.answer, 0, call)
-	return nil
 }
 
-func (u *unit) origin(e *dwarf.Entry) (from origin, err error) {
+// origin returns the function of an entry with code. perf has the names of those that were not inlined.
+func (u *unit) origin(e *dwarf.Entry) (from *origin, err error) {
+	if e.Tag == dwarf.TagSubprogram {
+		return &origin{file: u.file(e, dwarf.AttrDeclFile), line: number(e, dwarf.AttrDeclLine)}, nil
+	}
 	off, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
 	if !ok {
-		return from, nil
+		return unknownOrigin, nil
 	}
 	if from, ok = u.names[off]; ok {
 		return from, nil
@@ -174,17 +177,14 @@ func (u *unit) origin(e *dwarf.Entry) (from origin, err error) {
 	r := u.data.Reader()
 	r.Seek(off)
 	f, err := r.Next()
-	if err != nil {
-		return from, err
-	}
-	if f == nil {
-		return from, nil
+	if err != nil || f == nil {
+		return unknownOrigin, err
 	}
 	name, _ := f.Val(dwarf.AttrName).(string)
 	if linkage, ok := f.Val(dwarf.AttrLinkageName).(string); ok && linkage != name {
 		name = tier.Demangled(linkage)
 	}
-	from = origin{name[:min(len(name), maxName)], u.file(f, dwarf.AttrDeclFile), number(f, dwarf.AttrDeclLine)}
+	from = &origin{name[:min(len(name), maxName)], u.file(f, dwarf.AttrDeclFile), number(f, dwarf.AttrDeclLine)}
 	u.names[off] = from
 	return from, nil
 }

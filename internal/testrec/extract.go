@@ -95,6 +95,12 @@ func UnpackFile(archive, dir string) error {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o755); err != nil {
 			return err
 		}
+		if h.Typeflag == tar.TypeSymlink {
+			if err := os.Symlink(h.Linkname, filepath.Join(dir, path)); err != nil {
+				return err
+			}
+			continue
+		}
 		out, err := os.Create(filepath.Join(dir, path))
 		if err != nil {
 			return err

@@ -30,10 +30,10 @@ func page(t *testing.T) string {
 // hexLine is a line of the example dump: offset, bytes, field.
 var hexLine = regexp.MustCompile(`(?m)^    ([0-9a-f]{3})  ((?:[0-9a-f]{2} ?)+?)(?:  .*)?$`)
 
-// pageDump returns the bytes of docs/formats/jitdump-example.txt, the dump that the page links.
+// pageDump returns the bytes of testdata/jitdump/answer.txt, the dump that the page links.
 func pageDump(t *testing.T) (dump []byte) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "formats", "jitdump-example.txt"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "jitdump", "answer.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,11 +38,11 @@ func (m *Log) jitted(e *monolog.Event) {
 		m.methods.add(e.Method, e.Time, i)
 		return
 	}
-	if len(m.nameOf) >= maxMonoFunctions {
+	if len(m.names.of) >= maxMonoFunctions {
 		m.full(e)
 		return
 	}
-	m.methods.add(e.Method, e.Time, len(m.nameOf))
+	m.methods.add(e.Method, e.Time, len(m.names.of))
 	m.add(e, m.names.keep(e.Name))
 }
 
@@ -112,11 +112,11 @@ func plainName(name []byte) func() (c byte, ok bool) {
 // merge merges an event into a function, if both describe one method.
 func (m *Log) merge(i int, e *monolog.Event) bool {
 	old := &m.Events[i]
-	if old.Size != e.Size || old.Time > e.Time+monoMerge || e.Time > old.Time+monoMerge || !kin(m.nameOf[i], e.Name) {
+	if old.Size != e.Size || old.Time > e.Time+monoMerge || e.Time > old.Time+monoMerge || !kin(m.names.name(m.names.of[i]), e.Name) {
 		return false // other code in the place of freed code
 	}
 	if e.Time >= old.Time {
-		m.nameOf[i] = m.names.keep(e.Name)
+		m.names.of[i] = m.names.keep(e.Name)
 	}
 	old.Time = min(old.Time, e.Time)
 	m.Merged++
@@ -124,9 +124,9 @@ func (m *Log) merge(i int, e *monolog.Event) bool {
 }
 
 // add adds a function.
-func (m *Log) add(e *monolog.Event, name []byte) {
-	i := len(m.nameOf)
-	m.nameOf = append(m.nameOf, name)
+func (m *Log) add(e *monolog.Event, name keptName) {
+	i := len(m.names.of)
+	m.names.of = append(m.names.of, name)
 	m.places[e.Code] = i
 	m.Code.HighAddress = max(m.Code.HighAddress, e.Code+e.Size)
 	m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: i, Time: e.Time, Index: uint64(i), Addr: e.Code, Size: e.Size})
@@ -138,7 +138,7 @@ func (m *Log) helper(e *monolog.Event) {
 	if e.Helper == monolog.HelperMethod || e.Code == 0 || e.Size == 0 {
 		return
 	}
-	if len(m.nameOf) >= maxMonoFunctions {
+	if len(m.names.of) >= maxMonoFunctions {
 		m.full(e)
 		return
 	}

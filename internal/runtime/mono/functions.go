@@ -16,19 +16,31 @@ import (
 // Function names in Mono's logs. They have the form that Mono uses in stack traces and in the map
 // of --jitmap: Namespace.Class:Method (parameters).
 
-// functionNames bounds the names of a log.
+// functionNames are the names of a log, without a copy for each.
 type functionNames struct {
-	kept int // total length of names, in bytes
+	text []byte
+	of   []keptName // each function
 }
 
-// keep returns a copy of a name, without bytes that a symbol cannot have. An empty name becomes
-// noName.
-func (n *functionNames) keep(name []byte) []byte {
+// A keptName is a part of the text.
+type keptName struct{ at, size uint32 }
+
+// keep keeps a name, up to a byte that a symbol cannot have.
+func (n *functionNames) keep(name []byte) keptName {
 	name, _, _ = bytes.Cut(name, []byte{0})
-	if n.kept += len(name); n.kept > maxNames || len(name) == 0 {
+	if len(n.text)+len(name) > maxNames {
+		return keptName{}
+	}
+	n.text = append(n.text, name...)
+	return keptName{uint32(len(n.text) - len(name)), uint32(len(name))}
+}
+
+// name returns a name, or noName for an empty one.
+func (n *functionNames) name(k keptName) []byte {
+	if k.size == 0 {
 		return noName
 	}
-	return bytes.Clone(name)
+	return n.text[k.at:][:k.size:k.size]
 }
 
 // maxNames bounds the total length of a log's names, in bytes.
@@ -102,10 +114,10 @@ func compareMethods(a, b loggedMethod) int {
 	return cmp.Or(cmp.Compare(a.method, b.method), cmp.Compare(a.time, b.time))
 }
 
-// MethodAt returns the function for a method's record at a time, by the log's clock. ok is false if
-// the method or its address is unknown. The first call sorts the events: it must not run in
-// parallel with another call, or with Scan.
-func (m *Log) MethodAt(method, time uint64) (function int, ok bool) {
+// MethodAt returns the function for a method's record at a time, by the log's clock, and whether the log has
+// the method once. ok is false if the method is unknown, or the log has no calls. The first call sorts the
+// events: it must not run in parallel with another call, or with Scan.
+func (m *Log) MethodAt(method, time uint64) (function int, once, ok bool) {
 	s := &m.methods
 	if !s.sorted {
 		sorting.Stable(s.all, compareMethods)
@@ -121,18 +133,20 @@ func (m *Log) MethodAt(method, time uint64) (function int, ok bool) {
 		n--
 	}
 	// Calls before the first event belong to it, too: threads write their events with a delay.
-	if n == len(s.all) || s.all[n].method != method || s.all[n].function < 0 {
-		return 0, false
+	if n == len(s.all) || s.all[n].method != method {
+		return 0, false, false
 	}
-	return int(s.all[n].function), true
+	once = (n == 0 || s.all[n-1].method != method) && (n+1 == len(s.all) || s.all[n+1].method != method)
+	return int(s.all[n].function), once, true
 }
 
 // FunctionName returns the name of the i-th function. It belongs to the log.
 func (m *Log) FunctionName(i int) []byte {
+	name := m.names.name(m.names.of[i])
 	if m.Short {
-		return ShortName(m.nameOf[i])
+		return ShortName(name)
 	}
-	return m.nameOf[i]
+	return name
 }
 
 // FunctionPlace returns the address of the i-th function, and its size in bytes.

@@ -45,7 +45,6 @@ type Log struct {
 	at      int64  // offset of the current buffer
 
 	names        functionNames
-	nameOf       [][]byte       // of each function
 	places       map[uint64]int // latest function at an address so far
 	methods      methods
 	reportedFull bool
@@ -78,7 +77,7 @@ func (m *Log) Header() *monolog.Header { return m.header }
 func (m *Log) PID() uint32 { return m.header.PID }
 
 // NumFunctions returns the number of functions.
-func (m *Log) NumFunctions() int { return len(m.nameOf) }
+func (m *Log) NumFunctions() int { return len(m.names.of) }
 
 // Scan reads the log. A damaged part becomes a Problem with an offset, and reading goes on after
 // it. A second call does nothing, even if the log has grown.

@@ -115,6 +115,7 @@ func TestMonoLog_TwoNamesOfOneCode(t *testing.T) {
 	b.jit(3, 0x1050, 0x40000300, 32, "App:Shorter ()")
 	b.jit(5, 0x1060, 0x40000400, 64, "App:Shared<T_REF> (T_REF)")
 	b.jit(4, 0x1070, 0x40000400, 64, "App:Shared<string> (string)") // another thread's buffer, as it happened
+	b.event(&monolog.Event{Kind: monolog.KindEnter, Time: logStart + 5e6, Method: 0x1000})
 	m := scanLog(t, bytes.NewReader(b.bytes()))
 	want := []string{"App:Fill<T_REF> (T_REF)", "(wrapper dynamic-method) object:lambda ()", "(wrapper dynamic-method) object:other ()", "App:First ()", "App:Shorter ()", "App:Shared<T_REF> (T_REF)"}
 	if got := names(t, m); strings.Join(got, "|") != strings.Join(want, "|") || m.Merged != 2 {
@@ -127,27 +128,24 @@ func TestMonoLog_TwoNamesOfOneCode(t *testing.T) {
 		method, ms uint64
 		function   int
 	}{{0x1000, 1, 0}, {0x1010, 7, 0}, {0x1030, 600, 2}, {0x1030, 1, 2}, {0x1050, 9, 4}, {0x9999, 9, -1}, {0xfff, 9, -1}} {
-		i, ok := m.MethodAt(c.method, logStart+c.ms*1e6)
+		i, _, ok := m.MethodAt(c.method, logStart+c.ms*1e6)
 		if ok != (c.function >= 0) || ok && i != c.function {
 			t.Errorf("%#x at %d ms: %d, %v, want %d", c.method, c.ms, i, ok, c.function)
 		}
 	}
 }
 
-// A method's record in memory may become another's, and one without an address is none.
+// A method's record in memory may become another's.
 func TestMonoLog_MethodAtReusedAddress(t *testing.T) {
 	b := newLog(t)
 	b.jit(10, 0x1000, 0x40000100, 64, "App:One ()")
 	b.jit(20, 0x1000, 0x40000200, 64, "App:Two ()")
-	b.jit(30, 0x2000, 0, 0, "App:Lost ()")
+	b.event(&monolog.Event{Kind: monolog.KindEnter, Time: logStart + 20e6, Method: 0x1000})
 	m := scanLog(t, bytes.NewReader(b.bytes()))
 	for ms, want := range map[uint64]int{5: 0, 10: 0, 15: 0, 20: 1, 25: 1} {
-		if i, ok := m.MethodAt(0x1000, logStart+ms*1e6); !ok || i != want {
+		if i, _, ok := m.MethodAt(0x1000, logStart+ms*1e6); !ok || i != want {
 			t.Errorf("%d ms: %d, %v, want %d", ms, i, ok, want)
 		}
-	}
-	if _, ok := m.MethodAt(0x2000, logStart+40e6); ok || m.Addressless != 1 {
-		t.Error("a method without an address has one")
 	}
 }
 

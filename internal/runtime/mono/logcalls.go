@@ -53,7 +53,7 @@ type logBuffer struct {
 
 type unplacedMethod struct {
 	method, time uint64
-	name         []byte
+	name         keptName
 }
 
 // maxMonoThreads bounds the number of distinct threads.
@@ -140,7 +140,7 @@ func IsUnplaced(addr uint64) bool { return addr>>32 == unplacedBase>>32 }
 // the log also has an address for the same method and name, that one is used.
 func (m *Log) placeUnplaced() {
 	if !m.HasCalls() {
-		m.calls.unplaced = nil
+		m.calls.unplaced, m.methods.all = nil, nil // only calls refer to methods
 		return
 	}
 	began := m.Began()
@@ -168,7 +168,7 @@ func (m *Log) placeUnplaced() {
 		places := make(map[string]int32) // functions of the method, by name
 		for _, e := range group {
 			if e.function >= 0 {
-				places[string(m.nameOf[e.function])] = e.function
+				places[string(m.names.name(m.names.of[e.function]))] = e.function
 			}
 		}
 		for j := range group {
@@ -177,10 +177,10 @@ func (m *Log) placeUnplaced() {
 			}
 			name := unplaced[0].name
 			unplaced = unplaced[1:]
-			at, ok := places[string(name)]
+			at, ok := places[string(m.names.name(name))]
 			if !ok {
 				at = m.makePlace(name, began)
-				places[string(name)] = at
+				places[string(m.names.name(name))] = at
 			}
 			group[j].function = at
 		}
@@ -189,9 +189,9 @@ func (m *Log) placeUnplaced() {
 }
 
 // makePlace adds a function at a made-up address.
-func (m *Log) makePlace(name []byte, time uint64) int32 {
-	at := len(m.nameOf)
-	m.nameOf = append(m.nameOf, name)
+func (m *Log) makePlace(name keptName, time uint64) int32 {
+	at := len(m.names.of)
+	m.names.of = append(m.names.of, name)
 	m.Events = append(m.Events, jitcode.Event{
 		Kind: jitcode.Load, Function: at, Time: time, Index: uint64(at),
 		Addr: unplacedBase + uint64(m.Made)*2*unplacedSize, Size: unplacedSize,

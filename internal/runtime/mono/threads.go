@@ -146,21 +146,16 @@ func (m *threadMatch) set(t *LogThread, task *taskLife) {
 
 // useCore adds matches from a core dump: the threads that existed at the end.
 func (m *threadMatch) useCore(tids map[uint64]uint32) {
-	for i := len(m.threads) - 1; i >= 0; i-- {
-		t := m.threads[i]
+	last := make(map[uint32]*taskLife)
+	for _, task := range m.tasks {
+		last[task.tid] = task
+	}
+	for _, t := range slices.Backward(m.threads) {
 		tid, ok := tids[t.Self]
-		if !ok {
-			continue
+		if task := last[tid]; ok && task != nil && m.taken[task] == nil {
+			m.set(t, task)
 		}
 		delete(tids, t.Self) // earlier threads with that pthread_self are others
-		for j := len(m.tasks) - 1; j >= 0; j-- {
-			if m.tasks[j].tid == tid {
-				if m.taken[m.tasks[j]] == nil {
-					m.set(t, m.tasks[j])
-				}
-				break
-			}
-		}
 	}
 }
 

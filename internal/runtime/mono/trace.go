@@ -23,17 +23,11 @@ type LogTrace struct {
 	path     string
 	pid      uint32
 	tids     map[*LogThread]uint32
-	methods  map[uint64]methodPlace
+	recent   [1 << 12]recentMethod
 	problems []calls.Problem
 	unknown  map[uint64]bool
 
 	read, whole int64 // bytes of the threads' buffers: opened so far, and in total
-}
-
-// A methodPlace is the address of a method. A method with several needs a time to choose one.
-type methodPlace struct {
-	addr    uint64
-	several bool
 }
 
 var (
@@ -45,20 +39,8 @@ var (
 // Trace returns the calls of a scanned log. src is the uncompressed log. tids maps the log's
 // threads to those of the recording; other threads are dropped.
 func (m *Log) Trace(src io.ReaderAt, path string, pid uint32, tids map[*LogThread]uint32) *LogTrace {
-	t := &LogTrace{log: m, src: src, path: path, pid: pid, tids: tids, methods: make(map[uint64]methodPlace), unknown: make(map[uint64]bool)}
+	t := &LogTrace{log: m, src: src, path: path, pid: pid, tids: tids, unknown: make(map[uint64]bool)}
 	m.MethodAt(0, 0) // sort now
-	for i := range m.methods.all {
-		e := &m.methods.all[i]
-		if e.function < 0 {
-			continue
-		}
-		addr, _ := m.FunctionPlace(int(e.function))
-		if old, ok := t.methods[e.method]; ok {
-			t.methods[e.method] = methodPlace{addr, old.several || old.addr != addr}
-		} else {
-			t.methods[e.method] = methodPlace{addr: addr}
-		}
-	}
 	if n := m.calls.left; n > 0 {
 		t.problem(-1, fmt.Sprintf("it has buffers of more than %d threads; %d are left out", maxMonoThreads, n), "log a shorter run")
 	}
@@ -138,9 +120,9 @@ type threadReader struct {
 	from    uint64          // start of the buffer
 	to      uint64          // start of the next one, or else long after from
 	last    uint64
-	recent  [64]recentMethod
 }
 
+// A recentMethod is the address of a method that the log has once.
 type recentMethod struct{ method, addr uint64 }
 
 // TID returns the thread in the recording.
@@ -248,25 +230,22 @@ func (t *threadReader) gap(s *calls.Step) error {
 
 // place returns the address of a method at a time, or 0 if it is unknown.
 func (t *threadReader) place(method, time uint64) uint64 {
-	r := &t.recent[(method>>3^method>>9)%uint64(len(t.recent))]
+	r := &t.t.recent[(method>>3^method>>9)%uint64(len(t.t.recent))]
 	if r.method == method && r.addr != 0 {
 		return r.addr
 	}
-	p, ok := t.t.methods[method]
-	switch {
-	case !ok:
+	i, once, ok := t.t.log.MethodAt(method, time)
+	if !ok {
 		if len(t.t.unknown) < source.MaxProblems*100 {
 			t.t.unknown[method] = true
 		}
 		return 0
-	case p.several:
-		if i, ok := t.t.log.MethodAt(method, time); ok {
-			p.addr, _ = t.t.log.FunctionPlace(i)
-		}
-		return p.addr
 	}
-	*r = recentMethod{method, p.addr}
-	return p.addr
+	addr, _ := t.t.log.FunctionPlace(i)
+	if once {
+		*r = recentMethod{method, addr}
+	}
+	return addr
 }
 
 // Packed reports whether the log is compressed.

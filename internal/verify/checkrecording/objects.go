@@ -143,8 +143,8 @@ func (c *checker) ranges(o *mappedObject, e *checkobject.Object) {
 				c.Violation("recording/object-range", m.at, "the mapping shows %#x to %#x of %s; its unwind tables end at %#x", m.pgoff, end, verify.Quoted(o.path), e.Tables.Offset+e.Tables.Size)
 			}
 		case m.pgoff == 0 && end <= text.Offset: // the head, which hotspot needs before parts of a bundle
-		case m.pgoff < text.Offset || m.pgoff >= text.Offset+max(text.FileSize, 1) || end > uint64(max(e.Size, int64(text.Offset+text.FileSize+7))):
-			c.Violation("recording/object-range", m.at, "the mapping shows %#x to %#x of %s; its code is at %#x to %#x", m.pgoff, end, verify.Quoted(o.path), text.Offset, text.Offset+text.FileSize)
+		case m.pgoff < text.Offset || m.pgoff >= text.Offset+max(text.Size, 1) || end > uint64(max(e.Size, int64(text.Offset+text.Size+7))):
+			c.Violation("recording/object-range", m.at, "the mapping shows %#x to %#x of %s; its code is at %#x to %#x", m.pgoff, end, verify.Quoted(o.path), text.Offset, text.Offset+text.Size)
 		case !e.HasSymbol(text.Addr+m.pgoff-text.Offset, m.len):
 			c.Violation("recording/object-symbol", m.at, "%s has no symbol of a function in %#x to %#x", verify.Quoted(o.path), m.pgoff, end)
 		}
