@@ -3,6 +3,8 @@ package cfi
 import (
 	"cmp"
 	"slices"
+
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Marks of bytes.
@@ -49,7 +51,7 @@ func (s *Synthesizer) takeApart() bool {
 			return false
 		}
 	}
-	slices.SortFunc(s.runs, func(a, b run) int { return cmp.Compare(a.start, b.start) })
+	sorting.By(s.runs, func(a, b run) int { return cmp.Compare(a.start, b.start) })
 	return true
 }
 

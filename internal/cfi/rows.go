@@ -6,6 +6,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/ehframe"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A piece is code with one state; it is not live if it is unreachable.
@@ -50,7 +51,7 @@ func (s *Synthesizer) keep() {
 }
 
 func (s *Synthesizer) sortPieces() {
-	slices.SortStableFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
+	sorting.Stable(s.pieces, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
 }
 
 // rows converts s.pieces to rows. Padding between pieces is never executed: the row before it goes
@@ -133,7 +134,7 @@ func (s *Synthesizer) row(p *piece) jitcode.FrameRow {
 		s.arena = append(s.arena, jitcode.SavedReg{Reg: s.m.returnReg, Offset: -wordSize})
 	}
 	row.Saved = s.arena[at:len(s.arena):len(s.arena)]
-	slices.SortFunc(row.Saved, func(a, b jitcode.SavedReg) int { return cmp.Compare(a.Reg, b.Reg) })
+	sorting.By(row.Saved, func(a, b jitcode.SavedReg) int { return cmp.Compare(a.Reg, b.Reg) })
 	return row
 }
 

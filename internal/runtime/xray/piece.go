@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A piece is a buffer of a trace, or the end of one: the part that a forked process wrote into its
@@ -70,7 +71,7 @@ func (p *Process) join(others []*Process) {
 	for i := range p.Threads {
 		slices.SortStableFunc(p.Threads[i].pieces, func(a, b piece) int { return cmp.Compare(a.WallTime(), b.WallTime()) })
 	}
-	slices.SortStableFunc(p.Threads, func(a, b Thread) int { return cmp.Compare(a.TID, b.TID) })
+	sorting.Stable(p.Threads, func(a, b Thread) int { return cmp.Compare(a.TID, b.TID) })
 }
 
 // A pieceReader reads pieces one by one, with one window of a file at a time.
