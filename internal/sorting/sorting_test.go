@@ -9,8 +9,8 @@ import (
 
 type entry struct{ key, place int }
 
-// TestLikeSlices sorts as package slices does: by keys, and with Stable equal ones in their order.
-func TestLikeSlices(t *testing.T) {
+// TestSort_LikeSlices sorts as package slices does: by keys, and with Stable equal ones in their order.
+func TestSort_LikeSlices(t *testing.T) {
 	byKey := func(a, b entry) int { return cmp.Compare(a.key, b.key) }
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 200 {
