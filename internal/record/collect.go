@@ -20,11 +20,9 @@ import (
 
 // Collected says what is in the directory for files, and what is not.
 type Collected struct {
-	Running  []uint32 // processes that go on; their files were copied
-	Appended int      // dumps that got their unwritten end when their process ended
-	Bytes    int64    // of these ends
-	Refused  error    // why a process could not be traced; its dump may lack its end
-	Failed   []error  // of files that are not in the directory, or not whole
+	Running []uint32 // processes that go on; their files were copied
+	Refused error    // why a process could not be traced; its dump may lack its end
+	Failed  []error  // of files that are not in the directory, or not whole
 }
 
 // isDump reports whether a path has the name of a jitdump.
