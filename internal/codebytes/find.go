@@ -2,7 +2,6 @@ package codebytes
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -160,6 +159,3 @@ func LastTime(d *model.Dump) (time uint64) {
 	}
 	return time
 }
-
-// sameName reports whether two paths are equal, apart from their spelling.
-func sameName(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) }
