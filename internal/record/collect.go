@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,7 +79,7 @@ func (s *Session) Collect() (*Collected, error) {
 		}
 	}
 	s.stops.report(c)
-	if !slices.ContainsFunc(s.living(), IsRunning) {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(s.seen)), IsRunning) {
 		s.removeLink()
 	}
 	return c, nil
@@ -98,14 +99,6 @@ func (s *Session) madeSince(path string) bool {
 // unseen.
 func (s *Session) isOther(pid uint32) bool {
 	return s.seen[int(pid)] == nil && (s.Command == nil || s.Others)
-}
-
-// living returns the command's processes that were seen.
-func (s *Session) living() (pids []int) {
-	for pid := range s.seen {
-		pids = append(pids, pid)
-	}
-	return pids
 }
 
 // keep brings a file of a process into the directory for files.
