@@ -266,6 +266,31 @@ var worstOtherLogs = []worst{
 			s.Fork(child(i), pid, s.tick())
 		}
 	}, nil},
+	{"xray", "files of a program that forked before", func(s *scene, size int) {
+		s.unlogged("prog")
+		for i := range size / 4 / 64 {
+			s.Fork(child(i), pid, s.tick())
+		}
+		for i := range size / 2 / 200 {
+			var b bytes.Buffer
+			w, _ := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: xrayfdr.Version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 1e9, BufferSize: 4096})
+			w.Begin(block(pid, 1<<19+i))
+			w.Function(xrayfdr.Enter, 1, second+uint64(1<<19+i)*1000)
+			w.End()
+			s.files = append(s.files, fmt.Sprintf("xray-log.prog.%06d", i))
+			s.must(os.WriteFile(s.path(s.files[i]), b.Bytes(), 0o644))
+		}
+		s.sledded(size / 4 / 64)
+	}, nil},
+	{"xray", "mapped files and traces that nothing names", func(s *scene, size int) {
+		s.unlogged("prog")
+		for i := range size / 2 / 72 {
+			s.FileMmap2(pid, s.tick(), base+1<<33+uint64(i)<<12, 1<<12, 0, fmt.Sprint("/l", i), uint64(i+1))
+		}
+		for i := range size / 2 / 200 {
+			s.must(os.WriteFile(s.path(fmt.Sprintf("xray-log.other.%06d", i)), make([]byte, 200), 0o644))
+		}
+	}, nil},
 	{"xray", "damage", func(s *scene, size int) {
 		fdr(func(w *xraygen.Writer, i int) { w.Begin(block(7, i)) })(s, size/2)
 		data, err := os.ReadFile(s.path("xray-log.prog.x"))
