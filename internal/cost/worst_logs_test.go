@@ -54,6 +54,32 @@ func mono(version uint8, each func(w *monogen.Writer, i int)) func(s *scene, siz
 	}
 }
 
+// profiled returns a maker of processes with Mono's profiler, and as many logs. as returns the process that the
+// header of the i-th of n logs names, and that of its code.
+func profiled(as func(i, n int) (pid, at int)) func(s *scene, size int) {
+	return func(s *scene, size int) {
+		s.Machine, s.calls = "x86_64", true
+		n := size / 450
+		for i := range n {
+			pid, code := child(i), base+uint64(i)<<20
+			s.Comm(pid, s.tick(), "mono", true)
+			s.FileMmap2(pid, s.tick(), base-1<<20, 1<<12, 0, "/usr/lib/libmono-profiler-log.so", 7)
+			s.Mmap2(pid, s.tick(), code, 1<<20, 0, "//anon")
+			s.Sample(pid, s.tick(), code+8)
+		}
+		for i := range n {
+			pid, at := as(i, n)
+			var b bytes.Buffer
+			major, minor := monogen.MonoVersion(17)
+			w, _ := monogen.NewWriter(&b, &monolog.Header{Major: major, Minor: minor, Version: 17, PtrSize: 8, Startup: 1, StartupTime: second, PID: child(pid), Args: "log", Arch: "x86-64", OS: "linux"})
+			w.Buffer(monolog.BufferHeader{Time: s.now, PtrBase: base, Thread: 7, MethodBase: base})
+			w.Event(&monolog.Event{Kind: monolog.KindJIT, Time: s.now, Method: base, Code: base + uint64(at)<<20, Size: 64, Name: []byte("f")})
+			w.Flush()
+			s.must(os.WriteFile(s.path(fmt.Sprintf("%06d.mlpd", i)), b.Bytes(), 0o644))
+		}
+	}
+}
+
 func jitted(i int, addr, size uint64, name string) *monolog.Event {
 	return &monolog.Event{Kind: monolog.KindJIT, Time: second + uint64(i), Method: base + uint64(i), Code: addr, Size: size, Name: []byte(name)}
 }
@@ -169,6 +195,17 @@ var worstOtherLogs = []worst{
 			s.must(os.WriteFile(s.path(fmt.Sprintf("%d.mlpd", i)), log, 0o644))
 		}
 	}, nil},
+	{"mono", "logs and processes", profiled(func(i, n int) (pid, at int) { return i, i }), nil},
+	{"mono", "logs of other processes", profiled(func(i, n int) (pid, at int) { return n - 1 - i, i }), nil},
+	{"mono", "logs of no process", profiled(func(i, n int) (pid, at int) { return n + i, i }), nil},
+	{"mono", "logs in directories", func(s *scene, size int) {
+		profiled(func(i, n int) (pid, at int) { return i, n })(s, size/2)
+		for i := range size / 2 / 300 {
+			dir := s.path(fmt.Sprintf("dir%d", i%1000))
+			s.must(os.MkdirAll(dir, 0o755))
+			s.must(os.WriteFile(fmt.Sprintf("%s/%d.mlpd", dir, i), make([]byte, 300), 0o644))
+		}
+	}, []string{"inject -i perf.data --dump-dir ."}},
 	{"mono", "options of perf record", func(s *scene, size int) {
 		s.unlogged("mono")
 		for i := range size / 30 {

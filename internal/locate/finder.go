@@ -116,6 +116,12 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 	return s, nil
 }
 
+// IsScanned reports whether a file has been scanned. info is from a Stat of it.
+func (f *Finder) IsScanned(info os.FileInfo) bool {
+	s := f.byInode[InodeOf(info)]
+	return s != nil && s.Scanned
+}
+
 // AddFile adds an open side file.
 func (f *Finder) AddFile(s *SideFile) {
 	s.live = isLive(s.Path)

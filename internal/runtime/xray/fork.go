@@ -59,7 +59,7 @@ func (p *piece) key() bufferKey { return bufferKey{p.PID, p.TID, p.TSC, p.WallTi
 // Share assigns the contents of traces to the processes that wrote them. It must be called once.
 func Share(logs []*Log, w *world) (problems []problem, err error) {
 	traces := make([]*shared, len(logs))
-	forks := make(map[uint32][]fork)    // by the parent
+	forks := make(map[uint32][]fork)   // by the parent
 	births := make(map[[2]uint32]fork) // the first fork of each child, by the parent and the child
 	for i, x := range logs {
 		newest := &x.pieces[0]
