@@ -201,7 +201,7 @@ var worstOtherLogs = []worst{
 	{"mono", "logs in directories", func(s *scene, size int) {
 		profiled(func(i, n int) (pid, at int) { return i, n })(s, size/2)
 		for i := range size / 2 / 300 {
-			dir := s.path(fmt.Sprintf("dir%d", i%1000))
+			dir := s.path(fmt.Sprintf("dir%d", i/5))
 			s.must(os.MkdirAll(dir, 0o755))
 			s.must(os.WriteFile(fmt.Sprintf("%s/%d.mlpd", dir, i), make([]byte, 300), 0o644))
 		}
