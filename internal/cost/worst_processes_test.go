@@ -257,7 +257,9 @@ var worstProcesses = []worst{
 	}, []string{"inject -i perf.data --dump-dir ."}},
 	{"process", "mapped files and directories", func(s *scene, size int) {
 		s.directories(size / 2)
-		s.grow(size/2, func(i int) { s.FileMmap2(child(i), s.tick(), base, 4096, 0, s.path(fmt.Sprint("file", i)), uint64(i+1)) })
+		s.grow(size/2, func(i int) {
+			s.FileMmap2(child(i), s.tick(), base, 4096, 0, s.path(fmt.Sprint("file", i)), uint64(i+1))
+		})
 	}, []string{"inject -i perf.data --dump-dir ."}},
 	{"process", "functions in a dump and a map", func(s *scene, size int) {
 		s.Machine = "x86_64"
