@@ -16,7 +16,7 @@
 #                 adds the agent; uninstall removes all
 # make packages   .deb and .rpm for amd64 and arm64 into build/packages
 # make release    the files of a release into build/release; VERSION=0.1.0 must be in CHANGELOG.md
-# make copyright  write packaging/debian/copyright anew, after a change in go.mod
+# make copyright  write packaging/copyright anew, after a change in go.mod
 
 GO       ?= go
 PREFIX   ?= /usr/local
@@ -45,7 +45,7 @@ FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram ./cmd/jitinject:FuzzScene
 RACE       = ./internal/engine ./cmd/jitinject ./internal/runtime/jitdump ./internal/format/xrayfdr
 RACE_TESTS = AnyNumberOfWorkers|MadeTogether|SideBySide|^TestStream_|^TestProgress|^TestBar_|^TestInterrupt_|_Interrupted|ChangesWhileRead|^TestCache_LikePerf
 
-.PHONY: build agent demo check test race race-seconds interop bench runtimes record fuzz lint man sessions \
+.PHONY: build agent demo check test race race-seconds interop bench runtimes record fuzz lint man man-files sessions \
         install install-files install-header install-agent uninstall packages release copyright clean
 
 build:
@@ -116,12 +116,16 @@ lint:
 # All from the program's own tables, by the program itself: one of this machine.
 # SOURCE_DATE_EPOCH gives the pages another date than that of their last change.
 man: build
+	$(MAKE) man-files
+
+NATIVE = bin/jitinject
+man-files:
 	rm -rf build/man build/completions
 	mkdir -p build/man build/completions
-	bin/jitinject man build/man
-	bin/jitinject completion bash >build/completions/jitinject.bash
-	bin/jitinject completion zsh >build/completions/_jitinject
-	bin/jitinject completion fish >build/completions/jitinject.fish
+	$(NATIVE) man build/man
+	$(NATIVE) completion bash >build/completions/jitinject.bash
+	$(NATIVE) completion zsh >build/completions/_jitinject
+	$(NATIVE) completion fish >build/completions/jitinject.fish
 
 # Where things go, below DESTDIR. Distributions have their own ideas of some.
 BINDIR   = $(PREFIX)/bin
@@ -185,7 +189,7 @@ release:
 copyright:
 	@mkdir -p build
 	script/copyright >build/copyright
-	mv build/copyright packaging/debian/copyright
+	mv build/copyright packaging/copyright
 
 clean:
 	rm -rf bin build

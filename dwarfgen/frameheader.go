@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -23,7 +23,7 @@ func FrameHeaderSize(n int) int { return 12 + 8*n }
 // AppendFrameHeader appends to dst the .eh_frame_hdr for the address addr, and for an .eh_frame at
 // frames. It has a sorted table of FDEs [LSB Core 10.6.2]. AppendFrameHeader sorts entries.
 func AppendFrameHeader(dst []byte, order binary.ByteOrder, addr, frames uint64, entries []FrameEntry) (Section, error) {
-	slices.SortFunc(entries, func(a, b FrameEntry) int { return cmp.Compare(a.PC, b.PC) })
+	sorting.By(entries, func(a, b FrameEntry) int { return cmp.Compare(a.PC, b.PC) })
 	w, at := wire.AppendTo(dst, order), len(dst)
 	w.U8(1)                  // version
 	w.U8(pePCRel | peSdata4) // of the pointer to .eh_frame

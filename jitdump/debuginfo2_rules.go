@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // The rules of a DebugInfo2 with consistent sizes.
@@ -94,7 +96,7 @@ func (d *DebugInfo2) checkRanges(depth uint32, first, last int, codeSize uint64)
 	}
 	own := d.stack[high:]
 	if byStart := func(a, b CodeRange) int { return cmp.Compare(a.Start, b.Start) }; !slices.IsSortedFunc(own, byStart) {
-		slices.SortFunc(own, byStart)
+		sorting.By(own, byStart)
 	}
 	d.stack = d.stack[:high+joined(own)]
 	d.ends = append(d.ends, len(d.stack))
@@ -123,7 +125,7 @@ func inside(sorted []CodeRange, r CodeRange) bool {
 
 // checkOverlaps returns an error if ranges of calls of one depth overlap.
 func (d *DebugInfo2) checkOverlaps() error {
-	slices.SortFunc(d.byLow, func(a, b leveledRange) int {
+	sorting.By(d.byLow, func(a, b leveledRange) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Size, b.Size), cmp.Compare(a.index, b.index))
 	})
 	for i := 1; i < len(d.byLow); i++ {

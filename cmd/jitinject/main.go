@@ -1,3 +1,6 @@
+// Without modules, as in Debian, Go would behave as 1.20 did.
+//go:debug default=go1.26
+
 package main
 
 import (

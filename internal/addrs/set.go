@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // An Set is a set of addresses that are in use: ranges in the order of their addresses,
@@ -42,7 +44,7 @@ func (s *Set) Sorted() []Range {
 	}
 	all := append(s.ranges, s.pending...)
 	s.pending = s.pending[:0]
-	slices.SortFunc(all, func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	sorting.By(all, func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	if s.ranges = joinNear(all, addrSetGap); len(s.ranges) > maxAddrSet {
 		s.ranges = joinNear(s.ranges, largestGap(s.ranges, maxAddrSet/2))
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -438,7 +439,7 @@ func (w *Writer) Report() Result {
 		}
 		w.problems = append(w.problems, report.Problem{Code: f.code, File: f.where, Offset: -1, Text: text, Advice: g.advice})
 	}
-	slices.SortFunc(w.problems, func(a, b report.Problem) int {
+	sorting.By(w.problems, func(a, b report.Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))
 	})
 	more := make(map[string]int)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Constraints bound the offset between the clocks of a dump and of a recording. The offset is
@@ -150,7 +151,7 @@ func newConstraints(r Reading) *Constraints {
 // findTied fills c.tied.
 func (c *Constraints) findTied() {
 	c.tied = make(map[int]bool)
-	slices.SortFunc(c.located, func(a, b usedLocation) int {
+	sorting.By(c.located, func(a, b usedLocation) int {
 		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.lo, b.lo))
 	})
 	var furthest usedLocation // of this time, the one with the highest end so far
@@ -167,7 +168,7 @@ func (c *Constraints) findTied() {
 // sortLocated drops the places that were used more than once. It adds their functions to
 // c.ambiguous.
 func (c *Constraints) sortLocated() {
-	slices.SortFunc(c.located, func(a, b usedLocation) int { return cmp.Compare(a.lo, b.lo) })
+	sorting.By(c.located, func(a, b usedLocation) int { return cmp.Compare(a.lo, b.lo) })
 	furthest := 0 // index of the place with the highest end so far
 	for i := 1; i < len(c.located); i++ {
 		if c.located[i].lo < c.located[furthest].hi {

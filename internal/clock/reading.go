@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -152,7 +153,7 @@ func (e evidence) decide() reading {
 		return reading{way: useOffset, nanoseconds: n}
 	case e.recorded == bootClock || e.recorded == dayClock: // these are ahead by any time
 		others := slices.DeleteFunc(slices.Clone(readings), func(n nanoseconds) bool { return n.of(e.first) >= e.from })
-		slices.SortStableFunc(others, func(a, b nanoseconds) int { return cmp.Compare(a.of(e.first), b.of(e.first)) })
+		sorting.Stable(others, func(a, b nanoseconds) int { return cmp.Compare(a.of(e.first), b.of(e.first)) })
 		if len(others) > 0 {
 			if !slices.Contains(others, n) {
 				n = others[0]

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
@@ -15,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -137,7 +137,7 @@ func (c *Covered) Report(found *report.Findings) {
 	byName := func(a, b coveringFile) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.dump.Number, b.dump.Number))
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(c.covered), byName) {
+	for _, key := range sorting.Sorted(maps.Keys(c.covered), byName) {
 		of := c.covered[key]
 		if !c.sampled(of.places) {
 			continue

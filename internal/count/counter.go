@@ -3,13 +3,13 @@ package count
 import (
 	"cmp"
 	"math"
-	"slices"
 	"sort"
 	"sync"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A Counter counts the samples in jitted code, and those of them that the result shows in a
@@ -222,7 +222,7 @@ func (p *countedProcess) setFiles(known *recording.Process, repeats map[int64][]
 		m := &known.Others[i]
 		p.files = append(p.files, counterFile{addrs.Range{Lo: m.Lo, Hi: m.Hi}, m.Time, false})
 	}
-	slices.SortStableFunc(p.files, func(a, b counterFile) int { return cmp.Compare(a.time, b.time) })
+	sorting.Stable(p.files, func(a, b counterFile) int { return cmp.Compare(a.time, b.time) })
 	ranges := make([]addrs.Range, len(p.files))
 	for i := range p.files {
 		ranges[i] = p.files[i].Range

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -96,7 +97,7 @@ func (c *hotCounts) cool() {
 		sum.Add(*w)
 		weights[key.function] = sum
 	}
-	functions := slices.SortedFunc(maps.Keys(of), func(a, b hotFunction) int {
+	functions := sorting.Sorted(maps.Keys(of), func(a, b hotFunction) int {
 		return cmp.Or(cmp.Compare(weights[a].Samples, weights[b].Samples), cmp.Compare(a, b))
 	})
 	if c.cold == nil {
@@ -147,7 +148,7 @@ func heaviest(functions map[functionID]recording.Weight) []weighed {
 	for f, w := range functions {
 		all = append(all, weighed{f, w})
 	}
-	slices.SortFunc(all, func(a, b weighed) int {
+	sorting.By(all, func(a, b weighed) int {
 		return cmp.Or(cmp.Compare(b.Period, a.Period), cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.function.dump, b.function.dump), cmp.Compare(a.function.function, b.function.function))
 	})
 	return all[:min(len(all), candidates)]

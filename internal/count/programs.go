@@ -2,11 +2,11 @@ package count
 
 import (
 	"cmp"
-	"slices"
 	"sort"
 
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // programs are the programs with jitted code, by pid, in the order of their times.
@@ -44,7 +44,7 @@ func programsOf(tree *recording.ProcessTree, dumps []*model.Dump) programs {
 	if len(marks) == 0 {
 		return progs
 	}
-	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.Time, b.Time) })
+	sorting.Stable(marks, func(a, b mark) int { return cmp.Compare(a.Time, b.Time) })
 	for _, fork := range tree.Forks() { // by time, so a parent comes before its children
 		for ; len(marks) > 0 && marks[0].Time <= fork.Time; marks = marks[1:] {
 			progs.mark(tree, &marks[0])

@@ -19,6 +19,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A Case is what Explain explains.
@@ -123,7 +124,7 @@ func jitProcesses(rec *recording.Recording, t *count.Counter) (list []jitProcess
 			list = append(list, s)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b jitProcess) int { return cmp.Compare(b.unattributed, a.unattributed) })
+	sorting.Stable(list, func(a, b jitProcess) int { return cmp.Compare(b.unattributed, a.unattributed) })
 	return list
 }
 

@@ -5,11 +5,11 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/procmem"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A FILE is in memory from malloc: fopen allocates it. That is the heap, or memory that an allocator
@@ -59,7 +59,7 @@ func regionsOf(p *procmem.Process) (heap, others []procmem.Mapping) {
 			others = append(others, m)
 		}
 	}
-	slices.SortStableFunc(others, func(a, b procmem.Mapping) int { return cmp.Compare(a.Size, b.Size) })
+	sorting.Stable(others, func(a, b procmem.Mapping) int { return cmp.Compare(a.Size, b.Size) })
 	return heap, others
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A Batch is an .eh_frame of several functions at a known address. LLVM's ORC writes one for each
@@ -75,7 +76,7 @@ func NewBatch(order binary.ByteOrder, addrSize int, frames []byte, addr, text ui
 	if r.Err() != nil {
 		return nil, r.Err()
 	}
-	slices.SortStableFunc(b.fdes, func(a, b batchFDE) int { return cmp.Compare(a.low, b.low) })
+	sorting.Stable(b.fdes, func(a, b batchFDE) int { return cmp.Compare(a.low, b.low) })
 	n := len(b.fdes)
 	b.lowest = make([]uint64, 2*n)
 	for i := 2*n - 1; i > 0; i-- {

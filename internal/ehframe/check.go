@@ -9,6 +9,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A Place has the code range that an .eh_frame describes, and the address of the .eh_frame when its
@@ -128,7 +129,7 @@ func (k *checker) finish() (jitcode.FrameTable, error) {
 		}
 	}
 	sorted := slices.Clone(k.table.FDEs)
-	slices.SortFunc(sorted, func(a, b jitcode.FrameFDE) int { return cmp.Compare(a.Offset, b.Offset) })
+	sorting.By(sorted, func(a, b jitcode.FrameFDE) int { return cmp.Compare(a.Offset, b.Offset) })
 	for i := 1; i < len(sorted); i++ {
 		if a, b := sorted[i-1], sorted[i]; b.Offset < a.Offset+a.Size {
 			return jitcode.FrameTable{}, fmt.Errorf(".eh_frame: the FDEs for offsets %#x to %#x and %#x to %#x overlap", a.Offset, a.Offset+a.Size, b.Offset, b.Offset+b.Size)

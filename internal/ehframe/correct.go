@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A Proof is what code proves about the frame in a span: the CFA, counted from one register or from
@@ -39,7 +40,7 @@ func Correct(place Place, u *jitcode.Unwind, proofs []Proof, rows []jitcode.Fram
 // contradictions returns the spans in which proofs contradict rules, in order and disjoint. compared
 // is the number of bytes for which there are both.
 func contradictions(place *Place, rules []rule, proofs []Proof) (wrong []Span, compared uint64) {
-	slices.SortFunc(rules, func(a, b rule) int { return cmp.Compare(a.From, b.From) })
+	sorting.By(rules, func(a, b rule) int { return cmp.Compare(a.From, b.From) })
 	format := place.format()
 	at := 0
 	for i := range proofs {

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/elffile"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -35,13 +35,13 @@ func (c *Core) headers() error {
 	for i := range f.Progs {
 		c.programHeader(i, &f.Progs[i].ProgHeader, &notes)
 	}
-	slices.SortStableFunc(c.segments, func(a, b Segment) int { return cmp.Compare(a.Addr, b.Addr) })
+	sorting.Stable(c.segments, func(a, b Segment) int { return cmp.Compare(a.Addr, b.Addr) })
 	for _, n := range notes {
 		if err := c.notes(n); err != nil {
 			c.Problems = append(c.Problems, err)
 		}
 	}
-	slices.SortStableFunc(c.files, func(a, b File) int { return cmp.Compare(a.Start, b.Start) })
+	sorting.Stable(c.files, func(a, b File) int { return cmp.Compare(a.Start, b.Start) })
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // firefoxVersion is the version of the processed profile format. The profiler upgrades older files
@@ -186,7 +187,7 @@ func byProcess(p *profile.Profile, all []series) []series {
 		counts[p.Threads[s.thread].PID] += len(s.samples)
 	}
 	ordered := slices.Clone(all)
-	slices.SortStableFunc(ordered, func(a, b series) int {
+	sorting.Stable(ordered, func(a, b series) int {
 		x, y := &p.Threads[a.thread], &p.Threads[b.thread]
 		if x.PID != y.PID {
 			return cmp.Or(cmp.Compare(counts[y.PID], counts[x.PID]), cmp.Compare(x.PID, y.PID))

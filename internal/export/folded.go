@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // writeFolded writes a line for each distinct stack: its frames from the outermost, separated by
@@ -35,7 +36,7 @@ func writeFolded(w *bufio.Writer, p *profile.Profile, _ Options) error {
 		}
 		sums[line{first, f.of[stackOf(p, i)]}] += weight(s)
 	}
-	lines := slices.SortedFunc(maps.Keys(sums), func(a, b line) int {
+	lines := sorting.Sorted(maps.Keys(sums), func(a, b line) int {
 		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(f.nodes[a.node].rank, f.nodes[b.node].rank))
 	})
 	var names []string
@@ -129,7 +130,7 @@ func (f *foldedStacks) number(node, rank int32) int32 {
 		name := f.names[f.nodes[node].name]
 		parts = append(parts, part{name[:len(name)-1], node, false}, part{name, node, true})
 	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.text, b.text) })
+	sorting.By(parts, func(a, b part) int { return cmp.Compare(a.text, b.text) })
 	for _, x := range parts {
 		if x.below {
 			rank = f.number(f.nodes[x.node].callee, rank)

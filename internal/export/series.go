@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A series has the samples of one event in one thread. Weights of different events have different
@@ -26,7 +27,7 @@ func divide(p *profile.Profile) []series {
 	for k, n := range counts {
 		all = append(all, series{k.thread, k.event, make([]int, 0, n)})
 	}
-	slices.SortFunc(all, func(a, b series) int {
+	sorting.By(all, func(a, b series) int {
 		return cmp.Or(cmp.Compare(cap(b.samples), cap(a.samples)), cmp.Compare(a.thread, b.thread), cmp.Compare(a.event, b.event))
 	})
 	place := make(map[key]int, len(all))

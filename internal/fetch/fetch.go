@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/samplerefs"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Options are the options of Run. Input is required.
@@ -107,7 +107,7 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if serr := f.sync(); err == nil {
 		err = serr
 	}
-	slices.SortFunc(sum.Missing, func(a, b Missing) int {
+	sorting.By(sum.Missing, func(a, b Missing) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.BuildID, b.BuildID))
 	})
 	sum.Time = time.Since(began)

@@ -39,8 +39,8 @@ func TestCopyright_IsUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatalf("unexpected error: %v\n%s", err, faults)
 	}
-	if there := read(t, "packaging/debian/copyright"); there != now {
-		t.Error("packaging/debian/copyright is not about what is linked: make copyright")
+	if there := read(t, "packaging/copyright"); there != now {
+		t.Error("packaging/copyright is not about what is linked: make copyright")
 	}
 	for _, want := range []string{
 		"\nFiles: vendor/github.com/klauspost/compress/internal/snapref/*\nCopyright: 2011 The Snappy-Go Authors\n",
@@ -111,7 +111,7 @@ func TestSpec_AgreesWithCopyright(t *testing.T) {
 		return m[1]
 	}
 	var ids []string
-	for _, m := range regexp.MustCompile(`(?m)^License: (Apache-2.0|Expat|BSD-3-clause|Unlicense)(?:-.*)?\n `).FindAllStringSubmatch(read(t, "packaging/debian/copyright"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^License: (Apache-2.0|Expat|BSD-3-clause|Unlicense)(?:-.*)?\n `).FindAllStringSubmatch(read(t, "packaging/copyright"), -1) {
 		if id := spdx[m[1]]; id != "" {
 			m[1] = id
 		}

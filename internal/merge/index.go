@@ -9,6 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -51,7 +52,7 @@ func newIndex(d *model.Dump) *index {
 		}
 	}
 	x.places = slices.DeleteFunc(x.places, func(p place) bool { return p.gone == p.time })
-	slices.SortStableFunc(x.places, func(a, b place) int { return cmp.Compare(a.time, b.time) })
+	sorting.Stable(x.places, func(a, b place) int { return cmp.Compare(a.time, b.time) })
 	for i := range x.places {
 		x.line.Add(x.places[i].Range)
 	}

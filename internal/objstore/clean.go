@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -202,7 +203,7 @@ func referredObjects(ctx context.Context, in *recording.Input) (objects []referr
 	for path, ids := range mapped {
 		objects = append(objects, referredObject{path, ids})
 	}
-	slices.SortFunc(objects, func(a, b referredObject) int { return cmpPaths(a.path, b.path) })
+	sorting.By(objects, func(a, b referredObject) int { return cmpPaths(a.path, b.path) })
 	return objects, nil
 }
 

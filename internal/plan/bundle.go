@@ -9,6 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Another layout has one object for all functions of a run of memory. Its .text is
@@ -280,7 +281,7 @@ func (b *bundler) layOut(d *model.Dump) {
 		})
 	}
 	absent := b.functions.absent[d]
-	slices.SortFunc(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
+	sorting.By(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
 	cleared := b.clearedOf(d)
 	for len(list) > 0 {
 		together := list[:b.span(list, reserved, absent)]

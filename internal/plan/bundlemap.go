@@ -8,6 +8,7 @@ import (
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // This file makes the mappings of bundles.
@@ -74,7 +75,7 @@ func (b *bundleMapper) mapAll() []model.Mapping {
 			b.show(m, int(r))
 		}
 	}
-	slices.SortStableFunc(b.out, byTimeOfMapping)
+	sorting.Stable(b.out, byTimeOfMapping)
 	return b.out
 }
 

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sort"
 
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/samplerefs"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A bundle is mapped when the first of its functions is loaded. So it also shows the others, before
@@ -122,7 +122,7 @@ func (refs *runReferences) visibleOf(line []uint32) (list []visibleRun) {
 			}
 		}
 	}
-	slices.SortFunc(list, func(x, y visibleRun) int {
+	sorting.By(list, func(x, y visibleRun) int {
 		return cmp.Or(cmp.Compare(x.low, y.low), cmp.Compare(x.run, y.run))
 	})
 	reach := uint64(0)

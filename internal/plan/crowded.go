@@ -11,6 +11,7 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/samplerefs"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Crowded regions use addresses again so often that an image for each use would be too much.
@@ -150,7 +151,7 @@ func (b *bundler) findReferenced(ctx context.Context, crowded []*region) (*sampl
 			begin, end = min(begin, b.placedFunctions[i].first.Time), max(end, b.placedFunctions[i].first.Time)
 		}
 	}
-	slices.SortFunc(ranges, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
+	sorting.By(ranges, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
 	lo, hi := ranges[0].Lo, uint64(0)
 	for i := range ranges {
 		hi = max(hi, ranges[i].Hi)

@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -91,7 +92,7 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 		p.addDump(d)
 	}
 	if !slices.IsSortedFunc(p.Mappings, byTimeOfMapping) {
-		slices.SortStableFunc(p.Mappings, byTimeOfMapping)
+		sorting.Stable(p.Mappings, byTimeOfMapping)
 	}
 	replacements, all := histories.Replacements(p.rec.ProcessTree.JitSpans(model.MarkersOf(p.dumps)))
 	p.replace(replacements)

@@ -2,11 +2,11 @@ package plan
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // overlaps are the mappings of a process that may come to lie over jitted code later: of files and
@@ -29,7 +29,7 @@ type timed struct {
 }
 
 func newHistory(list []timed) *history {
-	slices.SortStableFunc(list, func(a, b timed) int { return cmp.Compare(a.time, b.time) })
+	sorting.Stable(list, func(a, b timed) int { return cmp.Compare(a.time, b.time) })
 	h := &history{times: make([]uint64, len(list))}
 	ranges := make([]addrs.Range, len(list))
 	for i, m := range list {

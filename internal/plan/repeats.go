@@ -8,6 +8,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -46,7 +47,7 @@ func (d *placedDump) findRepeats(ctx context.Context, files *fileCode) map[int]b
 			r.loads = append(r.loads, l)
 		}
 	}
-	slices.SortStableFunc(r.loads, func(a, b placedLoad) int {
+	sorting.Stable(r.loads, func(a, b placedLoad) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi), cmp.Compare(a.time, b.time))
 	})
 	first := 0
@@ -130,7 +131,7 @@ type loadsAt struct {
 
 func newOtherLoads(loads []placedLoad) *otherLoads {
 	byTime := slices.Clone(loads)
-	slices.SortStableFunc(byTime, func(a, b placedLoad) int { return cmp.Compare(a.time, b.time) })
+	sorting.Stable(byTime, func(a, b placedLoad) int { return cmp.Compare(a.time, b.time) })
 	o := &otherLoads{at: make(map[uint64]*loadsAt)}
 	for _, l := range byTime {
 		o.times = append(o.times, l.time)

@@ -8,6 +8,7 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A replacer follows which functions each process has, and clears them.
@@ -58,7 +59,7 @@ func (p *placer) replace(replacements []recording.Replacement) {
 	}
 	// Functions that are loaded at the same time come after it.
 	p.Mappings = append(r.cleared, p.Mappings...)
-	slices.SortStableFunc(p.Mappings, byTimeOfMapping)
+	sorting.Stable(p.Mappings, byTimeOfMapping)
 }
 
 // clear adds the mappings that clear what a process has where memory comes.

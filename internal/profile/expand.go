@@ -9,6 +9,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // placesOf returns the places of each file with functions of a kind, and the files in order.
@@ -85,7 +86,7 @@ func (t *tables) lookups(f *elffile.File, places []int) (lookups []lookup, askin
 		}
 		asking[addr] = append(asking[addr], at)
 	}
-	slices.SortFunc(lookups, func(a, b lookup) int { return cmp.Compare(a.addr, b.addr) })
+	sorting.By(lookups, func(a, b lookup) int { return cmp.Compare(a.addr, b.addr) })
 	return lookups, asking
 }
 

@@ -3,10 +3,10 @@ package profile
 import (
 	"cmp"
 	"math"
-	"slices"
 	"sort"
 
 	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -41,7 +41,7 @@ type fileMaps struct {
 // last returns the latest mapping not later than time whose addresses, or whose part of the file, have a point.
 func (f *fileMaps) last(time uint64, byAddr bool, point uint64) *mapping {
 	if f.by == nil {
-		slices.SortStableFunc(f.maps, func(a, b mapping) int { return cmp.Compare(a.time, b.time) })
+		sorting.Stable(f.maps, func(a, b mapping) int { return cmp.Compare(a.time, b.time) })
 		f.by = map[bool]*addrs.Timeline{false: {}, true: {}}
 		for _, m := range f.maps {
 			f.by[false].Add(rangeAt(m.offset, m.size))

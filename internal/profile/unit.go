@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"github.com/jitinject/jitinject/internal/format/dwarfdata"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/tier"
 )
 
@@ -44,7 +45,7 @@ func (u *unit) readLines(e *dwarf.Entry) error {
 			}
 			t.rows = append(t.rows, row)
 		}
-		slices.SortStableFunc(t.rows, func(a, b dwarf.LineEntry) int { return cmp.Compare(a.Address, b.Address) })
+		sorting.Stable(t.rows, func(a, b dwarf.LineEntry) int { return cmp.Compare(a.Address, b.Address) })
 		t.files = lr.Files()
 		u.lastLines = t
 	}

@@ -145,10 +145,10 @@ const (
 
 // scaffoldFiles are the contents of these files. NODE_OPTIONS may have --perf-prof, which opens V8's
 // log, but no flag that makes V8 write functions into it; a preload sets those. They are V8's for
-// the whole process, so worker threads need not set them.
+// the whole process, so worker threads need not set them. Before node 20, V8 has not all of them and complains.
 var scaffoldFiles = map[string]string{
 	preloadFile: `'use strict';
-if (require('worker_threads').isMainThread) {
+if (require('worker_threads').isMainThread && parseInt(process.versions.v8) >= 11) {
   const { setFlagsFromString } = require('v8');
   for (const flag of ['--log-code', '--log-source-code', '--log-source-position']) setFlagsFromString(flag);
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,11 +21,11 @@ const ExecOption = "--exec-in-group"
 // workload returns the command line that perf starts: jitinject, which becomes the command. environment
 // is the descriptor of the command's environment, in perf and in the process that becomes the command.
 func workload(self string, group int, environment uintptr, command []string) []string {
-	words := fmt.Sprintf("%d,%d", group, environment)
+	ignored := unix.Signal(0)
 	if signal.Ignored(unix.SIGINT) { // as in the background of a script; perf handles it
-		words += fmt.Sprintf(",%d", unix.SIGINT)
+		ignored = unix.SIGINT
 	}
-	return append([]string{self, "record", ExecOption, words, "--"}, command...)
+	return append([]string{self, "record", ExecOption, fmt.Sprintf("%d,%d,%d", group, environment, ignored), "--"}, command...)
 }
 
 // file returns a file in memory with the environment. perf adds PREFIX and other variables to its own,
@@ -72,10 +74,14 @@ func Exec(args []string) error {
 	if len(args) < 3 || args[1] != "--" {
 		return errors.New(ExecOption + " is for jitinject itself")
 	}
-	var group, environment, ignored int // ignored is a signal, or 0
-	if n, err := fmt.Sscanf(args[0], "%d,%d,%d", &group, &environment, &ignored); n < 2 {
-		return err
+	var numbers [3]int // process group, descriptor of the environment, and an ignored signal or 0
+	for i, field := range strings.SplitN(args[0], ",", len(numbers)) {
+		var err error
+		if numbers[i], err = strconv.Atoi(field); err != nil {
+			return err
+		}
 	}
+	group, environment, ignored := numbers[0], numbers[1], numbers[2]
 	if ignored != 0 {
 		signal.Ignore(unix.Signal(ignored))
 	}

@@ -2,8 +2,9 @@ package recording
 
 import (
 	"cmp"
-	"slices"
 	"sort"
+
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A byTime is a list of events in the order of their times. Events of one time stay in the order in
@@ -27,7 +28,7 @@ func (b *byTime[T]) all() []T {
 		return nil
 	}
 	if b.disorder {
-		slices.SortStableFunc(b.events, func(x, y T) int { return cmp.Compare(x.at(), y.at()) })
+		sorting.Stable(b.events, func(x, y T) int { return cmp.Compare(x.at(), y.at()) })
 		b.disorder = false
 	}
 	return b.events

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -211,7 +212,7 @@ func ExecutableOf(processes []*Process) Ranges {
 
 // Joined sorts ranges and joins those that overlap or meet, in place.
 func (rs Ranges) Joined() Ranges {
-	slices.SortFunc(rs, func(a, b addrs.Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	sorting.By(rs, func(a, b addrs.Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	n := 0
 	for _, r := range rs {
 		if n > 0 && r.Lo <= rs[n-1].Hi {

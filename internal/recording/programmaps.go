@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // FileHistories has the executable mappings of processes in the order of their times. A process
@@ -58,7 +59,7 @@ func (h *FileHistories) history(pid uint32) *fileHistory {
 	h.of[pid] = f
 	if p := h.rec.Processes[pid]; p != nil {
 		maps := slices.Clone(p.FileMaps)
-		slices.SortStableFunc(maps, func(a, b FileMap) int { return cmp.Compare(a.Time, b.Time) })
+		sorting.Stable(maps, func(a, b FileMap) int { return cmp.Compare(a.Time, b.Time) })
 		for i := range maps {
 			f.add(&maps[i])
 		}

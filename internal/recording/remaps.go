@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -145,7 +146,7 @@ func (h *FileHistories) Replacements(spans map[uint32]Spans) (list []Replacement
 			})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Replacement) int {
+	sorting.Stable(list, func(a, b Replacement) int {
 		return cmp.Compare(a.Time, b.Time)
 	})
 	return list, all

@@ -2,11 +2,11 @@ package recording
 
 import (
 	"cmp"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Processes may run code in memory that they share (MAP_SHARED). PHP's server maps such memory before it
@@ -147,7 +147,7 @@ func (s *SharedMemory) SharersOf(f SharedFile) *Sharers {
 
 func (s *SharedMemory) newSharers(f SharedFile) *Sharers {
 	of := &Sharers{memory: s, file: f, maps: s.mapped[f], known: make(map[Program]bool)}
-	slices.SortStableFunc(of.maps, func(a, b sharedMap) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.pid, b.pid)) })
+	sorting.Stable(of.maps, func(a, b sharedMap) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.pid, b.pid)) })
 	of.nextFork = upTo(s.rec.ProcessTree.Forks(), max(of.maps[0].Time, 1)-1) // none at time 0 clones memory
 	for i := 0; i < len(of.maps) && !s.Exhausted(); i++ {
 		m := &of.maps[i]

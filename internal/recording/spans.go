@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A Span is a part of a process's life in which its anonymous memory has jitted code. It reaches
@@ -48,7 +50,7 @@ func (t *ProcessTree) JitSpans(markers []Marker) map[uint32]Spans {
 		return spans
 	}
 	markers = slices.Clone(markers)
-	slices.SortStableFunc(markers, func(a, b Marker) int { return cmp.Compare(a.Time, b.Time) })
+	sorting.Stable(markers, func(a, b Marker) int { return cmp.Compare(a.Time, b.Time) })
 	mark := func(m *Marker) {
 		spans[m.PID] = spans[m.PID].with(Span{m.Time, t.LifeEnd(m.PID, m.Time), m.Pos})
 	}

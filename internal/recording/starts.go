@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Starts give, for an address of a program, the time from which it may have code without a time.
@@ -22,7 +23,7 @@ type record struct {
 }
 
 func newRecord(maps []FileMap) record {
-	slices.SortStableFunc(maps, func(a, b FileMap) int { return cmp.Compare(a.Time, b.Time) })
+	sorting.Stable(maps, func(a, b FileMap) int { return cmp.Compare(a.Time, b.Time) })
 	ranges := make([]addrs.Range, len(maps))
 	for i := range maps {
 		ranges[i] = addrs.Range{Lo: maps[i].Lo, Hi: maps[i].Hi}

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
@@ -176,7 +177,7 @@ func startOf(f profile.Function, line int) int {
 // parts returns the lines of text near those with samples, and their size in bytes.
 func (used *usedFile) parts(text []byte) (parts []part, size int) {
 	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
-	slices.SortFunc(used.ranges, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	sorting.By(used.ranges, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 	next := 1 // the first line that is not yet in a part
 	for _, r := range used.ranges {
 		if r[1] > len(lines) {

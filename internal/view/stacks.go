@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/profile"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A stackTree has the stacks of a profile, merged where only addresses differ.
@@ -140,7 +141,7 @@ func (t *stackTree) sums(p *profile.Profile) sampleSums {
 	for at := range sums {
 		rows = append(rows, at)
 	}
-	slices.SortFunc(rows, func(a, b row) int {
+	sorting.By(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.thread, b.thread), cmp.Compare(a.event, b.event))
 	})
 	c := sampleSums{Node: []int{}, Thread: []int{}, Event: []int{}, Count: []int{}, Period: []uint64{}}

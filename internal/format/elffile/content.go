@@ -2,11 +2,11 @@ package elffile
 
 import (
 	"bytes"
+	"compress/zlib"
 	"debug/elf"
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/jitinject/jitinject/internal/wire"

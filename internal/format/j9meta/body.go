@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -138,7 +139,7 @@ func (b *Body) Ranges() []Range {
 	}
 	byStart := func(a, b Range) int { return cmp.Compare(a.Start, b.Start) }
 	if !slices.IsSortedFunc(ranges, byStart) { // no compiler writes such maps
-		slices.SortStableFunc(ranges, byStart)
+		sorting.Stable(ranges, byStart)
 	}
 	for i := range ranges {
 		if ranges[i].End = b.codeSize(); i+1 < len(ranges) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/dwarfdata"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // ErrOverlap is a problem of one function.
@@ -136,7 +137,7 @@ func (n *inliner) cover(t *tree, s int32, fn *jitcode.Function) {
 		n.spans = append(n.spans, spans...)
 		n.outer = append(n.outer[:0], spans...)
 	}
-	slices.SortStableFunc(n.spans, func(a, b span) int { return cmp.Compare(a.call, b.call) })
+	sorting.Stable(n.spans, func(a, b span) int { return cmp.Compare(a.call, b.call) })
 }
 
 // coverage returns the size of the code of each call.
@@ -150,7 +151,7 @@ func coverage(spans []span) map[int32]uint64 {
 
 // apart sorts spans, and cuts those that overlap earlier ones.
 func apart(spans []span) []span {
-	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.low, b.low) })
+	sorting.Stable(spans, func(a, b span) int { return cmp.Compare(a.low, b.low) })
 	end := uint64(0)
 	kept := spans[:0]
 	for _, s := range spans {

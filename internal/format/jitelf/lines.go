@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/dwarfdata"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -90,7 +91,7 @@ func (l *lines) sequence(o *Object, table int32, first int, end uint64) {
 	rows := l.rows[first:]
 	byAddr := func(a, b row) int { return cmp.Compare(a.addr, b.addr) }
 	if !slices.IsSortedFunc(rows, byAddr) {
-		slices.SortStableFunc(rows, byAddr)
+		sorting.Stable(rows, byAddr)
 	}
 	if len(rows) == 0 || rows[0].addr >= end || o.addrSize == 4 && end > math.MaxUint32+1 || len(l.rows) > math.MaxInt32 {
 		l.rows = l.rows[:first]
@@ -101,7 +102,7 @@ func (l *lines) sequence(o *Object, table int32, first int, end uint64) {
 
 // finish sorts the sequences. One that overlaps another begins after it.
 func (l *lines) finish() {
-	slices.SortStableFunc(l.sequences, func(a, b sequence) int { return cmp.Compare(a.low, b.low) })
+	sorting.Stable(l.sequences, func(a, b sequence) int { return cmp.Compare(a.low, b.low) })
 	end := uint64(0)
 	kept := l.sequences[:0]
 	for _, s := range l.sequences {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -192,7 +193,7 @@ func (o *Object) findFunctions() {
 // begins, at the latest. Functions without a size extend to the next one, or to the end of their
 // section.
 func distinct(found []candidate) []Symbol {
-	slices.SortStableFunc(found, func(a, b candidate) int {
+	sorting.Stable(found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.rank, b.rank), -cmp.Compare(a.Size, b.Size))
 	})
 	// A sized symbol without a type is a label if it is in a function.

@@ -5,9 +5,9 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/dwarfdata"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // readTree reads the entries of all units, and the line tables that they name.
@@ -43,7 +43,7 @@ func (o *Object) readTree(c *contents) {
 	}
 	t.stack = nil
 	t.cover(c)
-	slices.SortStableFunc(t.extents, func(a, b extent) int { return cmp.Compare(a.low, b.low) })
+	sorting.Stable(t.extents, func(a, b extent) int { return cmp.Compare(a.low, b.low) })
 	if t.deep > 0 {
 		o.problem(fmt.Errorf("DWARF: %d inlined calls are deeper than %d; they are left out", t.deep, maxDepth))
 	}

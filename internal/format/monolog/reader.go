@@ -2,12 +2,11 @@ package monolog
 
 import (
 	"bufio"
+	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
+
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A segment is a decoded segment, or the state of a decoder before the next one.
@@ -168,7 +169,7 @@ func (p *part) sort() {
 	for ok, _ := d.next(); ok; ok, _ = d.next() {
 		p.sorted = append(p.sorted, d.segment)
 	}
-	slices.SortStableFunc(p.sorted, func(a, b segment) int {
+	sorting.Stable(p.sorted, func(a, b segment) int {
 		return cmp.Or(cmp.Compare(a.generatedLine, b.generatedLine), cmp.Compare(a.generated, b.generated))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/runtime/gdbjit/registered"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -82,7 +83,7 @@ func newObjects(p *registered.Process, r *registered.Registered, path string, mo
 // dropOverlapping drops functions that share addresses. The same function of two objects counts once:
 // the later object has it.
 func (d *Objects) dropOverlapping() {
-	slices.SortStableFunc(d.functions, func(a, b function) int {
+	sorting.Stable(d.functions, func(a, b function) int {
 		return cmp.Or(cmp.Compare(a.at.Addr, b.at.Addr), cmp.Compare(a.at.Size, b.at.Size), cmp.Compare(b.object, a.object))
 	})
 	d.functions = slices.CompactFunc(d.functions, func(a, b function) bool {

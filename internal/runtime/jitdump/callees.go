@@ -8,6 +8,7 @@ import (
 	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump/hotspot"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -55,7 +56,7 @@ func (c *callees) collect(l *listing) {
 		}
 	}
 	c.events = len(l.Events)
-	slices.SortStableFunc(c.placed, func(a, b placed) int { return cmp.Compare(a.addr, b.addr) })
+	sorting.Stable(c.placed, func(a, b placed) int { return cmp.Compare(a.addr, b.addr) })
 	if len(c.effects) < len(l.functions) {
 		c.effects = make([]atomic.Uint32, len(l.functions))
 	}

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -180,7 +180,7 @@ func (m *lineMaker) addCalls(info *jitdump.DebugInfo2, files []int) {
 			stack[c.Depth] = -1 // no code is left of it, nor of calls inside it
 			continue
 		}
-		slices.SortFunc(fn.Ranges[first:], func(a, b jitcode.Range) int { return cmp.Compare(a.Offset, b.Offset) })
+		sorting.By(fn.Ranges[first:], func(a, b jitcode.Range) int { return cmp.Compare(a.Offset, b.Offset) })
 		fn.Ranges = joined(fn.Ranges, first)
 		parent := -1
 		if c.Depth > 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -58,7 +59,7 @@ func (m *lineMaker) sortRows() {
 	byOffset := func(a, b row) int { return cmp.Compare(a.off, b.off) }
 	if !slices.IsSortedFunc(m.rows, byOffset) {
 		m.fixes.unsorted.Add(1)
-		slices.SortStableFunc(m.rows, byOffset)
+		sorting.Stable(m.rows, byOffset)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/source/memcode"
 )
@@ -119,7 +120,7 @@ func compareMethods(a, b loggedMethod) int {
 func (m *Log) MethodAt(method, time uint64) (function int, once, ok bool) {
 	s := &m.methods
 	if !s.sorted {
-		slices.SortStableFunc(s.all, compareMethods)
+		sorting.Stable(s.all, compareMethods)
 		s.sorted = true
 	}
 	n, _ := slices.BinarySearchFunc(s.all, loggedMethod{method: method, time: time}, func(e, at loggedMethod) int {

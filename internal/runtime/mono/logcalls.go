@@ -6,6 +6,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // In calls mode, a Mono log has the entries and exits of methods. The scan records the buffers with
@@ -149,9 +150,9 @@ func (m *Log) placeUnplaced() {
 	// The k-th method without an address is the k-th of unplaced. Both lists were built in the same
 	// order, and stable sorting keeps the order of equal elements.
 	all, unplaced := m.methods.all, m.calls.unplaced
-	slices.SortStableFunc(all, compareMethods)
+	sorting.Stable(all, compareMethods)
 	m.methods.sorted = true
-	slices.SortStableFunc(unplaced, func(a, b unplacedMethod) int {
+	sorting.Stable(unplaced, func(a, b unplacedMethod) int {
 		return cmp.Or(cmp.Compare(a.method, b.method), cmp.Compare(a.time, b.time))
 	})
 	for i := 0; i < len(all); {

@@ -10,6 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -62,7 +63,7 @@ func tasksOf(ctx context.Context, rec *recording.Recording, pid uint32, since ui
 			}
 		}
 	}
-	slices.SortStableFunc(events, func(a, b taskEvent) int { return cmp.Compare(a.time, b.time) })
+	sorting.Stable(events, func(a, b taskEvent) int { return cmp.Compare(a.time, b.time) })
 	first := &taskLife{tid: pid, born: rec.ProgramStart(pid, since), died: math.MaxUint64}
 	tasks := []*taskLife{first}
 	alive := map[uint32]*taskLife{pid: first}

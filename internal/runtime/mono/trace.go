@@ -2,16 +2,16 @@ package mono
 
 import (
 	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -102,7 +102,7 @@ func (t *LogTrace) Threads(context.Context) ([]calls.Thread, error) {
 		for i := range buffers {
 			t.whole += buffers[i].size
 		}
-		slices.SortStableFunc(buffers, func(a, b logBuffer) int { return cmp.Compare(a.time, b.time) })
+		sorting.Stable(buffers, func(a, b logBuffer) int { return cmp.Compare(a.time, b.time) })
 		threads = append(threads, &threadReader{t: t, tid: tid, self: thread.Self, begins: min(thread.First, buffers[0].time), buffers: buffers})
 	}
 	return threads, nil

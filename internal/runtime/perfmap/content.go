@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A container's runtime names its map by the process's number there. Such a map, beside the recording or in
@@ -132,7 +133,7 @@ func namesMost(rec *recording.Recording, pid uint32, m *Map) bool {
 	}
 	slices.Sort(samples)
 	functions := slices.Clone(m.Events)
-	slices.SortFunc(functions, func(a, b jitcode.Event) int { return cmp.Compare(a.Addr, b.Addr) })
+	sorting.By(functions, func(a, b jitcode.Event) int { return cmp.Compare(a.Addr, b.Addr) })
 	var all, named int64
 	end := uint64(0) // of the functions that begin up to a sample
 	for _, ip := range slices.Compact(samples) {

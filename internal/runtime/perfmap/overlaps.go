@@ -8,6 +8,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Where lines overlap, a later one counts: its code was written over the earlier one's. perf has no
@@ -38,7 +39,7 @@ func (m *Map) resolve() {
 		return true
 	})
 	m.parts, m.Events = slices.Grow(m.parts, len(all)), slices.Grow(m.Events, len(all))
-	slices.SortStableFunc(all, func(a, b addrs.Tenancy) int { return cmp.Compare(a.Owner, b.Owner) })
+	sorting.Stable(all, func(a, b addrs.Tenancy) int { return cmp.Compare(a.Owner, b.Owner) })
 	for i := range m.lines {
 		l := &m.lines[i]
 		size := max(l.size, 1) // perf names a sample at the very start

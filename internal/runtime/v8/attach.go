@@ -3,7 +3,6 @@ package v8
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/config"
@@ -13,6 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Kind is the kind of V8's logs in the summary and in options.
@@ -88,7 +88,7 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 	}
 	for _, t := range a.targets {
 		t.dump.Unlogged -= len(t.functions)
-		slices.SortStableFunc(t.dump.Logs, func(x, y report.LogSummary) int { return strings.Compare(x.Path, y.Path) })
+		sorting.Stable(t.dump.Logs, func(x, y report.LogSummary) int { return strings.Compare(x.Path, y.Path) })
 	}
 	a.reportRefused()
 	a.reportCopies()

@@ -17,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Finding logs. Anyone can put files with the names of logs into /tmp, and a program that runs again
@@ -142,7 +143,7 @@ func largestFirst(paths []string) []string {
 			size[path] = st.Size()
 		}
 	}
-	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
+	sorting.Stable(paths, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
 	return paths
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/sourcemap"
 	"github.com/jitinject/jitinject/internal/format/v8log"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Original names of functions. A map has names of identifiers. V8 says where a function begins: at
@@ -46,7 +47,7 @@ func (t *target) startsOf() map[int32][]start {
 // functionNames returns the original names of a script's functions that have another one there, by
 // their start.
 func functionNames(x *index, s *script, m *sourcemap.Map, starts []start) (map[uint64]string, error) {
-	slices.SortStableFunc(starts, func(a, b start) int { return cmp.Compare(a.unit, b.unit) })
+	sorting.Stable(starts, func(a, b start) int { return cmp.Compare(a.unit, b.unit) })
 	starts = slices.CompactFunc(starts, func(a, b start) bool { return a.unit == b.unit })
 	if err := v8log.WriteText(&startFinder{starts: starts}, x.src, s.text); err != nil {
 		return nil, err

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A place is where code lies.
@@ -107,7 +109,7 @@ func (l *loads) makeGroups() {
 		}
 	}
 	for _, g := range l.groups {
-		slices.SortStableFunc(g.loads, func(a, b load) int { return cmp.Compare(int64(a.time), int64(b.time)) })
+		sorting.Stable(g.loads, func(a, b load) int { return cmp.Compare(int64(a.time), int64(b.time)) })
 	}
 }
 
@@ -125,7 +127,7 @@ func (l *loads) matchIsolate(objects []object, first int32, found *pairing) {
 		}
 	}
 	// The best pairs first.
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	sorting.Stable(all, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
 	paired := make(map[int32]bool)
 	for _, c := range all {
 		if paired[c.object] || l.taken[c.load.function] {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/v8log"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -108,7 +109,7 @@ func (t *Trees) read(o *object) (err error) {
 	}
 	byOffset := func(a, b v8log.Position) int { return cmp.Compare(a.CodeOffset, b.CodeOffset) }
 	if !slices.IsSortedFunc(t.positions, byOffset) {
-		slices.SortStableFunc(t.positions, byOffset)
+		sorting.Stable(t.positions, byOffset)
 	}
 	inlined := t.x.inlined[o.first:o.last]
 	for c, err := range v8log.Calls(t.lists[1], o.calls.Off) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Conversion of processor clock counts to times. Every buffer of a trace begins with an anchor: the
@@ -63,7 +65,7 @@ func newXRayClock(frequency uint64, anchors []anchor) (*LogClock, error) {
 	case frequency == 0:
 		return nil, errors.New("its header does not say how fast the processor's clock was")
 	}
-	slices.SortFunc(anchors, func(a, b anchor) int {
+	sorting.By(anchors, func(a, b anchor) int {
 		return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.time, b.time))
 	})
 	c := &LogClock{Claimed: frequency, Emulated: frequency == emulatedFrequency, Anchors: len(anchors)}

@@ -6,80 +6,61 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
-	"slices"
 	"strconv"
 	"strings"
 
-	"golang.org/x/arch/arm/armasm"
 	"golang.org/x/arch/arm64/arm64asm"
-	"golang.org/x/arch/loong64/loong64asm"
-	"golang.org/x/arch/ppc64/ppc64asm"
-	"golang.org/x/arch/riscv64/riscv64asm"
-	"golang.org/x/arch/s390x/s390xasm"
 	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/jitinject/jitinject/internal/cfi"
 )
 
-// A disassembler decodes the instruction at the start of code, which is at pc. Size is
-// what it takes; text is empty for bytes that are none, and size how many to step over.
+// A disassembler decodes the instruction at the start of code, which is at pc. Size is what it takes, at
+// most what is there; text is empty for bytes that are none, and size how many to step over.
 type disassembler func(code []byte, pc uint64) (size int, text string)
 
-// disassemblerFor returns the disassembler of a machine, or nil. order is that of the
-// machine's data, which is that of its code, too, but for ARM's. thumb is for 32-bit ARM.
-func disassemblerFor(machine uint32, order binary.ByteOrder, thumb bool) disassembler {
-	var d disassembler
-	step := 4
+// disassemblerFor returns the disassembler of a machine, or nil. Those of further machines would be a tenth of the whole
+// program. objdump reads the objects of all.
+func disassemblerFor(machine uint32) disassembler {
 	switch elf.Machine(machine) {
 	case elf.EM_X86_64:
-		d, step = x86(64), 1
+		return guarded(x86(64), 1)
 	case elf.EM_386:
-		d, step = x86(32), 1
+		return guarded(x86(32), 1)
 	case elf.EM_AARCH64:
-		d = disassembleARM64
-	case elf.EM_ARM:
-		if thumb {
-			return nil // no library knows T32
-		}
-		d = disassembleARM
-	case elf.EM_PPC64, elf.EM_PPC:
-		d = func(code []byte, pc uint64) (int, string) {
-			inst, err := ppc64asm.Decode(code, order)
-			if err != nil {
-				return 0, ""
-			}
-			return inst.Len, ppc64asm.GNUSyntax(inst, pc)
-		}
-	case elf.EM_S390:
-		d, step = disassembleS390, 2
-	case elf.EM_RISCV:
-		d, step = disassembleRISCV, 2
-	case elf.EM_LOONGARCH:
-		d = disassembleLoong
-	default:
-		return nil
+		return guarded(disassembleARM64, 4)
 	}
-	return guarded(d, step)
+	return nil
 }
 
-// guarded makes bytes that are no instruction data, and so those that its library
-// cannot deal with.
-func guarded(d disassembler, step int) disassembler {
-	decode := func(code []byte, pc uint64) (size int, text string) {
+// guarded makes bytes that are no instruction data, and so those that its library cannot deal with.
+func guarded(decode disassembler, step int) disassembler {
+	return func(code []byte, pc uint64) (size int, text string) {
 		defer func() {
-			if recover() != nil {
-				size, text = 0, ""
+			if recover() != nil || size <= 0 || size > len(code) || text == "" {
+				size, text = min(step, len(code)), ""
 			}
 		}()
-		return d(code, pc)
+		return decode(code, pc)
 	}
-	return func(code []byte, pc uint64) (int, string) {
-		size, text := decode(code, pc)
-		if size <= 0 || size > len(code) || text == "" {
-			return min(step, len(code)), ""
+}
+
+// disassembleARM64 gives branches and pc-relative addresses their targets.
+func disassembleARM64(code []byte, pc uint64) (int, string) {
+	inst, err := arm64asm.Decode(code)
+	if err != nil {
+		return 0, ""
+	}
+	text := arm64asm.GNUSyntax(inst)
+	for _, arg := range inst.Args {
+		if rel, ok := arg.(arm64asm.PCRel); ok {
+			if inst.Op == arm64asm.ADRP {
+				pc &^= 0xfff
+			}
+			return 4, fmt.Sprintf("%s%#x", text[:strings.LastIndexAny(text, " ,")+1], pc+uint64(rel)) // for a distance
 		}
-		return size, text
 	}
+	return 4, text
 }
 
 func x86(mode int) disassembler {
@@ -166,83 +147,6 @@ func todays(inst x86asm.Inst, text string) string {
 		return mnemonic
 	}
 	return mnemonic + " " + rest
-}
-
-func disassembleARM64(code []byte, pc uint64) (int, string) {
-	inst, err := arm64asm.Decode(code)
-	if err != nil {
-		return 0, ""
-	}
-	text := arm64asm.GNUSyntax(inst)
-	for _, arg := range inst.Args {
-		if rel, ok := arg.(arm64asm.PCRel); ok {
-			if inst.Op == arm64asm.ADRP {
-				pc &^= 0xfff
-			}
-			return 4, leadsTo(text, pc+uint64(rel))
-		}
-	}
-	return 4, text
-}
-
-func disassembleARM(code []byte, pc uint64) (int, string) {
-	inst, err := armasm.Decode(code, armasm.ModeARM)
-	if err != nil {
-		return 0, ""
-	}
-	text := armasm.GNUSyntax(inst)
-	for _, arg := range inst.Args {
-		if rel, ok := arg.(armasm.PCRel); ok {
-			return inst.Len, leadsTo(text, uint64(uint32(pc)+8+uint32(rel)))
-		}
-	}
-	return inst.Len, text
-}
-
-func disassembleS390(code []byte, pc uint64) (int, string) {
-	inst, err := s390xasm.Decode(code)
-	if err != nil {
-		return 0, ""
-	}
-	return inst.Len, s390xasm.GNUSyntax(inst, pc)
-}
-
-func disassembleRISCV(code []byte, pc uint64) (int, string) {
-	inst, err := riscv64asm.Decode(code)
-	if err != nil {
-		return 0, ""
-	}
-	return inst.Len, branchFrom(pc, riscv64asm.GNUSyntax(inst), "j", "jal", "b", "beq", "bne", "blt", "bge", "bltu", "bgeu",
-		"beqz", "bnez", "blez", "bgez", "bltz", "bgtz", "bgt", "ble", "bgtu", "bleu")
-}
-
-func disassembleLoong(code []byte, pc uint64) (int, string) {
-	inst, err := loong64asm.Decode(code)
-	if err != nil {
-		return 0, ""
-	}
-	return 4, branchFrom(pc, loong64asm.GNUSyntax(inst), "b", "bl", "beq", "bne", "blt", "bge", "bltu", "bgeu", "beqz", "bnez", "bceqz", "bcnez",
-		"blez", "bgez", "bltz", "bgtz", "bgt", "ble", "bgtu", "bleu")
-}
-
-// branchFrom replaces the distance that ends one of the given instructions by the address
-// that it leads to.
-func branchFrom(pc uint64, text string, branches ...string) string {
-	mnemonic, _, _ := strings.Cut(text, " ")
-	if !slices.Contains(branches, mnemonic) {
-		return text
-	}
-	last := text[strings.LastIndexAny(text, " ,")+1:]
-	distance, err := strconv.ParseInt(last, 0, 64)
-	if err != nil {
-		return text
-	}
-	return leadsTo(text, pc+uint64(distance))
-}
-
-// leadsTo puts an address in the place of the last operand, which is a distance.
-func leadsTo(text string, addr uint64) string {
-	return fmt.Sprintf("%s%#x", text[:strings.LastIndexAny(text, " ,")+1], addr)
 }
 
 // dataText is how bytes are shown that are no instruction.

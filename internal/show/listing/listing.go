@@ -9,13 +9,13 @@ import (
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A Code is code with what is known about it, to be shown.
 type Code struct {
 	Machine uint32
 	Order   binary.ByteOrder // of the machine's data
-	Thumb   bool             // for 32-bit ARM
 	Addr    uint64           // of the code
 	Code    []byte
 	Lines   []Line // with growing offsets
@@ -55,11 +55,11 @@ func codeOrder(machine uint32, order binary.ByteOrder) binary.ByteOrder {
 // Show shows the instructions as rows, in text with rows in front of them where the
 // line or the inlined calls change.
 func (l *Code) Show(o *show.Form) {
-	decode := disassemblerFor(l.Machine, l.Order, l.Thumb)
+	decode := disassemblerFor(l.Machine)
 	data := codeOrder(l.Machine, l.Order)
 	o.List("code")
 	defer o.EndList()
-	slices.SortStableFunc(l.Calls, func(a, b Call) int {
+	sorting.Stable(l.Calls, func(a, b Call) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Depth, b.Depth))
 	})
 	place := placeWriter{out: o, text: l.Text}
@@ -72,7 +72,7 @@ func (l *Code) Show(o *show.Form) {
 				stack = append(stack, l.Calls[nextCall])
 			}
 		}
-		slices.SortStableFunc(stack, func(a, b Call) int { return cmp.Compare(a.Depth, b.Depth) })
+		sorting.Stable(stack, func(a, b Call) int { return cmp.Compare(a.Depth, b.Depth) })
 		for nextLine < len(l.Lines) && l.Lines[nextLine].Offset <= off {
 			nextLine++
 		}
@@ -172,7 +172,7 @@ func (p *placeWriter) done(line *Line, stack []Call) {
 // Fill sets address, code, lines, inlined calls and texts to those of a function. The text of lines
 // that the function does not bring along comes from texts.
 func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
-	l.Addr, l.Code, l.Thumb = fn.Addr, fn.Code, fn.Thumb
+	l.Addr, l.Code = fn.Addr, fn.Code
 	for _, line := range fn.Lines {
 		l.Lines = append(l.Lines, Line{line.Offset, fileOf(fn, line.File), uint64(line.Line), uint64(line.Column)})
 	}
@@ -221,14 +221,11 @@ func fileOf(fn *jitcode.Function, i int) string {
 }
 
 // Unsupported says why there are only numbers, or nothing.
-func Unsupported(machine uint32, order binary.ByteOrder, thumb bool) string {
-	switch {
-	case disassemblerFor(machine, order, thumb) != nil:
+func Unsupported(machine uint32) string {
+	if disassemblerFor(machine) != nil {
 		return ""
-	case thumb:
-		return "the T32 instruction set of ARM is not known here"
 	}
-	return fmt.Sprintf("the instructions of machine %d %s are not known here", machine, show.MachineName(machine))
+	return fmt.Sprintf("instructions of machine %d %s are shown by objdump -d, from the objects that inject makes", machine, show.MachineName(machine))
 }
 
 // ShowCalls shows inlined calls as a list, each below the one that it is in. The runs of a call follow

@@ -178,7 +178,7 @@ func (s *shower) add(o *show.Form, rec any) {
 		o.Word("code", "not known")
 		return
 	}
-	if why := listing.Unsupported(machine, s.process.Order, fn.Thumb); why != "" {
+	if why := listing.Unsupported(machine); why != "" {
 		o.Word("not_disassembled", why)
 	}
 	l.Show(o)

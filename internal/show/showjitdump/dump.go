@@ -221,7 +221,7 @@ func (d *codeLister) show(raw *jitdump.Raw, load *jitdump.Load) {
 		}
 		d.reader.Problems = d.reader.Problems[:0]
 	}
-	if why := listing.Unsupported(t.Machine, t.Order, l.Thumb); why != "" && !d.said {
+	if why := listing.Unsupported(t.Machine); why != "" && !d.said {
 		d.said = true
 		d.Out.Word("not_disassembled", why)
 	}

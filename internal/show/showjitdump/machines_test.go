@@ -36,14 +36,14 @@ var machines = []struct {
 	{"i386", elf.EM_386, binary.LittleEndian, []byte{0xb8, 0x2a, 0, 0, 0, 0xc3}, 5, "a.x:10 first line; mov $0x2a,%eax; a.x:11 second line; ret"},
 	{"arm64", elf.EM_AARCH64, binary.LittleEndian, words(binary.LittleEndian, 0x52800540, 0xd65f03c0), 4, "a.x:10; mov w0, #0x2a; a.x:11; ret"},
 	{"arm64, big-endian data", elf.EM_AARCH64, binary.BigEndian, words(binary.LittleEndian, 0x52800540, 0xd65f03c0), 4, "a.x:10; mov w0, #0x2a; a.x:11; ret"},
-	{"arm", elf.EM_ARM, binary.LittleEndian, words(binary.LittleEndian, 0xe3a0002a, 0xe12fff1e), 4, "a.x:10; mov r0, #42; a.x:11; bx lr"},
-	{"riscv64", elf.EM_RISCV, binary.LittleEndian, append(words(binary.LittleEndian, 0x02a00513), 0x82, 0x80), 4, "a.x:10; li x10,42; a.x:11; ret"},
-	{"s390x", elf.EM_S390, binary.BigEndian, []byte{0xa7, 0x29, 0, 42, 7, 0xfe}, 4, "a.x:10; lghi %r2,42; a.x:11; br %r14"},
-	{"ppc64le", elf.EM_PPC64, binary.LittleEndian, words(binary.LittleEndian, 0x3860002a, 0x4e800020), 4, "a.x:10; li r3,42; a.x:11; blr"},
-	{"ppc64", elf.EM_PPC64, binary.BigEndian, words(binary.BigEndian, 0x3860002a, 0x4e800020), 4, "a.x:10; li r3,42; a.x:11; blr"},
-	{"loong64", elf.EM_LOONGARCH, binary.LittleEndian, words(binary.LittleEndian, 0x0380a804, 0x4c000020), 4, "a.x:10; a.x:11"},
-	{"mips, which is not known", elf.EM_MIPS, binary.BigEndian, words(binary.BigEndian, 0x2402002a, 0x03e00008), 4,
-		"the instructions of machine 8 mips are not known here; a.x:10; .word 0x2402002a; a.x:11; .word 0x03e00008"},
+	{"arm", elf.EM_ARM, binary.LittleEndian, words(binary.LittleEndian, 0xe3a0002a, 0xe12fff1e), 4, "a.x:10; .word 0xe3a0002a; a.x:11; .word 0xe12fff1e"},
+	{"riscv64", elf.EM_RISCV, binary.LittleEndian, append(words(binary.LittleEndian, 0x02a00513), 0x82, 0x80), 4, "a.x:10; .word 0x02a00513; a.x:11; .short 0x8082"},
+	{"s390x", elf.EM_S390, binary.BigEndian, []byte{0xa7, 0x29, 0, 42, 7, 0xfe}, 4, "a.x:10; .word 0xa729002a; a.x:11; .short 0x07fe"},
+	{"ppc64le", elf.EM_PPC64, binary.LittleEndian, words(binary.LittleEndian, 0x3860002a, 0x4e800020), 4, "a.x:10; .word 0x3860002a; a.x:11; .word 0x4e800020"},
+	{"ppc64", elf.EM_PPC64, binary.BigEndian, words(binary.BigEndian, 0x3860002a, 0x4e800020), 4, "a.x:10; .word 0x3860002a; a.x:11; .word 0x4e800020"},
+	{"loong64", elf.EM_LOONGARCH, binary.LittleEndian, words(binary.LittleEndian, 0x0380a804, 0x4c000020), 4, "a.x:10; .word 0x0380a804; a.x:11; .word 0x4c000020"},
+	{"mips", elf.EM_MIPS, binary.BigEndian, words(binary.BigEndian, 0x2402002a, 0x03e00008), 4,
+		"instructions of machine 8 mips are shown by objdump -d; a.x:10; .word 0x2402002a; a.x:11; .word 0x03e00008"},
 }
 
 // Code of all machines is shown with the lines that a dump has for it, and their text.

@@ -12,6 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/format/gdbjit"
 	"github.com/jitinject/jitinject/internal/runtime/gdbjit/registered"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/wire"
 	"github.com/jitinject/jitinject/internal/words"
@@ -135,7 +136,7 @@ func (c *checker) object(x *registered.Object) {
 
 // overlaps checks that functions of different objects share no addresses.
 func (c *checker) overlaps() {
-	slices.SortStableFunc(c.functions, func(a, b function) int { return cmp.Compare(a.lo, b.lo) })
+	sorting.Stable(c.functions, func(a, b function) int { return cmp.Compare(a.lo, b.lo) })
 	last := -1 // the function that reaches farthest so far
 	for i, f := range c.functions {
 		if last >= 0 {

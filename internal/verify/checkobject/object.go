@@ -13,6 +13,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/callframe"
 	"github.com/jitinject/jitinject/internal/format/elffile"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/ehframe"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
@@ -134,7 +135,7 @@ func (o *Object) symbolTable() {
 			o.symbols = append(o.symbols, s)
 		}
 	}
-	slices.SortFunc(o.symbols, func(a, b elffile.Symbol) int { return cmp.Compare(a.Value, b.Value) })
+	sorting.By(o.symbols, func(a, b elffile.Symbol) int { return cmp.Compare(a.Value, b.Value) })
 }
 
 // isOwn reports whether symbols are addresses in a section: linkers of other files put

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -24,7 +25,7 @@ type span struct{ addr, end uint64 }
 
 // joined returns spans sorted, those that touch as one.
 func joined(list []span) []span {
-	slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.addr, b.addr) })
+	sorting.By(list, func(a, b span) int { return cmp.Compare(a.addr, b.addr) })
 	out := list[:0]
 	for _, r := range list {
 		if n := len(out); n > 0 && r.addr <= out[n-1].end {

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/callframe"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // An Entry is an FDE.
@@ -20,7 +20,7 @@ func Read(place callframe.Place, data []byte) (table []Entry, err error) {
 	if table, err = entries(place, data); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(table, func(a, b Entry) int { return cmp.Compare(a.Low, b.Low) })
+	sorting.Stable(table, func(a, b Entry) int { return cmp.Compare(a.Low, b.Low) })
 	for i := 1; i < len(table); i++ {
 		if table[i-1].High > table[i].Low {
 			return nil, fmt.Errorf(".eh_frame: FDEs about %#x and %#x overlap", table[i-1].Low, table[i].Low)

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/jitinject/jitinject/internal/format/gdbjit"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A How says how a descriptor was found.
@@ -43,7 +44,7 @@ func Find(p *Process) (places []Place) {
 		}
 		im.close()
 	}
-	slices.SortFunc(places, func(a, b Place) int {
+	sorting.By(places, func(a, b Place) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.How, b.How))
 	})
 	return slices.CompactFunc(places, func(a, b Place) bool { return a.Addr == b.Addr })

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -87,7 +88,7 @@ func InOrder(lines []jitdump.JavaLine) []jitdump.JavaLine {
 		return lines
 	}
 	lines = slices.Clone(lines)
-	slices.SortStableFunc(lines, byIndex)
+	sorting.Stable(lines, byIndex)
 	return lines
 }
 
@@ -229,7 +230,7 @@ func (t *tree) listings() []source.MadeText {
 	for file := range t.texts {
 		list = append(list, source.MadeText{File: file})
 	}
-	slices.SortFunc(list, func(a, b source.MadeText) int { return cmp.Compare(a.File, b.File) })
+	sorting.By(list, func(a, b source.MadeText) int { return cmp.Compare(a.File, b.File) })
 	left := maxListings
 	for i := range list {
 		list[i].Text = t.texts[list[i].File].String(min(left, jitcode.MaxText))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // V8 reuses the memory of code. Code has its name from the latest time at which it may have come to an address, to
@@ -72,7 +73,7 @@ func Arrange(f *Life, logs []*Log, dumped *Loads) {
 		}
 		clock += int32(len(l.Offsets))
 	}
-	slices.SortStableFunc(all, func(a, b arrival) int { return cmp.Compare(a.since, b.since) })
+	sorting.Stable(all, func(a, b arrival) int { return cmp.Compare(a.since, b.since) })
 	follow(all)
 	of := make(map[*Log][]*arrival)
 	for i := range all {
@@ -184,5 +185,5 @@ func (l *Log) take(arrivals []*arrival) {
 			l.Unclear++
 		}
 	}
-	slices.SortStableFunc(l.Events, func(a, b jitcode.Event) int { return cmp.Compare(a.Time, b.Time) })
+	sorting.Stable(l.Events, func(a, b jitcode.Event) int { return cmp.Compare(a.Time, b.Time) })
 }

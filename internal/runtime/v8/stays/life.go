@@ -8,6 +8,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A Life is what the recording knows of a process that bounds the times of its logs.
@@ -49,7 +50,7 @@ func LifeOf(rec *recording.Recording, pid uint32) *Life {
 			f.maps = append(f.maps, m)
 		}
 	}
-	slices.SortStableFunc(f.maps, func(a, b recording.FileMap) int { return cmp.Compare(a.Time, b.Time) })
+	sorting.Stable(f.maps, func(a, b recording.FileMap) int { return cmp.Compare(a.Time, b.Time) })
 	ranges := make([]addrs.Range, len(f.maps))
 	for i := range f.maps {
 		ranges[i] = addrs.Range{Lo: f.maps[i].Lo, Hi: f.maps[i].Hi}
@@ -63,7 +64,7 @@ func LifeOf(rec *recording.Recording, pid uint32) *Life {
 			f.samples = append(f.samples, sampled{s.IP, int64(s.First), int64(s.Last), s.N})
 		}
 	}
-	slices.SortFunc(f.samples, func(a, b sampled) int { return cmp.Compare(a.ip, b.ip) })
+	sorting.By(f.samples, func(a, b sampled) int { return cmp.Compare(a.ip, b.ip) })
 	if p.Exited > 0 && rec.Histogram != nil && !rec.Histogram.Over && last < recording.LatestTime { // other threads may end later
 		f.end = int64(max(p.Exited, last))
 	}
