@@ -58,8 +58,14 @@ func (f *File) Blocks() *BlockReader {
 }
 
 // BlocksIn returns a reader of size bytes of the data section from an offset in the file: whole
-// records. The file must not be in pipe format.
-func (f *File) BlocksIn(offset, size int64) *BlockReader { return f.blocks(offset, size, false) }
+// records.
+func (f *File) BlocksIn(offset, size int64) *BlockReader {
+	r := f.blocks(offset, size, false)
+	if f.IsPipe {
+		r.header = &pipeHeader{order: f.Header.Order}
+	}
+	return r
+}
 
 func (f *File) blocks(offset, size int64, mayBeCut bool) *BlockReader {
 	return newBlockReader(io.NewSectionReader(f.src, offset, size), f.Header.Order, offset, size, mayBeCut)

@@ -81,7 +81,7 @@ func FuzzOpen(f *testing.F) {
 				ls.DecodeSample(rec, perfdata.AllFields, &sample)
 				ls.DecodeDeferred(rec, &deferred)
 				ls.SampleHead(rec)
-				ls.SampleChain(rec, nil)
+				ls.SampleChain(rec)
 				ls.SampleID(rec)
 				ls.EventID(rec)
 				ls.Mmap(rec)

@@ -41,31 +41,29 @@ func (ls *Layouts) SampleHead(rec Record) (h SampleHead, ok bool) {
 	return h, true
 }
 
-// SampleChain reads the start of a SAMPLE record and its callchain, for which it uses the memory of chain.
+// SampleChain reads the start of a SAMPLE record, and finds its callchain: words in the order of the recording.
 // It is faster than [Layouts.DecodeSample], and reads only whole samples without other addresses.
 //
 // ok is false for a damaged sample, and for one of an unknown event, of one without IP, TID or TIME,
 // or of one with ADDR, READ, or fields after the callchain.
-func (ls *Layouts) SampleChain(rec Record, chain []uint64) (h SampleHead, _ []uint64, ok bool) {
+func (ls *Layouts) SampleChain(rec Record) (h SampleHead, chain []byte, ok bool) {
 	l := ls.wholeLayout(rec)
 	if l == nil || !l.tail.short || len(rec.Data) < l.tail.begin {
-		return h, chain, false
+		return h, nil, false
 	}
-	b := rec.Data[l.tail.begin:]
 	if l.sampleType&FieldCallchain != 0 {
+		b := rec.Data[l.tail.begin:]
 		if len(b) < 8 {
-			return h, chain, false
+			return h, nil, false
 		}
 		n := uint64(0)
 		if n, b = ls.order.Uint64(b), b[8:]; n > uint64(len(b)/8) {
-			return h, chain, false
+			return h, nil, false
 		}
-		b = b[:8*n]
-	} else {
-		b = nil
+		chain = b[:8*n]
 	}
 	h, ok = ls.SampleHead(rec)
-	return h, decodeWords(chain, b, ls.order, ls.little), ok
+	return h, chain, ok
 }
 
 // SamplePeriod returns the attr of a SAMPLE record, by its number, and the record's period: the number

@@ -118,22 +118,17 @@ func (f *fields) words(to *[]uint64, field string, n uint64, wanted bool) {
 	if !wanted {
 		return
 	}
-	*to = decodeWords(*to, b, f.order, f.little)
-}
-
-// decodeWords returns the words of b, in the memory of list.
-func decodeWords(list []uint64, b []byte, order binary.ByteOrder, little bool) []uint64 {
-	list = slices.Grow(list[:0], len(b)/8)[:len(b)/8]
-	if little { // without the interface, for speed: this is the hot path
+	list := slices.Grow((*to)[:0], len(b)/8)[:len(b)/8]
+	*to = list
+	if f.little { // without the interface, for speed: this is the hot path
 		for i := 0; i < len(list) && len(b) >= 8; i++ {
 			list[i], b = binary.LittleEndian.Uint64(b), b[8:]
 		}
-		return list
+		return
 	}
 	for i := range list {
-		list[i] = order.Uint64(b[8*i:])
+		list[i] = f.order.Uint64(b[8*i:])
 	}
-	return list
 }
 
 // A wordField is a field of one word: the event has it if field is not 0.

@@ -32,7 +32,7 @@ var allParts = []part{
 	{"tiny", "A made-up recording of %s functions of three instructions, without lines.",
 		testrec.Made{Functions: 100_000, Tiny: true}.Write, modes, "in memory"},
 	// There, all is reading and writing.
-	{"long", longText, repeat(1 << 30), []string{byDefault, withoutSync, copying, copyingSynced, perfInject, withoutCache}, "in memory"},
+	{"long", longText, repeat(1 << 30), []string{byDefault, withoutSync, bundle, sampled, copying, copyingSynced, perfInject, withoutCache}, "in memory"},
 	{"long", longText, repeat(1 << 30), []string{byDefault, withoutSync, copying, copyingSynced}, "on disk"}, // where all results stay
 	// Not node's: there, addr2line is at work on node itself for minutes.
 	{"readers-erlang", "Time that perf takes to read the results of Erlang's recording.", unpack("erlang"), readers, "in memory"},

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -20,8 +21,8 @@ type Refs struct {
 
 	sample   *perfdata.Sample // the record, or an empty one
 	short    perfdata.Sample  // a record without other addresses than its IP and a callchain
-	words    []uint64         // of that
-	chain    []uint64
+	raw      []byte           // its callchain
+	chain    []uint64         // of other records
 	order    binary.ByteOrder
 	decoded  perfdata.Sample
 	deferred perfdata.DeferredCallchain
@@ -54,14 +55,13 @@ var errNoProcess = errors.New("its samples do not name their processes")
 // package perfdata. After an error, r has nothing usable.
 func (r *Refs) Read(layouts *perfdata.Layouts, rec perfdata.Record) error {
 	r.PID, r.TID, r.Time, r.Traced = 0, 0, 0, false
-	r.sample, r.chain, r.order = &none, nil, layouts.Order()
+	r.sample, r.raw, r.chain, r.order = &none, nil, nil, layouts.Order()
 	switch rec.Type {
 	case perfdata.RecordSample:
-		h, chain, ok := layouts.SampleChain(rec, r.words)
-		if r.words = chain; ok {
+		if h, chain, ok := layouts.SampleChain(rec); ok {
 			r.PID, r.TID, r.Time = h.PID, h.TID, h.Time
 			r.short.Fields, r.short.IP = perfdata.FieldIP, h.IP
-			r.sample, r.chain = &r.short, chain
+			r.sample, r.raw = &r.short, chain
 			return nil
 		}
 		s := &r.decoded
@@ -111,6 +111,19 @@ func (r *Refs) Within(list []uint64, lo, hi uint64) []uint64 {
 			list = append(list, ip)
 		case ip == perfdata.ContextUserDeferred:
 			i++ // skip the cookie
+		}
+	}
+	little := r.order == binary.LittleEndian
+	for b := r.raw; len(b) >= 8; b = b[8:] {
+		ip := binary.LittleEndian.Uint64(b)
+		if !little {
+			ip = bits.ReverseBytes64(ip)
+		}
+		switch {
+		case ip-lo <= span && ip < perfdata.ContextMin:
+			list = append(list, ip)
+		case ip == perfdata.ContextUserDeferred && len(b) >= 16:
+			b = b[8:]
 		}
 	}
 	for i := range s.Branches {

@@ -75,6 +75,21 @@ func TestWithin_Bounds(t *testing.T) {
 	}
 }
 
+// The callchain of a sample without other addresses has its addresses, and a cookie that is none.
+func TestWithin_ChainOnly(t *testing.T) {
+	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
+		rec, s := everything(order, testrec.IP|testrec.TID|testrec.Time|testrec.Callchain)
+		rec.Touch(s)
+		refs, _, err := read(t, rec)
+		if got := within(&refs, 0, ^uint64(0)); err != nil || !slices.Equal(got, []uint64{0x101, 0x103, 0x104}) {
+			t.Errorf("for %v: got %#x, %v; want 0x101, 0x103, 0x104", order, got, err)
+		}
+		if got := within(&refs, 0x104, 0x105); !slices.Equal(got, []uint64{0x104}) {
+			t.Errorf("for %v: got %#x; want 0x104", order, got)
+		}
+	}
+}
+
 // Words of the stack are as long as the process's, and only those within the bounds
 // are of interest, the bounds among them.
 func TestStackWithin_WordsOfProcess(t *testing.T) {

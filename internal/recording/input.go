@@ -29,8 +29,8 @@ type Input struct {
 	Order binary.ByteOrder
 	// File has the header, attrs and features.
 	File *perfdata.File
-	// Plain is the file if its records lie in it uncompressed and one after the other, or
-	// else nil.
+	// Plain is the file if its records lie in it uncompressed and one after the other, but for those of a
+	// pipe's header, or else nil.
 	Plain *sys.File
 
 	DirNames []string // names of the files of a directory; nil for other inputs
@@ -174,7 +174,7 @@ func (in *Input) openFile(f *sys.File) error {
 		return errors.New("it is one of the files of a recording in directory format; name the directory with " + report.Mentioned("Input", ""))
 	}
 	in.File, in.Order = file, file.Header.Order
-	if !file.Header.Features.Has(perfdata.FeatureCompressed) && !file.Header.Unfinished && !file.IsPipe {
+	if !file.Header.Features.Has(perfdata.FeatureCompressed) && !file.Header.Unfinished {
 		in.Plain = f
 	}
 	in.Blocks = func() perfdata.Stream { return file.Blocks() }

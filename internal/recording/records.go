@@ -20,7 +20,7 @@ type Damaged struct {
 func (r *Recording) damaged(rec perfdata.Record, pos int64) {
 	if r.Damaged.Records == 0 {
 		r.Damaged.First, r.Damaged.Offset = rec.Type, -1
-		if r.In.Plain != nil {
+		if r.In.Plain != nil && !r.In.File.IsPipe {
 			r.Damaged.Offset = int64(r.In.File.Header.Data.Offset) + pos
 		}
 	}

@@ -41,6 +41,7 @@ func (r *runs) add(b *perfdata.Block, latest uint64, special bool) {
 	end := b.Offset + int64(len(b.Data))
 	if n := len(r.List); n > 0 {
 		last, begin := &r.List[n-1], r.begin
+		special = special || b.Offset != last.end // records of a pipe's header are between them
 		if n > 1 {
 			begin = r.List[n-2].end
 		}

@@ -119,7 +119,9 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 			}
 			s.Observe(rec, block.Pos+int64(at))
 		}
-		if in.Plain != nil {
+		if block.Packed { // a pipe need not say so before
+			in.Plain, s.Runs = nil, runs{}
+		} else if in.Plain != nil {
 			s.Runs.add(block, latest, special)
 		}
 	}
