@@ -34,14 +34,11 @@ type attacher struct {
 	copies  []string // paths of logs that add nothing to others
 	memory  int      // of the logs that are used; see maxIndex
 
-	sets     map[setKey]*dumpSet
-	byPID    map[uint32][]*target
-	listed   map[string]map[uint32][]string // paths of logs in a directory, by process
-	searched map[search]bool
-	dirs     map[string]string       // canonical paths of directories
-	firsts   map[locate.Inode]string // canonical paths of directories
-	unnamed  int                     // problems and notes of logs that no option names
-	more     report.Problem
+	sets    map[setKey]*dumpSet
+	byPID   map[uint32][]*target
+	listed  map[locate.Inode]map[uint32][]string // paths of logs in a directory, by process
+	unnamed int                                  // problems of logs that no option names
+	more    report.Problem
 }
 
 // A target is a dump of V8.
@@ -62,8 +59,7 @@ type target struct {
 func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*locate.Attached, error) {
 	a := &attacher{
 		Attached: new(locate.Attached), ctx: ctx, rec: rec, dumps: dumps, opts: opts, seen: make(map[locate.Inode]bool),
-		sets: make(map[setKey]*dumpSet), byPID: make(map[uint32][]*target), listed: make(map[string]map[uint32][]string), searched: make(map[search]bool),
-		dirs: make(map[string]string), firsts: make(map[locate.Inode]string),
+		sets: make(map[setKey]*dumpSet), byPID: make(map[uint32][]*target), listed: make(map[locate.Inode]map[uint32][]string),
 	}
 	for _, d := range dumps {
 		j, ok := d.Source.(*jitdump.Dump)

@@ -28,9 +28,9 @@ type refused struct {
 	targets []*target
 }
 
-// use reads a log, and pairs it with the dumps that it may be of. It takes over file. named says
-// that an option names the log; another one without code is no problem.
-func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) error {
+// use reads a log, and pairs it with the dumps that it may be of. It takes over file. An option names the
+// log if key says so; another one without code is no problem.
+func (a *attacher) use(file *sys.File, path string, key setKey, of []*target) error {
 	used := false
 	defer func() {
 		if !used {
@@ -38,7 +38,7 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 		}
 	}()
 	say := a.unusable
-	if named {
+	if key.named {
 		say = a.missing
 	}
 	info, err := file.Stat()
@@ -46,13 +46,21 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 		say(path, err, "")
 		return nil
 	}
-	if a.seen[locate.InodeOf(info)] {
+	inode := locate.InodeOf(info)
+	if a.seen[inode] { // it has several names, or was named
 		return nil
 	}
-	a.seen[locate.InodeOf(info)] = true
+	if !key.named { // processes of several containers may have one pid in their logs' names
+		key.uid = uidOf(info)
+	}
+	set := a.set(key, of, info)
+	a.seen[inode] = key.named || len(set.targets) > 0
 	isDump := a.isDump(info)
 	if len(set.targets) == 0 {
-		if !isDump && len(a.targets) > 0 { // or else Complete has said why it is not used
+		switch {
+		case !key.named:
+			say(path, errors.New("it belongs to another user than the dump"), "if it is right, name it on the command line")
+		case !isDump && len(a.targets) > 0: // or else Complete has said why it is not used
 			say(path, errNoDump, "")
 		}
 		return nil
@@ -81,7 +89,7 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 			Path: path, Bytes: info.Size(), Optimized: x.optimized, Paired: len(found.pairs), Damaged: x.damaged,
 		})
 		a.report(path, x, isDump)
-	case named:
+	case key.named:
 		a.missing(path, err, "")
 	case errors.Is(err, errOtherRun):
 		a.refused = append(a.refused, refused{path, err, set.targets})
