@@ -31,7 +31,7 @@ type attacher struct {
 	targets []*target
 	seen    map[locate.Inode]bool
 	refused []refused
-	copies  []string // paths of logs that add nothing to others
+	copies  []string // notes about logs that add nothing to others
 	memory  int      // of the logs that are used; see maxIndex
 
 	sets    map[setKey]*dumpSet
@@ -87,7 +87,6 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 		sorting.Stable(t.dump.Logs, func(x, y report.LogSummary) int { return strings.Compare(x.Path, y.Path) })
 	}
 	a.reportRefused()
-	a.reportCopies()
 	a.reportLacking()
 	a.reportUnmapped()
 	a.reportMore()

@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Originals of transpiled scripts, by their source maps.
@@ -44,7 +45,7 @@ const maxMaps = 96 << 20
 type mapLoader struct {
 	*attacher
 	t      *target
-	list   []jitdump.DescribedText
+	list   []source.Source
 	texts  map[originalID]int // numbers in list
 	starts map[int32][]start  // of functions, by number of the text; nil before the first use
 	memory int
@@ -63,7 +64,7 @@ type originalID struct {
 
 // loadMaps returns the originals of a dump, and its texts with those in maps. list has the texts of
 // its scripts. A map that cannot be used becomes a problem or a note.
-func (a *attacher) loadMaps(t *target, list []jitdump.DescribedText) (*originals, []jitdump.DescribedText) {
+func (a *attacher) loadMaps(t *target, list []source.Source) (*originals, []source.Source) {
 	l := &mapLoader{attacher: a, t: t, list: list, texts: make(map[originalID]int)}
 	o := &originals{maps: make([]*scriptMap, len(list))}
 	seen := make([]bool, len(list))
@@ -182,7 +183,7 @@ func (l *mapLoader) original(m *sourcemap.Map, i int, base string) original {
 	if !ok {
 		n = len(l.list)
 		l.texts[id] = n
-		l.list = append(l.list, jitdump.DescribedText{
+		l.list = append(l.list, source.Source{
 			Name: o.name, Path: pathOf(o.name), Size: s.Size, Text: func(w io.Writer) error { return m.WriteText(w, i) },
 		})
 	}

@@ -79,7 +79,7 @@ func (a *attacher) use(file *sys.File, path string, key setKey, of []*target) er
 	switch {
 	case isDump && (err != nil || !t.gains(&found)): // it is used
 	case err == nil && len(found.pairs) > 0 && !t.gains(&found):
-		a.copies = append(a.copies, path)
+		a.copies = append(a.copies, fmt.Sprintf("%s: another log describes the same functions; this one is left out", quote.Printable(path)))
 	case err == nil:
 		used = true
 		t.adopt(x, &found)
@@ -131,27 +131,34 @@ func (s *dumpSet) choose(x *index) (*target, pairing, error) {
 	return nil, pairing{}, refusal
 }
 
-// reportRefused reports the logs that were found and refused, when all logs are read. Logs of
+// reportRefused reports the logs that were found and refused, and the copies, when all logs are read. Logs of
 // earlier runs are often left beside a dump. Nothing is missing because of them if all dumps that
 // they could be of have a log that fits.
 func (a *attacher) reportRefused() {
-	notes := 0
+	lacks := func(t *target) bool {
+		return !slices.ContainsFunc(t.dump.Logs, func(l report.LogSummary) bool { return l.Paired > 0 })
+	}
+	var notes []string
 	for _, r := range a.refused {
-		lacks := func(t *target) bool { return !a.hasFitting(t) }
 		if slices.ContainsFunc(r.targets, lacks) {
 			a.unusable(r.path, r.err, "")
-		} else if notes++; notes <= maxUnnamed {
-			a.Found.Note(fmt.Sprintf("%s: %v; it is left out, another log fits", quote.Printable(r.path), r.err))
+		} else {
+			notes = append(notes, fmt.Sprintf("%s: %v; it is left out, another log fits", quote.Printable(r.path), r.err))
 		}
 	}
-	if notes > maxUnnamed {
-		a.Found.Note(fmt.Sprintf("%d more logs of V8 are of another run; they are left out, other logs fit", notes-maxUnnamed))
-	}
+	a.noteFew(notes, "%d more logs of V8 are of another run; they are left out, other logs fit")
+	a.noteFew(a.copies, "%d more logs of V8 describe functions that others do; they are left out")
 }
 
-// hasFitting reports whether a log has code of the dump.
-func (a *attacher) hasFitting(t *target) bool {
-	return slices.ContainsFunc(t.dump.Logs, func(l report.LogSummary) bool { return l.Paired > 0 })
+// noteFew adds notes, maxUnnamed at most, and one with the number of the rest.
+func (a *attacher) noteFew(notes []string, rest string) {
+	for i, n := range notes {
+		if i == maxUnnamed {
+			a.Found.Note(fmt.Sprintf(rest, len(notes)-i))
+			return
+		}
+		a.Found.Note(n)
+	}
 }
 
 // prepare collects the optimized code of a dump, once.
@@ -232,17 +239,6 @@ func (t *target) adopt(x *index, found *pairing) {
 		}
 	}
 	t.indexes = append(t.indexes, x)
-}
-
-// reportCopies notes the logs without a function of their own.
-func (a *attacher) reportCopies() {
-	for i, path := range a.copies {
-		if i == maxUnnamed {
-			a.Found.Note(fmt.Sprintf("%d more logs of V8 describe functions that others do; they are left out", len(a.copies)-i))
-			return
-		}
-		a.Found.Note(fmt.Sprintf("%s: another log describes the same functions; this one is left out", quote.Printable(path)))
-	}
 }
 
 // reportLacking notes the dumps with code that their logs lack.
