@@ -108,9 +108,7 @@ func (a *attacher) describe(t *target) {
 		Embed: a.opts.Sources != "" || a.opts.EmbedSources,
 	}
 	if a.opts.SourceMaps {
-		var o *originals
-		o, d.Texts = a.loadMaps(t, d.Texts)
-		d.Originals = o
+		d.Originals, d.Texts = a.loadMaps(t, d.Texts)
 	}
 	t.jitdump.Describe(d)
 }
