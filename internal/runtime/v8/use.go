@@ -11,7 +11,6 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -167,7 +166,7 @@ func (a *attacher) prepare(t *target) {
 		return
 	}
 	t.wanted = make(map[place]int)
-	t.loads = loads{at: make(map[place][]load), taken: make(map[int]bool)}
+	t.loads = newLoads()
 	unread := 0
 	var first error
 	for l, err := range t.jitdump.V8Loads() {
@@ -180,19 +179,14 @@ func (a *attacher) prepare(t *target) {
 			}
 			continue
 		}
-		t.add(l)
+		at := place{l.Addr, l.Size}
+		t.wanted[at]++
+		t.loads.add(at, load{l.Function, l.Time, dumpKey(l.Name)})
 	}
+	t.loads.sort()
 	if unread > 0 {
 		a.Found.Problem(report.Problem{Code: report.ProblemUnreadable, File: t.path, Offset: -1, Text: fmt.Sprintf("%d functions could not be read again, and are not looked for in logs of V8: %v", unread, first)})
 	}
-}
-
-// add adds a load of the dump.
-func (t *target) add(l jitdump.V8Load) {
-	at := place{l.Addr, l.Size}
-	t.wanted[at]++
-	t.loads.count++
-	t.loads.at[at] = append(t.loads.at[at], load{l.Function, l.Time, dumpKey(l.Name)})
 }
 
 // fewPairs is the number of functions at the right times that show a log to be of a cut dump.
