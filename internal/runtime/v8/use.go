@@ -3,12 +3,10 @@ package v8
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/locate"
-	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -54,7 +52,7 @@ func (a *attacher) use(file *sys.File, path string, key setKey, of []*target) er
 	}
 	set := a.set(key, of, info)
 	a.seen[inode] = key.named || len(set.targets) > 0
-	isDump := a.isDump(info)
+	x, isDump := a.read(inode)
 	if len(set.targets) == 0 {
 		switch {
 		case !key.named:
@@ -64,9 +62,13 @@ func (a *attacher) use(file *sys.File, path string, key setKey, of []*target) er
 		}
 		return nil
 	}
-	a.opts.Progress.Begin(report.PhaseLogs, info.Size())
-	read := reading{ctx: a.ctx, src: file, name: filepath.Base(path), wanted: set.wanted, watch: a.opts.Progress.Set, limit: maxIndex - a.memory}
-	x, err := read.index()
+	if isDump {
+		x.name = filepath.Base(path)
+	} else {
+		a.opts.Progress.Begin(report.PhaseLogs, info.Size())
+		read := reading{ctx: a.ctx, src: file, name: filepath.Base(path), wanted: set.wanted, watch: a.opts.Progress.Set, limit: maxIndex - a.memory}
+		x, err = read.index()
+	}
 	if a.ctx.Err() != nil {
 		return a.ctx.Err()
 	}
@@ -100,15 +102,16 @@ func (a *attacher) use(file *sys.File, path string, key setKey, of []*target) er
 	return nil
 }
 
-// isDump reports whether a log is a dump of its own, too.
-func (a *attacher) isDump(info fs.FileInfo) bool {
-	return slices.ContainsFunc(a.dumps, func(d *model.Dump) bool {
-		if _, ok := d.Source.(*Log); !ok {
-			return false
+// read returns the index of a log that is a dump of its own, too. It has all optimized code.
+func (a *attacher) read(inode locate.Inode) (*index, bool) {
+	for _, d := range a.dumps {
+		if l, ok := d.Source.(*Log); ok {
+			if info, err := d.File.Stat(); err == nil && locate.InodeOf(info) == inode {
+				return l.index, true
+			}
 		}
-		own, err := d.File.Stat()
-		return err == nil && locate.InodeOf(own) == locate.InodeOf(info)
-	})
+	}
+	return nil, false
 }
 
 // errNoDump is the refusal of a log without a dump that it could be of.
