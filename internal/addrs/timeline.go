@@ -1,6 +1,8 @@
 package addrs
 
 import (
+	"github.com/jitinject/jitinject/internal/sorting"
+
 	"cmp"
 	"math/bits"
 	"slices"
@@ -68,7 +70,7 @@ func sizeAt(level int) int { return few << (fanShift * level) }
 // joined returns the addresses of ranges.
 func joined[N Number](ranges []Span[N]) block[N] {
 	all := slices.Clone(ranges)
-	slices.SortFunc(all, func(a, b Span[N]) int { return cmp.Compare(a.Lo, b.Lo) })
+	sorting.By(all, func(a, b Span[N]) int { return cmp.Compare(a.Lo, b.Lo) })
 	b := block[N](all[:0])
 	for _, r := range all {
 		b = b.with(r)

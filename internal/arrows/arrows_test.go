@@ -57,7 +57,7 @@ var allowed = map[string][]string{
 	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/ehframe", "internal/format/j9meta", "internal/jitcode", "internal/runtime/jitdump/hotspot", "internal/runtime/openj9/metadata", "internal/sorting", "internal/source", "internal/tier", "internal/wire", "jitdump"},
 	"internal/xraymap":                 {"github.com/ianlancetaylor/demangle", "internal/format/elffile", "internal/sorting"},
 	"internal/ehframe":                 {"internal/format/callframe", "internal/jitcode", "internal/sorting", "internal/wire"},
-	"internal/cfi":                     {"internal/ehframe", "internal/format/callframe", "internal/jitcode", "internal/sorting"},
+	"internal/cfi":                     {"internal/ehframe", "internal/format/callframe", "internal/jitcode"},
 	"internal/jitobj":                  {"dwarfgen", "elfgen", "github.com/ianlancetaylor/demangle", "internal/format/elffile", "internal/jitcode", "internal/wire"},
 
 	// What debug/dwarf does not check.

@@ -3,8 +3,6 @@ package cfi
 import (
 	"cmp"
 	"slices"
-
-	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Marks of bytes.
@@ -51,7 +49,7 @@ func (s *Synthesizer) takeApart() bool {
 			return false
 		}
 	}
-	sorting.By(s.runs, func(a, b run) int { return cmp.Compare(a.start, b.start) })
+	slices.SortFunc(s.runs, func(a, b run) int { return cmp.Compare(a.start, b.start) })
 	return true
 }
 

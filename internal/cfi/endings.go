@@ -3,8 +3,6 @@ package cfi
 import (
 	"cmp"
 	"slices"
-
-	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // maxEndings bounds how often gaps are searched for ends of frames: again where a jump
@@ -43,7 +41,7 @@ func (s *Synthesizer) endings(frame *state) bool {
 		}
 	}
 	s.cutCalled(frame)
-	sorting.Stable(s.cuts, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(s.cuts, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
 	kept, end := s.cuts[:0], uint32(0)
 	for _, c := range s.cuts {
 		if c.start = max(c.start, end); c.start < c.end {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jitinject/jitinject/internal/ehframe"
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A piece is code with one state; it is not live if it is unreachable.
@@ -51,7 +50,7 @@ func (s *Synthesizer) keep() {
 }
 
 func (s *Synthesizer) sortPieces() {
-	sorting.Stable(s.pieces, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
 }
 
 // rows converts s.pieces to rows. Padding between pieces is never executed: the row before it goes
@@ -134,7 +133,7 @@ func (s *Synthesizer) row(p *piece) jitcode.FrameRow {
 		s.arena = append(s.arena, jitcode.SavedReg{Reg: s.m.returnReg, Offset: -wordSize})
 	}
 	row.Saved = s.arena[at:len(s.arena):len(s.arena)]
-	sorting.By(row.Saved, func(a, b jitcode.SavedReg) int { return cmp.Compare(a.Reg, b.Reg) })
+	slices.SortFunc(row.Saved, func(a, b jitcode.SavedReg) int { return cmp.Compare(a.Reg, b.Reg) })
 	return row
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Recordings do not mention captures: the user names files, or directories of them. The process is
@@ -37,7 +38,7 @@ func Find(ctx context.Context, l *locate.Finder, found *report.Findings) error {
 	f := &finder{Finder: l, found: found, seen: make(map[string]bool), of: make(map[uint32][]*Capture)}
 	// First those with a process from the user: they may also be in a named directory.
 	named := l.Opts.Named(Kind)
-	slices.SortStableFunc(named, func(a, b config.SideFile) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
+	sorting.Stable(named, func(a, b config.SideFile) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
 	for _, n := range named {
 		if err := f.open(ctx, n); err != nil {
 			return err
@@ -131,7 +132,7 @@ func (f *finder) withoutClashes(captures []*Capture) []*Capture {
 			}
 		}
 	}
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.addr, b.addr) })
+	sorting.Stable(places, func(a, b place) int { return cmp.Compare(a.addr, b.addr) })
 	dropped := make(map[*Capture]bool)
 	clash := func(c, other *Capture) {
 		if !dropped[c] {

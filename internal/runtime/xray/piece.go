@@ -21,7 +21,7 @@ func (p *piece) end() int64 { return p.Offset + p.Size }
 
 // arrange groups the pieces into processes and threads.
 func (x *Log) arrange() {
-	slices.SortStableFunc(x.pieces, func(a, b piece) int {
+	sorting.Stable(x.pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.TID, b.TID), cmp.Compare(a.WallTime(), b.WallTime()))
 	})
 	x.Processes = nil
@@ -69,7 +69,7 @@ func (p *Process) join(others []*Process) {
 		p.Buffers += o.Buffers
 	}
 	for i := range p.Threads {
-		slices.SortStableFunc(p.Threads[i].pieces, func(a, b piece) int { return cmp.Compare(a.WallTime(), b.WallTime()) })
+		sorting.Stable(p.Threads[i].pieces, func(a, b piece) int { return cmp.Compare(a.WallTime(), b.WallTime()) })
 	}
 	sorting.Stable(p.Threads, func(a, b Thread) int { return cmp.Compare(a.TID, b.TID) })
 }

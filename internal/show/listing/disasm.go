@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/arch/arm64/arm64asm"
 	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/jitinject/jitinject/internal/cfi"
@@ -18,25 +19,52 @@ import (
 // most what is there; text is empty for bytes that are none, and size how many to step over.
 type disassembler func(code []byte, pc uint64) (size int, text string)
 
-// disassemblerFor returns the disassembler of a machine, or nil. Those of other machines than x86 are a seventh of the
-// whole program. objdump reads the objects of all.
+// disassemblerFor returns the disassembler of a machine, or nil. Those of further machines would be a tenth of the whole
+// program. objdump reads the objects of all.
 func disassemblerFor(machine uint32) disassembler {
 	switch elf.Machine(machine) {
 	case elf.EM_X86_64:
-		return x86(64)
+		return guarded(x86(64), 1)
 	case elf.EM_386:
-		return x86(32)
+		return guarded(x86(32), 1)
+	case elf.EM_AARCH64:
+		return guarded(disassembleARM64, 4)
 	}
 	return nil
 }
 
-func x86(mode int) disassembler {
+// guarded makes bytes that are no instruction data, and so those that its library cannot deal with.
+func guarded(decode disassembler, step int) disassembler {
 	return func(code []byte, pc uint64) (size int, text string) {
-		defer func() { // bytes that are no instruction are data, and so are those that the library cannot deal with
+		defer func() {
 			if recover() != nil || size <= 0 || size > len(code) || text == "" {
-				size, text = min(1, len(code)), ""
+				size, text = min(step, len(code)), ""
 			}
 		}()
+		return decode(code, pc)
+	}
+}
+
+// disassembleARM64 gives branches and pc-relative addresses their targets.
+func disassembleARM64(code []byte, pc uint64) (int, string) {
+	inst, err := arm64asm.Decode(code)
+	if err != nil {
+		return 0, ""
+	}
+	text := arm64asm.GNUSyntax(inst)
+	for _, arg := range inst.Args {
+		if rel, ok := arg.(arm64asm.PCRel); ok {
+			if inst.Op == arm64asm.ADRP {
+				pc &^= 0xfff
+			}
+			return 4, fmt.Sprintf("%s%#x", text[:strings.LastIndexAny(text, " ,")+1], pc+uint64(rel)) // for a distance
+		}
+	}
+	return 4, text
+}
+
+func x86(mode int) disassembler {
+	return func(code []byte, pc uint64) (int, string) {
 		for begins, text := range misread {
 			if bytes.HasPrefix(code, []byte(begins)) {
 				return len(begins), text

@@ -72,6 +72,24 @@ jmp *%ecx
 leave
 ret
 `},
+	{"arm64", elf.EM_AARCH64, "aarch64", `
+stp x29, x30, [sp, #-16]!
+mov x29, sp
+mov x16, #0x1000
+movk x16, #0x7f00, lsl #16
+ldr x0, [x1, #8]
+ldrb w2, [x3]
+add x0, x0, x1, lsl #3
+cmp w0, #42
+madd x0, x1, x2, x3
+fadd d0, d1, d2
+scvtf d0, x1
+cbz x0, 8
+b.ne 8
+blr x16
+ldp x29, x30, [sp], #16
+ret
+`},
 }
 
 // assemble returns the encodings of instructions by llvm-mc, one for each line.
@@ -139,10 +157,13 @@ func TestBranchTargets(t *testing.T) {
 	if _, text := disassemblerFor(uint32(elf.EM_X86_64))([]byte{0xeb, 0x0e}, 0x1000); text != "jmp 0x1010" {
 		t.Errorf("got %q; want jmp 0x1010", text)
 	}
+	if _, text := disassemblerFor(uint32(elf.EM_AARCH64))([]byte{4, 0, 0, 0x14}, 0x1000); text != "b 0x1010" {
+		t.Errorf("got %q; want b 0x1010", text)
+	}
 	if got := Unsupported(uint32(elf.EM_X86_64)); got != "" {
 		t.Errorf("got %q; want x86-64 disassembled", got)
 	}
-	if got := Unsupported(uint32(elf.EM_AARCH64)); !strings.Contains(got, "AArch64") && !strings.Contains(got, "arm64") {
+	if got := Unsupported(uint32(elf.EM_RISCV)); !strings.Contains(got, "riscv") {
 		t.Errorf("got %q; want the machine", got)
 	}
 }
@@ -155,7 +176,7 @@ func TestDisassembleAnything(t *testing.T) {
 		state = state*6364136223846793005 + 1442695040888963407
 		code[i] = byte(state >> 56)
 	}
-	for _, m := range []elf.Machine{elf.EM_X86_64, elf.EM_386} {
+	for _, m := range []elf.Machine{elf.EM_X86_64, elf.EM_386, elf.EM_AARCH64} {
 		decode := disassemblerFor(uint32(m))
 		for rest, pc := code, uint64(0); len(rest) > 0; {
 			size, text := decode(rest, pc)

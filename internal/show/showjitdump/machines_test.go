@@ -34,8 +34,8 @@ var machines = []struct {
 }{
 	{"x86-64", elf.EM_X86_64, binary.LittleEndian, []byte{0xb8, 0x2a, 0, 0, 0, 0xc3}, 5, "a.x:10 first line; mov $0x2a,%eax; a.x:11 second line; ret"},
 	{"i386", elf.EM_386, binary.LittleEndian, []byte{0xb8, 0x2a, 0, 0, 0, 0xc3}, 5, "a.x:10 first line; mov $0x2a,%eax; a.x:11 second line; ret"},
-	{"arm64", elf.EM_AARCH64, binary.LittleEndian, words(binary.LittleEndian, 0x52800540, 0xd65f03c0), 4, "machine 183 arm64 are shown by objdump; a.x:10; .word 0x52800540; a.x:11; .word 0xd65f03c0"},
-	{"arm64, big-endian data", elf.EM_AARCH64, binary.BigEndian, words(binary.LittleEndian, 0x52800540, 0xd65f03c0), 4, "machine 183 arm64 are shown by objdump; a.x:10; .word 0x52800540; a.x:11; .word 0xd65f03c0"},
+	{"arm64", elf.EM_AARCH64, binary.LittleEndian, words(binary.LittleEndian, 0x52800540, 0xd65f03c0), 4, "a.x:10; mov w0, #0x2a; a.x:11; ret"},
+	{"arm64, big-endian data", elf.EM_AARCH64, binary.BigEndian, words(binary.LittleEndian, 0x52800540, 0xd65f03c0), 4, "a.x:10; mov w0, #0x2a; a.x:11; ret"},
 	{"arm", elf.EM_ARM, binary.LittleEndian, words(binary.LittleEndian, 0xe3a0002a, 0xe12fff1e), 4, "a.x:10; .word 0xe3a0002a; a.x:11; .word 0xe12fff1e"},
 	{"riscv64", elf.EM_RISCV, binary.LittleEndian, append(words(binary.LittleEndian, 0x02a00513), 0x82, 0x80), 4, "a.x:10; .word 0x02a00513; a.x:11; .short 0x8082"},
 	{"s390x", elf.EM_S390, binary.BigEndian, []byte{0xa7, 0x29, 0, 42, 7, 0xfe}, 4, "a.x:10; .word 0xa729002a; a.x:11; .short 0x07fe"},
