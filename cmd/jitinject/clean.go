@@ -83,8 +83,7 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 	if _, serr := sys.Stat(file); recorded && errors.Is(serr, fs.ErrNotExist) { // record ended before it had a result
 		sum, err = new(objstore.CleanSummary), nil
 	} else if sum == nil {
-		printError(stderr, err)
-		return exitFailed
+		return fail(stderr, err)
 	}
 	for _, k := range sum.Kept {
 		fmt.Fprintf(stderr, "jitinject: %s\n", k)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -47,42 +48,33 @@ func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
 		opts.Sources = safefile.ReadSource
 	}
 	f := &opts.Filter
-	wrong := func(option, value string, err error) error {
-		return usageError(fmt.Sprintf("--%s %s: %v", option, quote.Printable(value), err))
-	}
-	for _, s := range o.pids {
-		pid, err := show.ParsePID(s)
+	return opts, cmp.Or(
+		each("pid", o.pids, show.ParsePID, func(pid uint32) { f.PIDs = append(f.PIDs, pid) }),
+		each("name", o.names, show.ParseName, func(name show.Name) { f.Names = append(f.Names, name) }),
+		each("records", o.records, func(s string) (string, error) { return show.ParseType(s, opts.Formats) }, func(t string) { f.Types = append(f.Types, t) }),
+		each("address", given(o.address), show.ParseAddress, func(r show.Range) { f.Address = r }),
+		each("time", given(o.time), show.ParseTime, func(r show.Range) { f.Time = r }),
+	)
+}
+
+// each takes in what the values of an option mean. The first that means nothing is an error.
+func each[T any](option string, values []string, parse func(string) (T, error), take func(T)) error {
+	for _, s := range values {
+		v, err := parse(s)
 		if err != nil {
-			return nil, wrong("pid", s, err)
+			return usageError(fmt.Sprintf("--%s %s: %v", option, quote.Printable(s), err))
 		}
-		f.PIDs = append(f.PIDs, pid)
+		take(v)
 	}
-	for _, s := range o.names {
-		name, err := show.ParseName(s)
-		if err != nil {
-			return nil, wrong("name", s, err)
-		}
-		f.Names = append(f.Names, name)
+	return nil
+}
+
+// given returns the value of an option as a list, which is empty without one.
+func given(value string) []string {
+	if value == "" {
+		return nil
 	}
-	for _, s := range o.records {
-		t, err := show.ParseType(s, opts.Formats)
-		if err != nil {
-			return nil, wrong("records", s, err)
-		}
-		f.Types = append(f.Types, t)
-	}
-	var err error
-	if o.address != "" {
-		if f.Address, err = show.ParseAddress(o.address); err != nil {
-			return nil, wrong("address", o.address, err)
-		}
-	}
-	if o.time != "" {
-		if f.Time, err = show.ParseTime(o.time); err != nil {
-			return nil, wrong("time", o.time, err)
-		}
-	}
-	return opts, nil
+	return []string{value}
 }
 
 func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
@@ -156,21 +148,13 @@ func (o *dumpOptions) noMatch() error {
 	for _, option := range []struct {
 		name   string
 		values []string
-	}{{"pid", o.pids}, {"name", o.names}, {"address", []string{o.address}}, {"time", []string{o.time}}, {"records", o.records}} {
+	}{{"pid", o.pids}, {"name", o.names}, {"address", given(o.address)}, {"time", given(o.time)}, {"records", o.records}} {
 		for _, v := range option.values {
-			if v != "" {
-				b.WriteString(" --" + option.name + " " + quote.Printable(v))
-			}
+			b.WriteString(" --" + option.name + " " + quote.Printable(v))
 		}
 	}
 	return errors.New("no record satisfies" + b.String())
 }
 
 // printable is err without what a terminal must not see.
-func printable(err error) error {
-	lines := strings.Split(err.Error(), "\n")
-	for i := range lines {
-		lines[i] = quote.Printable(lines[i])
-	}
-	return errors.New(strings.Join(lines, "\n"))
-}
+func printable(err error) error { return errors.New(quote.Lines(err.Error())) }

@@ -98,8 +98,7 @@ func fetchOne(ctx context.Context, o *fetchOptions, file string, stdout *os.File
 		fmt.Fprintln(stderr, "jitinject: interrupted; nothing was fetched")
 		return exitIncomplete
 	case sum == nil:
-		printError(stderr, err)
-		return exitFailed
+		return fail(stderr, err)
 	case ctx.Err() != nil:
 		err = errors.New("interrupted; the objects that were fetched stay")
 	}

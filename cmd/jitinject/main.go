@@ -43,8 +43,7 @@ func program() int {
 // prepare checks and sets limits of the process, for work on recordings.
 func prepare(stderr io.Writer) (code int) {
 	if err := enoughFiles(); err != nil {
-		printError(stderr, err)
-		return exitFailed
+		return fail(stderr, err)
 	}
 	limitGarbage()
 	return exitOK

@@ -62,8 +62,7 @@ func runMan(args []string, stdout *os.File, stderr io.Writer) int {
 		return refuse(flags, stderr, usageError("man needs the name of one directory, as /usr/local/share/man"))
 	}
 	if err := writeManual(flags.Arg(0), dateOf(os.Getenv("SOURCE_DATE_EPOCH"))); err != nil {
-		printError(stderr, err)
-		return exitFailed
+		return fail(stderr, err)
 	}
 	return exitOK
 }

@@ -111,8 +111,7 @@ func (o *pageOptions) show(fs *pflag.FlagSet, stdout *os.File, stderr io.Writer,
 		err = o.write(stdout, func(w io.Writer) error { return write(ctx, w, p) })
 	}
 	if err != nil {
-		printError(stderr, err)
-		return exitFailed
+		return fail(stderr, err)
 	}
 	if o.output != "-" {
 		fmt.Fprintf(stderr, "%s: %s of %s\n", quote.Printable(o.output), words.Count(int64(len(p.Samples)), "sample"), quote.Printable(o.input))

@@ -40,8 +40,7 @@ func runView(name string, args []string, stdout *os.File, stderr io.Writer) int 
 	}
 	ending, err := startView(name, args, stderr)
 	if err != nil {
-		printError(stderr, err)
-		return exitFailed
+		return fail(stderr, err)
 	}
 	ending.End()
 	return ending.Code

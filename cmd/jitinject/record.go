@@ -148,16 +148,14 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
 			return printText(stdout, stderr, commandHelp(findCommand("record"), programName(stderr), terminal.Width(stdout)))
 		}
-		printError(stderr, err)
-		return exitFailed
+		return fail(stderr, err)
 	}
 	if code, done := readRecord(&o, perf, args, stdout, stderr); done {
 		return code
 	}
 	self, err := os.Executable()
 	if err != nil {
-		printError(stderr, err)
-		return exitFailed
+		return fail(stderr, err)
 	}
 	settings := record.Settings{Inlines: o.inlines, Only: o.runtimes, Agent: known.FindAgent()}
 	if code, err := o.preflight(&settings, append([]string{self, "record"}, args...), stderr); err != nil {
@@ -169,13 +167,11 @@ func runRecord(args []string, stdout *os.File, stderr io.Writer) int {
 		if errors.Is(err, record.ErrNotOurs) {
 			err = fmt.Errorf("%w: move it away, or name another result: -o other.jit.data", err)
 		}
-		printError(stderr, err)
-		return exitFailed
+		return fail(stderr, err)
 	}
 	ending, err := session.Run()
 	if err != nil {
-		printError(stderr, err)
-		return exitFailed
+		return fail(stderr, err)
 	}
 	if !ending.Recorded { // perf has said why
 		if ending.Code != exitUsage {

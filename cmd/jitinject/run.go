@@ -109,6 +109,12 @@ func printPaged(stdout *os.File, stderr io.Writer, text string) int {
 	return exitOK
 }
 
+// fail writes an error, and returns the exit code.
+func fail(stderr io.Writer, err error) int {
+	printError(stderr, err)
+	return exitFailed
+}
+
 // printError writes an error, which may have several lines, each as a line of its own.
 func printError(w io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {

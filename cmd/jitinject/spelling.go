@@ -80,8 +80,7 @@ func parse(fs *pflag.FlagSet, args []string, stdout *os.File, stderr io.Writer) 
 // refuse says why a command line makes no sense, and where to read more.
 func refuse(fs *pflag.FlagSet, stderr io.Writer, err error) int {
 	if errors.As(err, new(wrongFile)) { // it is not the command line that is wrong
-		printError(stderr, err)
-		return exitFailed
+		return fail(stderr, err)
 	}
 	more := "jitinject " + commandOf(fs) + " --help"
 	switch commandOf(fs) {

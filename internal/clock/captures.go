@@ -30,7 +30,7 @@ func matchCaptures(d *model.Dump, rec *recording.Recording, mode string) bool {
 		earliest = back(FirstProgram(rec, d.Markers[0].PID))
 	}
 	starts := recording.StartsOf(rec, d.Markers[0].PID, recording.LatestTime)
-	c.StartAt(earliest, func(addr uint64) uint64 { return back(captureStart(d, starts, addr)) })
+	c.StartAt(earliest, func(addr uint64) uint64 { return back(max(d.Markers[0].Time, starts.At(addr))) })
 	if c.HasTimes() {
 		return false
 	}
@@ -52,9 +52,4 @@ func FirstProgram(rec *recording.Recording, pid uint32) uint64 {
 		return p.Since
 	}
 	return 0
-}
-
-// captureStart returns the time from which code without a time is at an address.
-func captureStart(d *model.Dump, starts *recording.Starts, addr uint64) uint64 {
-	return max(d.Markers[0].Time, starts.At(addr))
 }

@@ -2,7 +2,6 @@ package codebytes
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -128,13 +127,11 @@ func (c *Files) Report(found *report.Findings) {
 // core of it that was cut off has none.
 func damage(f *File) report.Problem {
 	p := report.Problem{Code: report.ProblemNoCode, File: f.Path, Offset: -1, Advice: "make another core dump, with room for all of it"}
-	first := f.Core.Problems[0]
+	how := "damaged"
 	if f.cut > 0 {
-		p.Offset = f.cut
-		p.Text = fmt.Sprintf("the core dump is cut off at offset %#x of %#x: its process or its mapped files are unknown (%v), so nothing is read from it", f.cut, f.Core.End(), first)
-	} else {
-		p.Text = fmt.Sprintf("the core dump is damaged: its process or its mapped files are unknown (%v), so nothing is read from it", first)
+		p.Offset, how = f.cut, fmt.Sprintf("cut off at offset %#x of %#x", f.cut, f.Core.End())
 	}
+	p.Text = fmt.Sprintf("the core dump is %s: its process or its mapped files are unknown (%v), so nothing is read from it", how, f.Core.Problems[0])
 	return p
 }
 
@@ -160,6 +157,3 @@ func LastTime(d *model.Dump) (time uint64) {
 	}
 	return time
 }
-
-// sameName reports whether two paths are equal, apart from their spelling.
-func sameName(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) }

@@ -33,7 +33,7 @@ func imagesOf(rec *recording.Recording, f *File, pid uint32, maps []recording.Fi
 		case !recorded && buildIDFor(rec, m) != "":
 			other = fmt.Errorf("its build id is not that of the %s which process %d had mapped", quote.Printable(m.Name), pid)
 			continue
-		case !recorded && !sameName(m.Name, path):
+		case !recorded && filepath.Clean(m.Name) != filepath.Clean(path):
 			continue // another file of that name
 		}
 		proven = proven || recorded

@@ -15,6 +15,9 @@ import (
 
 var recordingRuns = []string{"inject -i perf.data", "inject --bundle -i perf.data", "inject -i -", "verify perf.data", "clean --dry-run perf.data"}
 
+// featureRuns read the features of a header: a recording that comes through a pipe has none.
+var featureRuns = []string{"inject -i perf.data", "inject --bundle -i perf.data", "verify perf.data"}
+
 // raw adds records of a type until they have size bytes.
 func raw(typ uint32, body ...byte) func(s *scene, size int) {
 	return func(s *scene, size int) {
@@ -160,13 +163,25 @@ var worstRecordings = []worst{
 	{"perf.data", "words of the command line", feature(11, func(size int) []byte {
 		n := size / 8
 		return append(words(n), bytes.Repeat([]byte{4, 0, 0, 0, 'a', 0, 0, 0}, n)...)
-	}), recordingRuns},
-	{"perf.data", "a count of words that are not there", feature(11, func(size int) []byte { return append(words(1<<30), make([]byte, size)...) }), recordingRuns},
+	}), featureRuns},
+	{"perf.data", "a count of words that are not there", feature(11, func(size int) []byte { return append(words(1<<30), make([]byte, size)...) }), featureRuns},
 	{"perf.data", "descriptions of events", feature(12, func(size int) []byte {
 		n := size / 160
 		one := slices.Concat(make([]byte, 128), words(1, 8), []byte("event\x00\x00\x00"), words(uint64(1)))
 		return append(words(n, 128), bytes.Repeat(one, n)...)
-	}), recordingRuns},
+	}), featureRuns},
+	{"perf.data", "descriptions of groups", feature(21, func(size int) []byte {
+		n := size / 16
+		return append(words(n), bytes.Repeat(words(4, uint32('a'), 1, 1), n)...)
+	}), featureRuns},
+	{"perf.data", "names of processors", feature(13, func(size int) []byte {
+		n := size / 16
+		names := append(words(n), bytes.Repeat(words(4, uint32('0')), n)...)
+		return append(names, names...)
+	}), featureRuns},
+	{"perf.data", "build ids of one file", feature(2, func(size int) []byte {
+		return bytes.Repeat(append(words(2<<16|67, 48<<16|0, pid), make([]byte, 36)...), size/48)
+	}), featureRuns},
 	{"perf.data", "attributes", func(s *scene, size int) {
 		s.started()
 		s.samples(10)

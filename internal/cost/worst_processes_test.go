@@ -15,6 +15,18 @@ func (s *scene) grow(size int, add func(i int)) {
 // memory gives a process memory for code.
 func (s *scene) memory(pid uint32) { s.Mmap2(pid, s.tick(), base-1<<20, 1<<32, 0, "//anon") }
 
+// directories makes a directory for each KB, with files.
+func (s *scene) directories(size int) {
+	s.t.Helper()
+	for i := range size / 1000 {
+		dir := s.path(fmt.Sprint("dir", i))
+		s.must(os.Mkdir(dir, 0o755))
+		for k := range 5 {
+			s.must(os.WriteFile(fmt.Sprint(dir, "/", k), make([]byte, 200), 0o644))
+		}
+	}
+}
+
 // Processes, and what they have in common.
 var worstProcesses = []worst{
 	{"process", "processes that name one dump", func(s *scene, size int) {
@@ -229,6 +241,25 @@ var worstProcesses = []worst{
 			s.sampleOf(child(i))
 			s.must(os.WriteFile(s.path(fmt.Sprintf("perf-%d.map", i+1)), fmt.Appendf(nil, "%x 40 f\n", place(i)), 0o644))
 		}
+	}, []string{"inject -i perf.data --dump-dir ."}},
+	{"process", "processes and directories", func(s *scene, size int) {
+		s.Machine = "x86_64"
+		s.directories(size / 2)
+		s.grow(size/2, func(i int) {
+			s.Comm(child(i), s.tick(), "node", true)
+			s.memory(child(i))
+			s.sampleOf(child(i))
+		})
+	}, []string{"inject -i perf.data --dump-dir ."}},
+	{"process", "markers of missing dumps and directories", func(s *scene, size int) {
+		s.directories(size / 2)
+		s.grow(size/2, func(i int) { s.Marker(child(i), s.tick(), s.ownDump(child(i))) })
+	}, []string{"inject -i perf.data --dump-dir ."}},
+	{"process", "mapped files and directories", func(s *scene, size int) {
+		s.directories(size / 2)
+		s.grow(size/2, func(i int) {
+			s.FileMmap2(child(i), s.tick(), base, 4096, 0, s.path(fmt.Sprint("file", i)), uint64(i+1))
+		})
 	}, []string{"inject -i perf.data --dump-dir ."}},
 	{"process", "functions in a dump and a map", func(s *scene, size int) {
 		s.Machine = "x86_64"

@@ -19,7 +19,7 @@ type worst struct {
 }
 
 // Each file NAME_test.go of a format adds its files.
-var worstFiles = slices.Concat(worstDumps, worstObjects, worstDWARF, worstELF, worstCores, worstRecordings, worstMaps, worstPerfMaps, worstLogs, worstProcesses, worstOtherLogs, worstResults, worstScripts)
+var worstFiles = slices.Concat(worstDumps, worstObjects, worstDWARF, worstELF, worstCores, worstRecordings, worstMaps, worstPerfMaps, worstLogs, worstProcesses, worstOtherLogs, worstResults, worstScripts, worstTools)
 
 // Bounds on a run.
 const (

@@ -56,12 +56,7 @@ func idle(code *codebytes.Files) (files []*codebytes.File) {
 
 // isIdle reports whether a process had no registered code.
 func isIdle(code *codebytes.Files, pid uint32) bool {
-	for _, f := range idle(code) {
-		if f.Idle() == pid {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(idle(code), func(f *codebytes.File) bool { return f.Idle() == pid })
 }
 
 // Unresolved returns problems for dumps without a sample in any of their functions, although

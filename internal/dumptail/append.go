@@ -1,14 +1,13 @@
 package dumptail
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/safefile"
-	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // Append writes the tail to the dump itself, and returns the number of bytes. Only a process that
@@ -56,43 +55,18 @@ func (d *Dump) Copy(path string) (Copied, error) {
 	defer file.Close()
 	size, tail, missing := d.tail(file)
 	copied := Copied{Disk: size, Tail: len(tail), Missing: missing}
-	if path, err = filepath.Abs(path); err != nil {
-		return Copied{}, err
-	}
-	dir, err := safefile.OpenDir(filepath.Dir(path))
-	if err != nil {
-		return Copied{}, err
-	}
-	defer sys.Close(dir)
-	out, partial, err := safefile.Create(dir, filepath.Base(path), uint32(d.Info.Mode().Perm())|0o600)
-	if err != nil {
-		return Copied{}, err
-	}
-	err = write(out, file, size, tail)
-	if cerr := out.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = partial.Rename(filepath.Base(path))
-	}
-	if err != nil {
-		if rerr := partial.Remove(); rerr != nil {
-			err = &safefile.LeftFile{Name: partial.Name, Made: err, Left: rerr}
+	err = safefile.Replace(path, uint32(d.Info.Mode().Perm())|0o600, func(w io.Writer) error {
+		n, err := io.CopyN(w, file, size)
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("the dump had %d bytes, and has %d now", size, n)
 		}
+		if err == nil {
+			_, err = w.Write(tail)
+		}
+		return err
+	})
+	if err != nil {
 		return Copied{}, err
 	}
 	return copied, nil
-}
-
-// write writes the first size bytes of a dump, and its tail.
-func write(out, dump *sys.File, size int64, tail []byte) error {
-	n, err := out.ReadFrom(&io.LimitedReader{R: dump, N: size})
-	if err != nil {
-		return err
-	}
-	if n != size {
-		return fmt.Errorf("the dump had %d bytes, and has %d now", size, n)
-	}
-	_, err = out.Write(tail)
-	return err
 }

@@ -64,8 +64,16 @@ func (c *Core) notes(e extent) error {
 
 // note reads one note, if its type is known.
 func (c *Core) note(kind uint32, at int64, size uint32) error {
-	decode, name := c.decoder(kind)
-	if decode == nil {
+	var decode func(*wire.Cursor)
+	var name string
+	switch kind {
+	case noteStatus:
+		decode, name = c.status, "NT_PRSTATUS"
+	case noteProcess:
+		decode, name = c.processInfo, "NT_PRPSINFO"
+	case noteFile:
+		decode, name = c.mappedFiles, "NT_FILE"
+	default:
 		return nil
 	}
 	if size > maxNote {
@@ -80,29 +88,8 @@ func (c *Core) note(kind uint32, at int64, size uint32) error {
 	return r.Err()
 }
 
-// decoder returns what reads notes of a type, and its name.
-func (c *Core) decoder(kind uint32) (func(*wire.Cursor), string) {
-	switch kind {
-	case noteStatus:
-		return c.status, "NT_PRSTATUS"
-	case noteProcess:
-		return c.processInfo, "NT_PRPSINFO"
-	case noteFile:
-		return c.mappedFiles, "NT_FILE"
-	}
-	return nil, ""
-}
-
 // readAll reads n bytes. Memory grows with what is there, not with what is promised.
 func (c *Core) readAll(at int64, n int) ([]byte, error) {
-	if n <= 1<<16 {
-		b := make([]byte, n)
-		got, err := c.readUpTo(b, at)
-		if err == nil && got < n {
-			err = io.ErrUnexpectedEOF
-		}
-		return b[:got], err
-	}
 	b, err := io.ReadAll(io.NewSectionReader(c.src, at, int64(n)))
 	if err == nil && len(b) < n {
 		err = io.ErrUnexpectedEOF

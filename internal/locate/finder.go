@@ -32,6 +32,8 @@ type Finder struct {
 	// Left has the files of formats without a marker that belong to no process.
 	Left Left
 	dirs []string // see Dirs
+	// holding has the directories with a file of each name, and those that cannot be listed as "".
+	holding map[string][]string
 	// Unreadable has the problems of Unread.
 	Unreadable report.Findings
 
@@ -116,6 +118,12 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 	return s, nil
 }
 
+// IsScanned reports whether a file has been scanned. info is from a Stat of it.
+func (f *Finder) IsScanned(info os.FileInfo) bool {
+	s := f.byInode[InodeOf(info)]
+	return s != nil && s.Scanned
+}
+
 // AddFile adds an open side file.
 func (f *Finder) AddFile(s *SideFile) {
 	s.live = isLive(s.Path)
@@ -183,6 +191,26 @@ func (f *Finder) Dirs() []string {
 		return f.Opts.DumpDirs
 	}
 	return f.dirs
+}
+
+// DirsWith returns those of Dirs that may have a file of a name. The ones that cannot be listed come last.
+func (f *Finder) DirsWith(name string) []string {
+	if f.dirs == nil {
+		return f.Dirs()
+	}
+	if f.holding == nil {
+		f.holding = make(map[string][]string)
+		for _, dir := range f.dirs {
+			entries, err := f.Rec.In.List(dir)
+			for _, e := range entries {
+				f.holding[e.Name()] = append(f.holding[e.Name()], dir)
+			}
+			if err != nil && !safefile.IsAbsent(err) {
+				f.holding[""] = append(f.holding[""], dir)
+			}
+		}
+	}
+	return slices.Concat(f.holding[name], f.holding[""])
 }
 
 // listDirs lists the directories in each of DumpDirs: dumps of containers have equal names, so

@@ -46,7 +46,7 @@ func (f *Finder) markMapped() {
 // numberIn returns the process in the header of a jitdump, or 0. The file is at its path, beside the recording or
 // in one of the directories of DumpDirs.
 func (f *Finder) numberIn(path string) uint32 {
-	for _, dir := range append([]string{filepath.Dir(path), f.Rec.In.Dir}, f.Dirs()...) {
+	for _, dir := range append([]string{filepath.Dir(path), f.Rec.In.Dir}, f.DirsWith(filepath.Base(path))...) {
 		path := filepath.Join(dir, filepath.Base(path))
 		file, err := safefile.Open(path)
 		if err == nil {

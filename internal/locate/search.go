@@ -67,7 +67,7 @@ func (f *Finder) Search(r *Reference) []find {
 	finds = append(append(finds, live...), f.held.take(r)...)
 	base := filepath.Base(r.Path)
 	finds = append(finds, find{path: filepath.Join(f.Rec.In.Dir, base), place: "beside the recording"})
-	for _, dir := range f.Dirs() {
+	for _, dir := range f.DirsWith(base) {
 		finds = append(finds, find{path: filepath.Join(dir, base), place: "in " + quote.Printable(filepath.Clean(dir))})
 	}
 	return finds

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
+	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -84,10 +85,17 @@ func (p *Process) read(dir string) (err error) {
 	if err = p.header(dir + "/exe"); err != nil {
 		return err
 	}
-	if p.mappings, err = readMaps(dir + "/maps"); err != nil {
+	return p.maps()
+}
+
+// maps reads the mappings.
+func (p *Process) maps() error {
+	mappings, err := readMaps(Dir(p.pid) + "/maps")
+	if err != nil {
 		return err
 	}
-	p.segments, p.files = likeCore(p.mappings)
+	p.mappings = mappings
+	p.segments, p.files = likeCore(mappings)
 	// The file of the memory was opened first, and belongs to the program that ran then. If it can
 	// still be read, the mappings are of that program, too.
 	return p.Check()
@@ -111,19 +119,11 @@ func (p *Process) header(path string) error {
 		return err
 	}
 	defer f.Close()
-	var b [elf.EI_NIDENT + 4]byte
-	if _, err := f.ReadAt(b[:], 0); err != nil && !errors.Is(err, io.EOF) {
+	program, err := elffile.OpenSegments(f)
+	if err != nil {
 		return err
 	}
-	if string(b[:4]) != elf.ELFMAG {
-		return errors.New("its program is not an ELF file")
-	}
-	p.Class = elf.Class(b[elf.EI_CLASS])
-	p.Order = binary.LittleEndian
-	if elf.Data(b[elf.EI_DATA]) == elf.ELFDATA2MSB {
-		p.Order = binary.BigEndian
-	}
-	p.Machine = elf.Machine(p.Order.Uint16(b[elf.EI_NIDENT+2:]))
+	p.Class, p.Order, p.Machine = program.Class, program.ByteOrder, program.Machine
 	return nil
 }
 
@@ -151,16 +151,7 @@ func (p *Process) Segments() []elfcore.Segment { return p.segments }
 // Refresh reads the mappings again: the process may have more by now. It must not run while others use
 // Mappings, Files or Segments. Its error is as for Open.
 func (p *Process) Refresh() error {
-	mappings, err := readMaps(Dir(p.pid) + "/maps")
-	if err == nil {
-		err = p.Check()
-	}
-	if err != nil {
-		return ErrorOf(err)
-	}
-	p.mappings = mappings
-	p.segments, p.files = likeCore(mappings)
-	return nil
+	return ErrorOf(p.maps())
 }
 
 // Check returns ErrEnded if the process does not run its program any more, or the error of reading it.
@@ -198,12 +189,11 @@ func (p *Process) ReadCode(addr uint64, b []byte) error {
 
 // Started returns when a process started, in nanoseconds of CLOCK_MONOTONIC, or up to 10 ms earlier.
 func Started(pid uint32) (uint64, error) {
-	stat, err := sys.ReadFile(Dir(pid) + "/stat")
+	fields, err := Stat(pid)
 	if err != nil {
 		return 0, err
 	}
-	const startTime = 22 - 3 // field 22 of proc(5); the name, field 2, may contain anything
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	const startTime = 22 - 3 // field 22
 	if len(fields) <= startTime {
 		return 0, fmt.Errorf("%s/stat has no start time", Dir(pid))
 	}
@@ -221,6 +211,13 @@ func Started(pid uint32) (uint64, error) {
 	const tick = 1e9 / 100 // USER_HZ, on every machine
 	start, asleep := ticks*tick, uint64(boot.Nano()-monotonic.Nano())
 	return start - min(start, asleep), nil
+}
+
+// Stat returns the fields of /proc/PID/stat from the third on (proc_pid_stat(5)), the state. The name before
+// it may contain anything.
+func Stat(pid uint32) ([][]byte, error) {
+	stat, err := sys.ReadFile(Dir(pid) + "/stat")
+	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]), err
 }
 
 // Numbers returns the numbers of a process in its pid namespaces: ours first, and its own last. Old kernels

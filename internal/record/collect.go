@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,11 +21,9 @@ import (
 
 // Collected says what is in the directory for files, and what is not.
 type Collected struct {
-	Running  []uint32 // processes that go on; their files were copied
-	Appended int      // dumps that got their unwritten end when their process ended
-	Bytes    int64    // of these ends
-	Refused  error    // why a process could not be traced; its dump may lack its end
-	Failed   []error  // of files that are not in the directory, or not whole
+	Running []uint32 // processes that go on; their files were copied
+	Refused error    // why a process could not be traced; its dump may lack its end
+	Failed  []error  // of files that are not in the directory, or not whole
 }
 
 // isDump reports whether a path has the name of a jitdump.
@@ -80,7 +79,7 @@ func (s *Session) Collect() (*Collected, error) {
 		}
 	}
 	s.stops.report(c)
-	if !slices.ContainsFunc(s.living(), IsRunning) {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(s.seen)), IsRunning) {
 		s.removeLink()
 	}
 	return c, nil
@@ -100,14 +99,6 @@ func (s *Session) madeSince(path string) bool {
 // unseen.
 func (s *Session) isOther(pid uint32) bool {
 	return s.seen[int(pid)] == nil && (s.Command == nil || s.Others)
-}
-
-// living returns the command's processes that were seen.
-func (s *Session) living() (pids []int) {
-	for pid := range s.seen {
-		pids = append(pids, pid)
-	}
-	return pids
 }
 
 // keep brings a file of a process into the directory for files.

@@ -24,8 +24,6 @@ type exitStops struct {
 	delivered map[int]delivery // by pid
 	refused   error            // why a process could not be traced
 	failed    []error          // dumps that could not be completed
-	appended  int              // dumps that got an end
-	bytes     int64            // of these ends
 }
 
 // A delivery is the latest signal that a traced process got.
@@ -128,16 +126,9 @@ func (x *exitStops) complete(pid int) {
 	}
 	dumps, err := dumptail.Dumps(uint32(pid))
 	for i := range dumps {
-		n, aerr := dumps[i].Append()
-		x.mu.Lock()
-		switch {
-		case aerr != nil && dumps[i].Info.Size() > 0: // V8 leaves an empty file where it may not map it
+		if _, aerr := dumps[i].Append(); aerr != nil && dumps[i].Info.Size() > 0 { // V8 leaves an empty file where it may not map it
 			err = aerr
-		case n > 0:
-			x.appended++
-			x.bytes += int64(n)
 		}
-		x.mu.Unlock()
 	}
 	if err != nil {
 		x.mu.Lock()
@@ -166,7 +157,7 @@ func (x *exitStops) got(pid int, signal unix.Signal, since time.Time) bool {
 func (x *exitStops) report(c *Collected) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	c.Appended, c.Bytes, c.Refused = x.appended, x.bytes, x.refused
+	c.Refused = x.refused
 	c.Failed = append(c.Failed, x.failed...)
 }
 

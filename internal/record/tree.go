@@ -1,11 +1,11 @@
 package record
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
 
+	"github.com/jitinject/jitinject/internal/procmem"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -58,38 +58,25 @@ func (t *tree) refresh() (pids []int) {
 	return pids
 }
 
-// parentOf returns the parent of a process, or 0 (proc_pid_stat(5)).
-func parentOf(pid int) int {
-	fields := statOf(pid)
-	if len(fields) < 2 {
-		return 0
-	}
-	n, _ := strconv.Atoi(string(fields[1]))
-	return n
-}
+// parentOf returns the parent of a process, or 0.
+func parentOf(pid int) int { return numberOf(pid, 4) }
 
 // groupOf returns the process group of a process, or 0.
-func groupOf(pid int) int {
-	fields := statOf(pid)
-	if len(fields) < 3 {
+func groupOf(pid int) int { return numberOf(pid, 5) }
+
+// numberOf returns a number of a process by its field in proc_pid_stat(5), or 0.
+func numberOf(pid, field int) int {
+	fields, _ := procmem.Stat(uint32(pid)) // from field 3 on
+	if len(fields) <= field-3 {
 		return 0
 	}
-	n, _ := strconv.Atoi(string(fields[2]))
+	n, _ := strconv.Atoi(string(fields[field-3]))
 	return n
-}
-
-// statOf returns the fields of /proc/PID/stat from the state on. The name before it may have spaces.
-func statOf(pid int) [][]byte {
-	b, err := sys.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return nil
-	}
-	return bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 }
 
 // IsRunning reports whether a process exists and is no zombie.
 func IsRunning(pid int) bool {
-	fields := statOf(pid)
+	fields, _ := procmem.Stat(uint32(pid))
 	return len(fields) > 0 && fields[0][0] != 'Z' && fields[0][0] != 'X'
 }
 

@@ -20,6 +20,11 @@ func WriteFile(path string, mode uint32, write func(io.Writer) error) (err error
 		}
 		return errors.Join(buffered(f, write), f.Close())
 	}
+	return Replace(path, mode, write)
+}
+
+// Replace is WriteFile, but replaces a path that is no regular file, too: a link, or a device.
+func Replace(path string, mode uint32, write func(io.Writer) error) (err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return err

@@ -21,12 +21,6 @@ func MachineName(m uint32) string {
 		return "x86-64"
 	case elf.EM_AARCH64:
 		return "arm64"
-	case elf.EM_RISCV:
-		return "riscv"
-	case elf.EM_LOONGARCH:
-		return "loongarch"
-	case elf.EM_S390:
-		return "s390"
 	}
 	if m > 0xffff {
 		return ""

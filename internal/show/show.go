@@ -109,7 +109,7 @@ func File(w io.Writer, path string, opts *Options) error {
 	case err != nil:
 		return err
 	case f.Failed() != nil: // the parts that were not read are not shown
-		return fmt.Errorf("cannot read it: %w", withoutPath(f.Failed()))
+		return fmt.Errorf("cannot read it: %w", safefile.WithoutPath(f.Failed()))
 	case v.damage.Problems > 0:
 		return &v.damage
 	case v.Out.held:
@@ -129,7 +129,7 @@ func (v *Viewer) open() (*sys.File, error) {
 	} else if f, err = sys.OpenFile(v.Path, os.O_RDONLY, 0); errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("there is no such file")
 	} else if err != nil {
-		return nil, fmt.Errorf("cannot read it: %w", withoutPath(err))
+		return nil, fmt.Errorf("cannot read it: %w", safefile.WithoutPath(err))
 	}
 	st, err := f.Stat()
 	switch {
@@ -168,15 +168,7 @@ func spooled(pipe io.Reader) (*sys.File, error) {
 		}
 		file.Close()
 	}
-	return nil, fmt.Errorf("cannot copy it to %s: %w", quote.Printable(dir), withoutPath(err))
-}
-
-// withoutPath returns an error without the path that package os adds.
-func withoutPath(err error) error {
-	if in := (*fs.PathError)(nil); errors.As(err, &in) {
-		return in.Err
-	}
-	return err
+	return nil, fmt.Errorf("cannot copy it to %s: %w", quote.Printable(dir), safefile.WithoutPath(err))
 }
 
 // recognized finds out what f is and shows it.

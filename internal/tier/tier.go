@@ -14,17 +14,5 @@ const (
 
 // String returns the word for a tier, or "" for Unknown.
 func (t Tier) String() string {
-	switch t {
-	case Interpreter:
-		return "interpreter"
-	case Baseline:
-		return "baseline"
-	case Middle:
-		return "middle"
-	case Optimized:
-		return "optimized"
-	case Stub:
-		return "stub"
-	}
-	return ""
+	return [...]string{Unknown: "", Interpreter: "interpreter", Baseline: "baseline", Middle: "middle", Optimized: "optimized", Stub: "stub"}[t]
 }

@@ -42,7 +42,7 @@ func v8(symbol string) (n Name, ok bool) {
 	if outer, line, ok := cutNumber(before); ok {
 		before, n.Line = outer, line
 	}
-	if n.Text, n.File, ok = cutFile(before); !ok || n.Text == "" {
+	if n.Text, n.File = cutFile(before); n.Text == "" {
 		n.Text = Anonymous
 	}
 	n.File = strings.TrimPrefix(n.File, "file://")
@@ -79,20 +79,20 @@ var wasmTiers = map[string]Tier{"-liftoff": Baseline, "-turbofan": Optimized}
 // cutFile splits a name and a file, which V8 separates by a space. A name of two words is an accessor
 // or a class member; a path may have spaces, too. So the file begins at the first space before a slash
 // or before something with a scheme, or else at the last.
-func cutFile(s string) (name, file string, ok bool) {
+func cutFile(s string) (name, file string) {
 	for at := 0; at < len(s); at++ {
 		if s[at] != ' ' {
 			continue
 		}
 		word, _, _ := strings.Cut(s[at+1:], " ")
 		if strings.HasPrefix(word, "/") || strings.Contains(word, ":") {
-			return s[:at], s[at+1:], true
+			return s[:at], s[at+1:]
 		}
 	}
 	if at := strings.LastIndexByte(s, ' '); at >= 0 {
-		return s[:at], s[at+1:], true
+		return s[:at], s[at+1:]
 	}
-	return s, "", true
+	return s, ""
 }
 
 func cutNumber(s string) (before string, n int, ok bool) {

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/ianlancetaylor/demangle"
 
@@ -112,7 +113,8 @@ func (m *Map) Fits(off, end uint64) bool {
 // Limits of names: the file may be anything.
 const (
 	maxMangled   = 8 << 10 // longer names are not demangled
-	maxDemangled = 16      // demangled names have up to 2^16 bytes
+	minDemangled = 12      // log2 of the length that the result of a short name may have, and of any name
+	maxDemangled = 16
 )
 
 // A Symbol is what a program's symbol table calls a function.
@@ -165,5 +167,5 @@ func demangled(name string) string {
 	if len(name) > maxMangled {
 		return name
 	}
-	return demangle.Filter(name, demangle.MaxLength(maxDemangled))
+	return demangle.Filter(name, demangle.MaxLength(min(max(minDemangled, bits.Len(uint(8*len(name)))), maxDemangled)))
 }

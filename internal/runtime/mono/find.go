@@ -26,12 +26,13 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 			return err
 		}
 	}
+	left := maxElsewhere
 	for _, path := range monoPaths(f) {
-		if err := foundLog(ctx, f, path, "found by the command line of perf record"); err != nil {
+		if err := foundLog(ctx, f, path, "found by the command line of perf record", &left); err != nil {
 			return err
 		}
 	}
-	return unnamedLogs(ctx, f)
+	return unnamedLogs(ctx, f, &left)
 }
 
 // namedLog adds a log that the user has named.
@@ -54,7 +55,7 @@ func namedLog(ctx context.Context, f *locate.Finder, n config.SideFile, found *r
 		pid = f.Opts.PID
 	}
 	if pid == 0 {
-		if pid, err = ownerOf(f.Rec, log); err != nil && f.Opts.PID != 0 {
+		if pid, err = ownerOf(f.Rec, log, nil); err != nil && f.Opts.PID != 0 {
 			pid = f.Opts.PID
 		} else if err != nil {
 			advice := "name its process: " + report.MentionedSideFile(Kind, "PID", n.Path)
@@ -75,7 +76,7 @@ func namedLog(ctx context.Context, f *locate.Finder, n config.SideFile, found *r
 
 // foundLog adds a log for a process that has none so far. Any other log is only recorded as a
 // possible reason for missing functions.
-func foundLog(ctx context.Context, f *locate.Finder, path, place string) error {
+func foundLog(ctx context.Context, f *locate.Finder, path, place string, left *int) error {
 	s, log, err := openLog(f, path)
 	if safefile.IsAbsent(err) {
 		return nil
@@ -92,7 +93,7 @@ func foundLog(ctx context.Context, f *locate.Finder, path, place string) error {
 	if err := f.Scan(ctx, s); err != nil {
 		return err
 	}
-	pid, err := ownerOf(f.Rec, log)
+	pid, err := ownerOf(f.Rec, log, left)
 	if err == nil && f.Rec.HasDump(pid) {
 		err = fmt.Errorf("process %d has another", pid)
 	}
@@ -140,16 +141,26 @@ func markLog(f *locate.Finder, pid uint32, s *locate.SideFile, log *Log, place s
 // profilerLoaded reports whether a process has loaded Mono's log profiler up to upTo; 0 means at
 // any time. time is the last load. It is 0 for a load before the recording.
 func profilerLoaded(rec *recording.Recording, pid uint32, upTo uint64) (time uint64, ok bool) {
-	p := rec.Processes[pid]
-	if p == nil {
-		return 0, false
-	}
-	for i := range p.FileMaps {
-		if m := &p.FileMaps[i]; strings.Contains(filepath.Base(m.Name), Profiler) && (upTo == 0 || m.Time <= upTo) {
-			time, ok = max(time, m.Time), true
+	for _, load := range profilerLoads(rec, pid) {
+		if upTo == 0 || load <= upTo {
+			time, ok = max(time, load), true
 		}
 	}
 	return time, ok
+}
+
+// profilerLoads returns the times when a process loaded Mono's log profiler.
+func profilerLoads(rec *recording.Recording, pid uint32) (times []uint64) {
+	p := rec.Processes[pid]
+	if p == nil {
+		return nil
+	}
+	for i := range p.FileMaps {
+		if m := &p.FileMaps[i]; strings.Contains(filepath.Base(m.Name), Profiler) {
+			times = append(times, m.Time)
+		}
+	}
+	return times
 }
 
 // Profiler is part of the file name of the log profiler's library.

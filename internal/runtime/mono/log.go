@@ -64,7 +64,8 @@ func ReadLog(src io.ReaderAt) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Log{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, header: r.Header(), src: all, reader: r, places: make(map[uint64]int)}
+	header := *r.Header() // a copy: a pointer into the reader would keep its window
+	m := &Log{Dump: memcode.Dump{Listing: source.Listing{Cut: -1}}, header: &header, src: all, reader: r, places: make(map[uint64]int)}
 	m.Code = jitcode.Target{Machine: uint32(source.MachineOf(m.header.Arch, m.header.PtrSize)), Order: binary.LittleEndian}
 	return m, nil
 }
@@ -108,7 +109,7 @@ func (m *Log) Scan(ctx context.Context) error {
 	}
 	m.placeUnplaced()
 	m.scanned, m.Start = true, m.Began()
-	m.places = nil
+	m.places, m.reader = nil, nil
 	return m.pause(ctx)
 }
 

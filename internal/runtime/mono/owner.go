@@ -24,22 +24,32 @@ type owner struct {
 // beginning is the maximum time between loading the profiler and the start of its log.
 const beginning = uint64(time.Second)
 
-// ownerOf returns the process of a log. The error gives the reason if none fits, or several do.
-func ownerOf(rec *recording.Recording, log *Log) (uint32, error) {
+// maxElsewhere bounds how many logs that were found are compared with all processes: those of another process
+// than their header says.
+const maxElsewhere = 100
+
+// ownerOf returns the process of a log. The error gives the reason if none fits, or several do. left, if not nil, is
+// how many more logs may be compared with all processes.
+func ownerOf(rec *recording.Recording, log *Log, left *int) (uint32, error) {
 	if len(log.Events) == 0 {
 		if p := rec.Processes[log.PID()]; p != nil && !apart(rec, log.PID(), log.Header().StartupTime, log.Header().StartupTime) {
 			return log.PID(), nil
 		}
 		return 0, errors.New("it does not name its process")
 	}
+	if _, ok := mayOwn(rec, log.PID(), log); ok {
+		return log.PID(), nil
+	}
+	if left != nil {
+		if *left--; *left < 0 {
+			return 0, fmt.Errorf("it says that it is of process %d, and its code is not there; %d logs before it were compared with all processes, and no more are", log.PID(), maxElsewhere)
+		}
+	}
 	var owners []owner
 	for _, pid := range rec.PIDs() {
 		if o, ok := mayOwn(rec, pid, log); ok {
 			owners = append(owners, o)
 		}
-	}
-	if i := slices.IndexFunc(owners, func(o owner) bool { return o.pid == log.PID() }); i >= 0 {
-		return owners[i].pid, nil
 	}
 	if len(owners) > 1 {
 		if these := slices.DeleteFunc(slices.Clone(owners), func(o owner) bool { return !o.begins }); len(these) > 0 {

@@ -2,9 +2,9 @@ package mono
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/known"
 	"github.com/jitinject/jitinject/internal/locate"
@@ -16,12 +16,14 @@ import (
 
 // unnamedLogs adds logs from the usual directories, for processes in their headers that have no log
 // so far. Of other logs, it reads only the header.
-func unnamedLogs(ctx context.Context, f *locate.Finder) error {
+func unnamedLogs(ctx context.Context, f *locate.Finder, left *int) error {
 	var paths []string
+	listed := make(map[string]bool)
 	for _, dir := range logDirs(f) {
 		found := f.Glob(dir, "*.mlpd*")
 		for _, path := range found[:min(len(found), locate.MaxSubdirs)] {
-			if path = filepath.Clean(path); !slices.Contains(paths, path) {
+			if path = filepath.Clean(path); !listed[path] {
+				listed[path] = true
 				paths = append(paths, path)
 			}
 		}
@@ -30,18 +32,23 @@ func unnamedLogs(ctx context.Context, f *locate.Finder) error {
 		return nil
 	}
 	var pids []uint32
+	var loads []uint64 // of the profiler
 	for _, pid := range f.Rec.PIDs() {
-		_, loaded := profilerLoaded(f.Rec, pid, 0)
-		if (loaded || known.Of(f.Rec.Processes[pid]).IsMono()) && !f.Rec.HasDump(pid) {
-			pids = append(pids, pid)
+		times := profilerLoads(f.Rec, pid)
+		if (len(times) > 0 || known.Of(f.Rec.Processes[pid]).IsMono()) && !f.Rec.HasDump(pid) {
+			pids, loads = append(pids, pid), append(loads, times...)
 		}
 	}
+	slices.Sort(loads)
 	strangers := 0
 	for _, path := range paths {
+		for len(pids) > 0 && f.Rec.HasDump(pids[len(pids)-1]) {
+			pids = pids[:len(pids)-1]
+		}
 		if err := ctx.Err(); err != nil || len(pids) == 0 {
 			return err
 		}
-		said, likely := probe(f, path, pids)
+		said, likely := probe(f, path, pids, loads)
 		if !said && !likely {
 			continue
 		}
@@ -50,10 +57,9 @@ func unnamedLogs(ctx context.Context, f *locate.Finder) error {
 				continue
 			}
 		}
-		if err := foundLog(ctx, f, path, "found by its contents"); err != nil {
+		if err := foundLog(ctx, f, path, "found by its contents", left); err != nil {
 			return err
 		}
-		pids = slices.DeleteFunc(pids, f.Rec.HasDump)
 	}
 	return nil
 }
@@ -61,10 +67,10 @@ func unnamedLogs(ctx context.Context, f *locate.Finder) error {
 // maxStrangers bounds how many logs are read with a header that names no process of the recording.
 const maxStrangers = 20
 
-// probe reads the header of a log. said reports whether it names one of the processes. likely
+// probe reads the header of a log. said reports whether it names one of the processes, without a log. likely
 // reports whether the log may belong to one all the same. In a container the pid differs, but the
 // log begins when the profiler was loaded. A log of 2010 has no pid.
-func probe(f *locate.Finder, path string, pids []uint32) (said, likely bool) {
+func probe(f *locate.Finder, path string, pids []uint32, loads []uint64) (said, likely bool) {
 	file, err := safefile.Open(path)
 	if err != nil {
 		f.Unread(path, err)
@@ -72,7 +78,7 @@ func probe(f *locate.Finder, path string, pids []uint32) (said, likely bool) {
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if f.Unread(path, err) || err != nil || slices.ContainsFunc(f.Files, func(s *locate.SideFile) bool { return s.Scanned && os.SameFile(info, s.Info) }) {
+	if f.Unread(path, err) || err != nil || f.IsScanned(info) {
 		return false, false // probed already
 	}
 	log, err := ReadLog(file)
@@ -80,12 +86,10 @@ func probe(f *locate.Finder, path string, pids []uint32) (said, likely bool) {
 		f.Unread(path, err)
 		return false, false
 	}
-	if slices.Contains(pids, log.PID()) {
+	if _, ok := slices.BinarySearch(pids, log.PID()); ok && !f.Rec.HasDump(log.PID()) {
 		return true, true
 	}
 	began := log.Header().StartupTime
-	return false, log.PID() == 0 || began > 0 && f.Rec.ClockError() == "" && slices.ContainsFunc(pids, func(pid uint32) bool {
-		loaded, _ := profilerLoaded(f.Rec, pid, began)
-		return loaded > 0 && began-loaded < beginning
-	})
+	last := sort.Search(len(loads), func(i int) bool { return loads[i] > began }) - 1
+	return false, log.PID() == 0 || began > 0 && f.Rec.ClockError() == "" && last >= 0 && loads[last] > 0 && began-loads[last] < beginning
 }

@@ -126,7 +126,7 @@ func searchMap(ctx context.Context, f *locate.Finder, pid uint32) error {
 		}
 	}
 	base := filepath.Base(tmpName(pid))
-	dirs := append([]string{filepath.Dir(tmpName(pid)), f.Rec.In.Dir}, f.Dirs()...)
+	dirs := append([]string{filepath.Dir(tmpName(pid)), f.Rec.In.Dir}, f.DirsWith(base)...)
 	for i, dir := range dirs {
 		path := filepath.Join(dir, base)
 		file, err := safefile.Open(path)

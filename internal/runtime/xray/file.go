@@ -28,14 +28,22 @@ func Identify(src io.ReaderAt, _ string) bool {
 // xray-log.PROGRAM.XXXXXX.
 func hint(s *recording.Recording, opts *config.Options, found *report.Findings) {
 	logs, _ := s.In.Glob(s.In.Dir, "xray-log.*") // only for a note
+	if len(logs) == 0 {
+		return
+	}
+	pids := make(map[string]uint32) // the first process with each file, by its name without directories
+	for _, pid := range slices.Backward(s.PIDs()) {
+		for i := range s.Processes[pid].FileMaps {
+			if name := s.Processes[pid].FileMaps[i].Name; name != "" {
+				pids[filepath.Base(name)] = pid
+			}
+		}
+	}
 	for _, path := range logs {
 		name := strings.TrimPrefix(filepath.Base(path), "xray-log.")
-		name = strings.TrimSuffix(name, filepath.Ext(name))
-		for _, pid := range s.PIDs() {
-			if slices.ContainsFunc(s.Processes[pid].FileMaps, func(m recording.FileMap) bool { return m.Name != "" && filepath.Base(m.Name) == name }) {
-				found.Note(fmt.Sprintf("%s looks like a trace of %s; to add its calls: %s", quote.Printable(path), recording.NameOf(pid, s.Processes[pid].Comm), opts.Again(report.Setting{Field: "SideFiles", Kind: Kind, Value: path, IsPath: true})))
-				return
-			}
+		if pid, ok := pids[strings.TrimSuffix(name, filepath.Ext(name))]; ok {
+			found.Note(fmt.Sprintf("%s looks like a trace of %s; to add its calls: %s", quote.Printable(path), recording.NameOf(pid, s.Processes[pid].Comm), opts.Again(report.Setting{Field: "SideFiles", Kind: Kind, Value: path, IsPath: true})))
+			return
 		}
 	}
 }

@@ -59,7 +59,8 @@ func (p *piece) key() bufferKey { return bufferKey{p.PID, p.TID, p.TSC, p.WallTi
 // Share assigns the contents of traces to the processes that wrote them. It must be called once.
 func Share(logs []*Log, w *world) (problems []problem, err error) {
 	traces := make([]*shared, len(logs))
-	forks := make(map[uint32][]fork) // by the parent
+	forks := make(map[uint32][]fork)   // by the parent
+	births := make(map[[2]uint32]fork) // the first fork of each child, by the parent and the child
 	for i, x := range logs {
 		newest := &x.pieces[0]
 		for j := range x.pieces {
@@ -71,6 +72,9 @@ func Share(logs []*Log, w *world) (problems []problem, err error) {
 		for _, p := range x.Processes {
 			if _, known := forks[p.PID]; !known {
 				forks[p.PID] = w.Forks(p.PID)
+				for _, f := range slices.Backward(forks[p.PID]) {
+					births[[2]uint32{p.PID, f.PID}] = f
+				}
 			}
 		}
 	}
@@ -91,8 +95,8 @@ func Share(logs []*Log, w *world) (problems []problem, err error) {
 		}
 		owned[x.owner.PID] = true
 		for _, p := range x.Processes {
-			if i := slices.IndexFunc(forks[p.PID], func(f fork) bool { return f.PID == x.owner.PID }); i >= 0 {
-				x.owner = forks[p.PID][i]
+			if f, ok := births[[2]uint32{p.PID, x.owner.PID}]; ok {
+				x.owner = f
 			}
 		}
 	}
