@@ -62,22 +62,27 @@ func (s *Sources) Add(name string, size int, at Span, function int) bool {
 	return true
 }
 
-// AddText adds a source outside the dump, and returns its number, or -1 if there are too many.
-// alone says that no other one has the name. Then it applies to all functions with files of that
-// name, unless the dump has such a source.
-func (s *Sources) AddText(t Source, alone bool) int {
-	if len(s.All) >= maxSources {
-		return -1
+// AddTexts adds sources outside the dump, and returns their numbers, or -1 for those that are too many. One
+// that has its name alone applies to all functions with files of that name, unless the dump has such a
+// source. It is called once.
+func (s *Sources) AddTexts(texts []Source) (numbers []int) {
+	count := make(map[string]int)
+	for i := range texts {
+		count[texts[i].Name]++
 	}
-	n := len(s.All)
-	s.All = append(s.All, t)
-	if alone {
-		if s.shared == nil {
-			s.shared = make(map[string]int)
+	s.shared = make(map[string]int)
+	for _, t := range texts {
+		n := len(s.All)
+		if n >= maxSources {
+			numbers = append(numbers, -1)
+			continue
 		}
-		s.shared[t.Name] = n
+		s.All, numbers = append(s.All, t), append(numbers, n)
+		if count[t.Name] == 1 {
+			s.shared[t.Name] = n
+		}
 	}
-	return n
+	return numbers
 }
 
 // Of returns the number of the source that has a file name and applies to a function.

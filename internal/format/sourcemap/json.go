@@ -84,12 +84,12 @@ func (p *parser) document(m *Map) error {
 	if t != json.Delim('{') {
 		return errNotMap
 	}
-	return p.object(m, 0, 0, true)
+	return p.object(m, true)
 }
 
-// object reads a map or a section's map after its brace, and adds it as a part at a place.
-func (p *parser) object(m *Map, line, column uint32, whole bool) error {
-	part := part{line: line, column: column, sources: span{first: int32(len(m.Sources))}, names: span{first: int32(len(m.names))}}
+// object reads a map or a section's map after its brace, and adds it as a part.
+func (p *parser) object(m *Map, whole bool) error {
+	part := part{sources: span{first: int32(len(m.Sources))}, names: span{first: int32(len(m.names))}}
 	root, version, sections := "", int64(0), false
 	var texts []Source
 	for p.More() {
@@ -105,28 +105,14 @@ func (p *parser) object(m *Map, line, column uint32, whole bool) error {
 		case "mappings":
 			err = p.value(&part.mappings, "a text")
 		case "sources":
-			err = p.list(func(text string, _, _ int64, null bool) error {
-				if len(m.Sources) == maxSources {
-					return p.fail("the map has more than %d sources", maxSources)
-				}
+			err = p.list("sources", len(m.Sources), maxSources, func(text string, _, _ int64, _ bool) {
 				m.Sources = append(m.Sources, Source{URL: text})
-				return nil
 			})
 		case "names":
-			err = p.list(func(text string, _, _ int64, null bool) error {
-				if len(m.names) == maxNames {
-					return p.fail("the map has more than %d names", maxNames)
-				}
-				m.names = append(m.names, text)
-				return nil
-			})
+			err = p.list("names", len(m.names), maxNames, func(text string, _, _ int64, _ bool) { m.names = append(m.names, text) })
 		case "sourcesContent":
-			err = p.list(func(text string, from, to int64, null bool) error {
-				if len(texts) == maxSources {
-					return p.fail("the map has more than %d texts", maxSources)
-				}
+			err = p.list("texts", len(texts), maxSources, func(text string, from, to int64, null bool) {
 				texts = append(texts, Source{Content: !null, Size: len(text), Digest: maphash.String(seed, text), at: from, size: to - from})
-				return nil
 			})
 		case "sections":
 			if !whole {
@@ -233,7 +219,7 @@ func (p *parser) section(m *Map) error {
 			if len(m.parts) > count {
 				return p.fail("a section has two maps")
 			}
-			err = p.object(m, 0, 0, false)
+			err = p.object(m, false)
 		case "url":
 			return p.fail("a section is in another file")
 		default:
@@ -267,9 +253,9 @@ func (p *parser) wrong(err error, want string) error {
 	return p.fail("this is not %s", want)
 }
 
-// list reads a list of strings and nulls. add gets the offsets of each string as JSON, with the
-// separators before it.
-func (p *parser) list(add func(text string, from, to int64, null bool) error) error {
+// list reads a list of strings and nulls, so many that the map has most of a kind with those before. add gets the
+// offsets of each string as JSON, with the separators before it.
+func (p *parser) list(kind string, before, most int, add func(text string, from, to int64, null bool)) error {
 	t, err := p.token()
 	if err == nil && t == nil {
 		return nil // null
@@ -277,7 +263,7 @@ func (p *parser) list(add func(text string, from, to int64, null bool) error) er
 	if err != nil || t != json.Delim('[') {
 		return p.wrong(err, "a list")
 	}
-	for p.More() {
+	for n := before; p.More(); n++ {
 		from := p.InputOffset()
 		t, err := p.token()
 		if err != nil {
@@ -287,9 +273,10 @@ func (p *parser) list(add func(text string, from, to int64, null bool) error) er
 		if !ok && t != nil {
 			return p.fail("this is no text")
 		}
-		if err := add(s, p.start+from, p.start+p.InputOffset(), t == nil); err != nil {
-			return err
+		if n == most {
+			return p.fail("the map has more than %d %s", most, kind)
 		}
+		add(s, p.start+from, p.start+p.InputOffset(), t == nil)
 	}
 	_, err = p.token()
 	return err

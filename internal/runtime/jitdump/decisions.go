@@ -70,7 +70,7 @@ func (d *decisions) readTables(ctx context.Context, l *listing, atOnce, goroutin
 		wg    sync.WaitGroup
 	)
 	work := func() {
-		r := newReader(l, d, new(descriptions), new(fixes)) // count no fixes here
+		r := newReader(l, d, new(Description), new(fixes)) // count no fixes here
 		r.bare = true
 		var starts disasm.Starts
 		mu.Lock()

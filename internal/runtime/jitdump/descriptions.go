@@ -22,60 +22,35 @@ type TreeSource interface {
 	Texts() []int
 }
 
-// A Description describes functions, and has their source texts.
+// A Description describes functions, and has their source texts. The zero value describes none.
 type Description struct {
 	Has   func(function int) bool
 	Trees func() TreeSource
-	Texts []DescribedText
-	Embed bool // functions have the texts of their files
+	Texts []source.Source // several may have one name; several goroutines may call their Text at once
+	Embed bool            // functions have the texts of their files
 
 	Originals OriginalSource // nil if texts are not mapped
+
+	numbers []int // of Texts in the dump's sources
 }
 
-// A DescribedText is the text of a source file.
-type DescribedText struct {
-	Name string      // of the file, as in lines; several texts may have one
-	Path string      // for a file with the text, if Name is no path; may be ""
-	Size int         // in bytes, or a lower bound of that
-	Text source.Text // several goroutines may call it at once
-}
+// has reports whether a function is described.
+func (d *Description) has(function int) bool { return d.Has != nil && d.Has(function) }
 
-// descriptions has what logs say of functions. The zero value has none.
-type descriptions struct {
-	described func(function int) bool // in a log; nil without
-	trees     func() TreeSource       // with described
-	texts     []int                   // numbers of the Description's texts in sources
-	embed     bool                    // functions have these texts
-	originals OriginalSource          // nil without
-}
-
-// inLog reports whether a log describes a function.
-func (d *descriptions) inLog(function int) bool { return d.described != nil && d.described(function) }
-
-// Describe sets the descriptions of functions. It must follow the last Scan, must not run while
+// Describe sets the description of functions. It must follow the last Scan, must not run while
 // functions are read, and be called once. Texts become sources of the dump.
 func (d *Dump) Describe(by Description) {
-	all := &d.descriptions
-	all.described, all.trees, all.embed, all.originals = by.Has, by.Trees, by.Embed, by.Originals
-	count := make(map[string]int)
-	for i := range by.Texts {
-		count[fileName([]byte(by.Texts[i].Name))]++
-	}
-	for i := range by.Texts {
-		t := &by.Texts[i]
-		name := fileName([]byte(t.Name))
-		n := d.sources.AddText(source.Source{Name: name, Path: t.Path, Size: t.Size, Text: t.Text}, count[name] == 1)
-		all.texts = append(all.texts, n)
-	}
+	d.description = by
+	d.description.numbers = d.sources.AddTexts(by.Texts)
 }
 
 // describedTree adds the description of the i-th function, and reports whether it has lines.
 func (r *Reader) describedTree(i int) bool {
-	if !r.descriptions.inLog(i) {
+	if !r.description.has(i) {
 		return false
 	}
 	if r.trees == nil {
-		r.trees = r.descriptions.trees()
+		r.trees = r.description.Trees()
 	}
 	info, problem, err := r.trees.Tree(i, r.fn.Size)
 	for _, err := range []error{problem, err} {
@@ -93,7 +68,7 @@ func (r *Reader) describedFiles(info *jitdump.DebugInfo2, texts []int) []int {
 	for i, name := range info.Files {
 		number := -1
 		if texts[i] >= 0 {
-			number = r.descriptions.texts[texts[i]]
+			number = r.description.numbers[texts[i]]
 		}
 		at := -1
 		switch {

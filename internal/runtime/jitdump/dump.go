@@ -22,10 +22,10 @@ var ErrNotJitdump = jitdump.ErrNotJitdump
 // A Dump is a jitdump file, scanned up to the last call of Scan.
 type Dump struct {
 	listing
-	scanner      scanner
-	decisions    decisions
-	descriptions descriptions
-	fixes        fixes
+	scanner     scanner
+	decisions   decisions
+	description Description
+	fixes       fixes
 }
 
 var (
@@ -101,7 +101,7 @@ func (d *Dump) PreferPlain() { d.scanner.plain = true }
 
 // Reader returns a new reader for one goroutine.
 func (d *Dump) Reader() *Reader {
-	return newReader(&d.listing, &d.decisions, &d.descriptions, &d.fixes)
+	return newReader(&d.listing, &d.decisions, &d.description, &d.fixes)
 }
 
 // Functions is Reader for the interface source.Dump.
@@ -109,7 +109,7 @@ func (d *Dump) Functions() source.FunctionReader { return d.Reader() }
 
 // Inspect returns a reader that counts no fixes and leaves out unwind tables.
 func (d *Dump) Inspect() source.FunctionReader {
-	r := newReader(&d.listing, &d.decisions, &d.descriptions, new(fixes))
+	r := newReader(&d.listing, &d.decisions, &d.description, new(fixes))
 	r.inspects = true
 	return r
 }
@@ -117,7 +117,7 @@ func (d *Dump) Inspect() source.FunctionReader {
 // MayHaveLines reports whether a record or a log describes lines of function i.
 func (d *Dump) MayHaveLines(i int) bool {
 	p := d.partsOf(i)
-	return p.debug.Size != 0 || p.inline.Size != 0 || d.descriptions.inLog(i)
+	return p.debug.Size != 0 || p.inline.Size != 0 || d.description.has(i)
 }
 
 // Orphans returns how many debug records have no load so far.

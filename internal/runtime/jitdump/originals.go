@@ -24,11 +24,11 @@ type Original struct {
 // textOf returns the number of the text of fn's i-th file in the Description, or -1.
 func (r *Reader) textOf(fn *jitcode.Function, i int) int {
 	n, ok := r.sourceOf(fn, i)
-	if !ok || r.listing.sources.All[n].Text == nil || len(r.descriptions.texts) == 0 {
+	if !ok || r.listing.sources.All[n].Text == nil || len(r.description.numbers) == 0 {
 		return -1
 	}
-	text := n - r.descriptions.texts[0]
-	if text < 0 || text >= len(r.descriptions.texts) {
+	text := n - r.description.numbers[0]
+	if text < 0 || text >= len(r.description.numbers) {
 		return -1
 	}
 	return text
@@ -37,7 +37,7 @@ func (r *Reader) textOf(fn *jitcode.Function, i int) int {
 // useOriginals replaces places by their originals: in rows, inlined calls and declarations. Places
 // without an original stay.
 func (r *Reader) useOriginals(fn *jitcode.Function) {
-	if r.descriptions.originals == nil {
+	if r.description.Originals == nil {
 		return
 	}
 	r.texts = r.texts[:min(len(r.texts), len(fn.Files))]
@@ -49,7 +49,7 @@ func (r *Reader) useOriginals(fn *jitcode.Function) {
 		if file < 0 || file >= len(texts) || texts[file] < 0 || line == 0 || column == 0 {
 			return file, line, column
 		}
-		o, ok := r.descriptions.originals.Original(texts[file], line, column)
+		o, ok := r.description.Originals.Original(texts[file], line, column)
 		if !ok || o.Line > maxLine {
 			return file, line, column
 		}
@@ -75,7 +75,7 @@ func (r *Reader) useOriginals(fn *jitcode.Function) {
 	for i := range fn.Origins {
 		o := &fn.Origins[i]
 		if o.File >= 0 && texts[o.File] >= 0 {
-			if name := r.descriptions.originals.OriginalName(texts[o.File], o.Line, o.Column); name != "" && len(name) <= jitcode.MaxOriginName {
+			if name := r.description.Originals.OriginalName(texts[o.File], o.Line, o.Column); name != "" && len(name) <= jitcode.MaxOriginName {
 				o.Name = []byte(name)
 			}
 		}
@@ -87,7 +87,7 @@ func (r *Reader) useOriginals(fn *jitcode.Function) {
 func (r *Reader) originalFile(fn *jitcode.Function, o *Original) int {
 	number := -1
 	if o.Text >= 0 {
-		number = r.descriptions.texts[o.Text]
+		number = r.description.numbers[o.Text]
 	}
 	for i, name := range fn.Files {
 		known := -1

@@ -14,9 +14,9 @@ import (
 // goroutine needs its own.
 type Reader struct {
 	lineMaker
-	listing      *listing
-	decisions    *decisions
-	descriptions *descriptions
+	listing     *listing
+	decisions   *decisions
+	description *Description
 
 	function int        // number of the current function
 	code     CodeReader // its window holds all records of the function
@@ -33,10 +33,10 @@ type Reader struct {
 }
 
 // newReader returns a reader for one goroutine. It counts fixes.
-func newReader(l *listing, decisions *decisions, descriptions *descriptions, fixes *fixes) *Reader {
+func newReader(l *listing, decisions *decisions, description *Description, fixes *fixes) *Reader {
 	return &Reader{
 		lineMaker: lineMaker{fixes: fixes},
-		listing:   l, decisions: decisions, descriptions: descriptions, code: *l.NewCodeReader(),
+		listing:   l, decisions: decisions, description: description, code: *l.NewCodeReader(),
 		effects: effectReader{callees: &decisions.callees, code: l.NewCodeReader()},
 	}
 }

@@ -12,7 +12,7 @@ func (d *Dump) Same() func(i, j int) bool {
 	in := [2]window{d.window(), d.window()}
 	return func(i, j int) bool {
 		// Code at two times may have other functions inlined.
-		if d.descriptions.inLog(i) || d.descriptions.inLog(j) {
+		if d.description.has(i) || d.description.has(j) {
 			return false
 		}
 		var all [2]parts

@@ -67,7 +67,7 @@ func (r *Reader) addEmbedded(fn *jitcode.Function) {
 		if text != "" {
 			fn.Files[i] = r.listing.sources.ListingPlace(name, r.function)
 		} else if n, ok := r.sourceOf(fn, i); ok {
-			if s := &r.listing.sources.All[n]; s.Size <= jitcode.MaxText && (s.Text == nil || r.descriptions.embed) {
+			if s := &r.listing.sources.All[n]; s.Size <= jitcode.MaxText && (s.Text == nil || r.description.Embed) {
 				var err error
 				if text, err = r.text(n); err != nil {
 					r.problem(r.listing.sources.All[n].At.Off, "%v; the source file is left out", err)

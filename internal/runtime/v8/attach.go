@@ -31,17 +31,14 @@ type attacher struct {
 	targets []*target
 	seen    map[locate.Inode]bool
 	refused []refused
-	copies  []string // paths of logs that add nothing to others
+	copies  []string // notes about logs that add nothing to others
 	memory  int      // of the logs that are used; see maxIndex
 
-	sets     map[setKey]*dumpSet
-	byPID    map[uint32][]*target
-	listed   map[string]map[uint32][]string // paths of logs in a directory, by process
-	searched map[search]bool
-	dirs     map[string]string       // canonical paths of directories
-	firsts   map[locate.Inode]string // canonical paths of directories
-	unnamed  int                     // problems and notes of logs that no option names
-	more     report.Problem
+	sets    map[setKey]*dumpSet
+	byPID   map[uint32][]*target
+	listed  map[locate.Inode]map[uint32][]string // paths of logs in a directory, by process
+	unnamed int                                  // problems of logs that no option names
+	more    report.Problem
 }
 
 // A target is a dump of V8.
@@ -62,8 +59,7 @@ type target struct {
 func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*locate.Attached, error) {
 	a := &attacher{
 		Attached: new(locate.Attached), ctx: ctx, rec: rec, dumps: dumps, opts: opts, seen: make(map[locate.Inode]bool),
-		sets: make(map[setKey]*dumpSet), byPID: make(map[uint32][]*target), listed: make(map[string]map[uint32][]string), searched: make(map[search]bool),
-		dirs: make(map[string]string), firsts: make(map[locate.Inode]string),
+		sets: make(map[setKey]*dumpSet), byPID: make(map[uint32][]*target), listed: make(map[locate.Inode]map[uint32][]string),
 	}
 	for _, d := range dumps {
 		j, ok := d.Source.(*jitdump.Dump)
@@ -91,7 +87,6 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 		sorting.Stable(t.dump.Logs, func(x, y report.LogSummary) int { return strings.Compare(x.Path, y.Path) })
 	}
 	a.reportRefused()
-	a.reportCopies()
 	a.reportLacking()
 	a.reportUnmapped()
 	a.reportMore()
@@ -113,9 +108,7 @@ func (a *attacher) describe(t *target) {
 		Embed: a.opts.Sources != "" || a.opts.EmbedSources,
 	}
 	if a.opts.SourceMaps {
-		var o *originals
-		o, d.Texts = a.loadMaps(t, d.Texts)
-		d.Originals = o
+		d.Originals, d.Texts = a.loadMaps(t, d.Texts)
 	}
 	t.jitdump.Describe(d)
 }

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -26,13 +24,12 @@ import (
 // named reads the logs that the user named.
 func (a *attacher) named() error {
 	for _, n := range a.opts.Named(Kind) {
-		set := a.set(setKey{named: true, uid: anyone}, a.targets, nil)
+		of := a.targets
 		if n.PID != 0 {
 			if a.rec.Processes[n.PID] == nil {
 				return fmt.Errorf("%s: there is no process %d in the recording", n, n.PID)
 			}
-			of := slices.DeleteFunc(slices.Clone(a.byPID[n.PID]), func(t *target) bool { return t.dump.PID != n.PID })
-			set = a.set(setKey{named: true, pid: n.PID, uid: anyone}, of, nil)
+			of = slices.DeleteFunc(slices.Clone(a.byPID[n.PID]), func(t *target) bool { return t.dump.PID != n.PID })
 		}
 		file, err := safefile.Open(n.Path)
 		if err != nil {
@@ -42,17 +39,11 @@ func (a *attacher) named() error {
 			file.Close()
 			return fmt.Errorf("%s: %w", n, err)
 		}
-		if err := a.use(file, n.Path, set, true); err != nil {
+		if err := a.use(file, n.Path, setKey{named: true, pid: n.PID}, of); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// A search is a directory where the logs of a process are looked for.
-type search struct {
-	dir string
-	pid uint32
 }
 
 // find reads the logs of a dump that no option names.
@@ -62,14 +53,18 @@ func (a *attacher) find(t *target) error {
 		dirs = append(dirs, filepath.Dir(t.dump.Markers[0].Path))
 	}
 	for _, dir := range append(dirs, a.opts.DumpDirs...) {
+		logs := a.list(filepath.Clean(dir))
 		for _, pid := range t.pids() {
-			s := search{a.canonical(dir), pid}
-			if a.searched[s] {
-				continue
-			}
-			a.searched[s] = true
-			for _, path := range largestFirst(a.list(s.dir)[pid]) {
-				if err := a.candidate(path, pid); err != nil {
+			paths := largestFirst(logs[pid])
+			delete(logs, pid) // each is read once
+			for _, path := range paths {
+				if err := a.ctx.Err(); err != nil {
+					return err
+				}
+				file, err := safefile.Open(path)
+				if err != nil {
+					a.unusable(path, err, "")
+				} else if err := a.use(file, path, setKey{pid: pid}, a.byPID[pid]); err != nil {
 					return err
 				}
 			}
@@ -78,46 +73,27 @@ func (a *attacher) find(t *target) error {
 	return nil
 }
 
-// canonical returns the first path of a directory that has several.
-func (a *attacher) canonical(dir string) string {
-	dir = filepath.Clean(dir)
-	if first, ok := a.dirs[dir]; ok {
-		return first
-	}
-	first := dir
-	if st, err := sys.Stat(dir); err == nil {
-		id := locate.InodeOf(st)
-		if a.firsts[id] == "" {
-			a.firsts[id] = dir
-		}
-		first = a.firsts[id]
-	}
-	a.dirs[dir] = first
-	return first
-}
-
 // pids returns the numbers of the process in names of its logs.
 func (t *target) pids() []uint32 {
 	return slices.Compact([]uint32{t.dump.PID, t.jitdump.PID()})
 }
 
-// list returns the paths of the logs in a directory, by process. A directory that the user may not
-// list is a note, because there is no sign of a log in it, unless an option names the directory. Any
-// other error is a problem.
+// list returns the paths of the logs in a directory, by process, without those that were read. A directory
+// that the user may not list is a note, because there is no sign of a log in it, unless an option names the
+// directory. Any other error is a problem.
 func (a *attacher) list(dir string) map[uint32][]string {
-	if logs, ok := a.listed[dir]; ok {
+	inode, ok := inodeOf(dir)
+	if logs := a.listed[inode]; ok && logs != nil {
 		return logs
 	}
 	paths, err := a.rec.In.Glob(dir, "*.log")
+	isNamed := func(named string) bool { other, ok := inodeOf(named); return ok && other == inode }
 	switch {
 	case err == nil:
-	case errors.Is(err, unix.EACCES) && !a.isNamed(dir):
+	case errors.Is(err, unix.EACCES) && !slices.ContainsFunc(a.opts.DumpDirs, isNamed):
 		a.Found.Note(fmt.Sprintf("%s: permission denied, so logs of V8 in it are not found; to use one, name it on the command line", quote.Printable(dir)))
 	default:
-		if in := (*fs.PathError)(nil); errors.As(err, &in) {
-			err = in.Err
-		}
-		a.Found.Problem(report.Problem{Code: report.ProblemUnreadable, File: dir, Offset: -1, Text: fmt.Sprintf("it could not be read, and may have logs of V8: %v", err), Advice: "make it readable, and inject again"})
+		a.Found.Problem(report.Problem{Code: report.ProblemUnreadable, File: dir, Offset: -1, Text: fmt.Sprintf("it could not be read, and may have logs of V8: %v", safefile.WithoutPath(err)), Advice: "make it readable, and inject again"})
 	}
 	logs := make(map[uint32][]string)
 	for _, path := range paths {
@@ -125,13 +101,17 @@ func (a *attacher) list(dir string) map[uint32][]string {
 			logs[pid] = append(logs[pid], path)
 		}
 	}
-	a.listed[dir] = logs
+	a.listed[inode] = logs
 	return logs
 }
 
-// isNamed reports whether an option names a directory, by its canonical path.
-func (a *attacher) isNamed(dir string) bool {
-	return slices.ContainsFunc(a.opts.DumpDirs, func(named string) bool { return a.canonical(named) == dir })
+// inodeOf returns the inode of a directory, which may have several paths.
+func inodeOf(dir string) (locate.Inode, bool) {
+	st, err := sys.Stat(dir)
+	if err != nil {
+		return locate.Inode{}, false
+	}
+	return locate.InodeOf(st), true
 }
 
 // largestFirst sorts the paths of logs, in place: of two copies, the larger one has more texts. Only the
@@ -145,41 +125,6 @@ func largestFirst(paths []string) []string {
 	}
 	sorting.Stable(paths, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
 	return paths
-}
-
-// candidate reads a log that was found. pid is the process in its name.
-func (a *attacher) candidate(path string, pid uint32) error {
-	if err := a.ctx.Err(); err != nil {
-		return err
-	}
-	file, err := safefile.Open(path)
-	if err != nil {
-		a.unusable(path, err, "")
-		return nil
-	}
-	info, err := file.Stat()
-	if err != nil {
-		file.Close()
-		a.unusable(path, err, "")
-		return nil
-	}
-	if a.seen[locate.InodeOf(info)] { // it has several names, or was named
-		file.Close()
-		return nil
-	}
-	owner := int64(info.Sys().(*syscall.Stat_t).Uid)
-	// Processes of several containers may have one pid in their logs' names.
-	set := a.set(setKey{pid: pid, uid: owner}, a.byPID[pid], file)
-	if len(set.targets) == 0 {
-		file.Close()
-		if err := file.Failed(); err != nil {
-			a.unusable(path, err, "")
-		} else {
-			a.unusable(path, errors.New("it belongs to another user than the dump"), "if it is right, name it on the command line")
-		}
-		return nil
-	}
-	return a.use(file, path, set, false)
 }
 
 // maxUnnamed bounds the messages about logs that no option names.

@@ -14,7 +14,7 @@ import (
 // An index has the optimized code of a log that may be in the dump.
 type index struct {
 	src  io.ReaderAt
-	name string // of the log, for messages
+	name string // of the log, for messages; "" where they have it already
 
 	scripts   []script
 	functions []function
@@ -142,5 +142,8 @@ func (x *index) lacking() (n int, began uint64) {
 
 // problem returns an error about the log.
 func (x *index) problem(err error) error {
+	if x.name == "" {
+		return err
+	}
 	return fmt.Errorf("%s: %w", quote.Printable(x.name), err)
 }

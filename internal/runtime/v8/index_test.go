@@ -70,3 +70,12 @@ func TestReading_Watch(t *testing.T) {
 		t.Errorf("got %d; want 5 numbers or more, at last %d", got, len(log))
 	}
 }
+
+// The name of a log that is a dump of its own is beside the message already.
+func TestIndex_Problem(t *testing.T) {
+	for name, want := range map[string]string{"": "damage", "v8.log": "v8.log: damage"} {
+		if got := (&index{name: name}).problem(errors.New("damage")).Error(); got != want {
+			t.Errorf("%q: got %q; want %q", name, got, want)
+		}
+	}
+}

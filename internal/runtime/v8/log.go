@@ -82,7 +82,7 @@ func (l *Log) Scan(ctx context.Context) error {
 	if x.full >= 0 {
 		l.Problem(x.full, "the logs need more than %d MiB of memory; code after this offset is left out", maxIndex>>20)
 	}
-	l.addTexts()
+	l.sources.AddTexts((&target{indexes: []*index{x}}).texts())
 	return nil
 }
 

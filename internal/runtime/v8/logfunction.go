@@ -30,7 +30,7 @@ type logReader struct {
 // Functions returns a new reader of the functions.
 func (l *Log) Functions() source.FunctionReader {
 	r := &logReader{Reader: memcode.Reader{Dump: &l.Dump}, l: l, tree: jitdump.NewTreeReader()}
-	r.trees.functions, r.trees.alone = make(map[int]described), true
+	r.trees.alone = true
 	return r
 }
 
@@ -45,9 +45,7 @@ func (r *logReader) Function(i int) (*jitcode.Function, error) {
 	fn := r.tree.Begin(e.Addr, e.Size)
 	fn.Name, fn.Code = r.name, r.Bytes(i)
 	if c.object != unknown {
-		clear(r.trees.functions)
-		r.trees.functions[i] = described{index: r.l.index, object: c.object}
-		info, problem, err := r.trees.Tree(i, e.Size)
+		info, problem, err := r.trees.of(described{index: r.l.index, object: c.object}, e.Size)
 		for _, err := range []error{problem, err} {
 			if err != nil {
 				r.tree.Problems = append(r.tree.Problems, source.Problem{Offset: -1, Text: err.Error()})

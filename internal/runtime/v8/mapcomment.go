@@ -12,10 +12,7 @@ import (
 // Other comments and blank lines may follow, such as //# sourceURL. Elsewhere
 // such text is often a string of a program that writes these comments.
 
-const (
-	mapMark   = "sourceMappingURL="
-	noComment = "its last lines name no source map"
-)
+const mapMark = "sourceMappingURL="
 
 // Sizes of the part of a text that is searched, in bytes: at first, and at most. URLs of type data
 // hold whole maps.
@@ -89,25 +86,18 @@ var blanks = []string{" ", "\t", `\x09`, `\x0d`, `\x0D`}
 // trimBlanks removes white space from both ends of an escaped line, and returns the number of bytes
 // before it.
 func trimBlanks(line []byte) (trimmed []byte, before int) {
-	size := len(line)
-	for cut := true; cut; {
-		cut = false
-		for _, blank := range blanks {
-			if rest, ok := bytes.CutPrefix(line, []byte(blank)); ok {
-				line, cut = rest, true
-			}
+	trimmed = cutBlanks(line, bytes.CutPrefix)
+	return cutBlanks(trimmed, bytes.CutSuffix), len(line) - len(trimmed)
+}
+
+// cutBlanks removes white space from one end of an escaped line.
+func cutBlanks(line []byte, cut func(line, blank []byte) ([]byte, bool)) []byte {
+	for i := 0; i < len(blanks); i++ {
+		if rest, ok := cut(line, []byte(blanks[i])); ok {
+			line, i = rest, -1
 		}
 	}
-	before = size - len(line)
-	for cut := true; cut; {
-		cut = false
-		for _, blank := range blanks {
-			if rest, ok := bytes.CutSuffix(line, []byte(blank)); ok {
-				line, cut = rest, true
-			}
-		}
-	}
-	return line, before
+	return line
 }
 
 // isComment reports whether a line is blank or a comment.

@@ -3,6 +3,7 @@ package v8
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -94,13 +95,13 @@ func (t *target) openMapFile(script, name string) (*sys.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !isOwnersOf(file, t.dump.File) && !isOwnersOfScript(file, script) {
+	info, err := file.Stat()
+	switch {
+	case err != nil: // nothing is known of it
+	case !isOwnersOf(info, t.dump.File) && !isOwnersOfScript(info, script):
 		err = errors.New("it belongs to another user than the dump")
-	} else if !isReadableBy(file, t.dump.File) {
+	case !isReadableBy(file, info, t.dump.File):
 		err = errors.New("the dump's user may not read it")
-	}
-	if failed := file.Failed(); failed != nil { // nothing is known of it
-		err = failed
 	}
 	if err != nil {
 		file.Close()
@@ -110,36 +111,28 @@ func (t *target) openMapFile(script, name string) (*sys.File, error) {
 }
 
 // isOwnersOfScript reports whether a file has the owner of the script's own file.
-func isOwnersOfScript(file *sys.File, script string) bool {
+func isOwnersOfScript(info fs.FileInfo, script string) bool {
 	own, err := safefile.Open(jitdump.FileName(script))
 	if err != nil {
 		return false
 	}
 	defer own.Close()
-	a, err := file.Stat()
-	if err != nil {
-		return false
-	}
-	b, err := own.Stat()
-	return err == nil && uidOf(a) == uidOf(b)
+	st, err := own.Stat()
+	return err == nil && uidOf(info) == uidOf(st)
 }
 
 // isReadableBy reports whether the owner of a dump may read a file. Root may run this for other
 // users: they must not get to see files of root.
-func isReadableBy(file, dump *sys.File) bool {
-	a, err := file.Stat()
+func isReadableBy(file *sys.File, info fs.FileInfo, dump *sys.File) bool {
+	st, err := dump.Stat()
 	if err != nil {
 		return false
 	}
-	b, err := dump.Stat()
-	if err != nil {
-		return false
-	}
-	user := uidOf(b)
+	user := uidOf(st)
 	if user == 0 || int(user) == unix.Geteuid() {
 		return true // as this process can
 	}
-	if uidOf(a) != user && a.Mode()&0o004 == 0 {
+	if uidOf(info) != user && info.Mode()&0o004 == 0 {
 		return false
 	}
 	at, err := sys.Readlink(fmt.Sprintf("/proc/self/fd/%d", file.Fd()))

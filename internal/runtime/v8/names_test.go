@@ -38,13 +38,13 @@ func TestMatch_RawNames(t *testing.T) {
 	names := []string{"a,b", `back\x41slash \s`, "new\nline", "größe→😀", ",0x1,*", "sp ace x.js:7:8", "", "\x01\t" + strings.Repeat("a,", 400)}
 	log := "v8-version,11,3,244,8,0\nscript-source,1," + logged + ",one line\n"
 	wanted := make(map[place]int)
-	l := loads{taken: make(map[int]bool), at: make(map[place][]load)}
+	l := newLoads()
 	for i, name := range names {
 		at := place{uint64(0x1000 * (i + 1)), 64}
 		log += fmt.Sprintf("code-creation,JS,13,%d,%#x,%d,%s %s:1:%d,%#x,o*'\n", 1000*i, at.addr, at.size, name, logged, i+1, 0x20+i)
 		log += fmt.Sprintf("code-source-info,%#x,1,%d,8,C0O0C4O2I0,F0O1,S%#x\n", at.addr, i, 0x20+i)
 		wanted[at]++
-		l.at[at] = []load{{i, uint64(5e9 + 1e6*i), dumpKey(fmt.Appendf(nil, "JS:o*'%s %s:1:%d", name, url, i+1))}}
+		l.add(at, load{i, uint64(5e9 + 1e6*i), dumpKey(fmt.Appendf(nil, "JS:o*'%s %s:1:%d", name, url, i+1))})
 	}
 	x, err := readIndex(context.Background(), strings.NewReader(log), "v8.log", wanted)
 	if err != nil || x.damaged > 0 {

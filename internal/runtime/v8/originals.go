@@ -14,27 +14,20 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Originals of transpiled scripts, by their source maps.
 
-// originals are the source maps of a dump's texts.
-type originals struct {
-	maps []*scriptMap // by number of the text; nil for texts without one
-}
+// originals are the source maps of a dump's texts, by number of the text; nil for texts without one.
+type originals []*scriptMap
 
 // A scriptMap is the source map of a text.
 type scriptMap struct {
 	*sourcemap.Map
-	line, column uint32            // where the script begins in the text: see script
-	files        []original        // by index in Sources
-	names        map[uint64]string // of functions, by nameKey of their start
-}
-
-// An original is an original file. An unknown one has no name.
-type original struct {
-	name string
-	text int // number in the description, or -1
+	line, column uint32             // where the script begins in the text: see script
+	files        []jitdump.Original // by index in Sources, without lines; an unknown file has no name
+	names        map[uint64]string  // of functions, by nameKey of their start
 }
 
 // maxMaps bounds the memory of a dump's maps, in bytes.
@@ -44,9 +37,9 @@ const maxMaps = 96 << 20
 type mapLoader struct {
 	*attacher
 	t      *target
-	list   []jitdump.DescribedText
-	texts  map[originalID]int // numbers in list
-	starts map[int32][]start  // of functions, by number of the text; nil before the first use
+	list   []source.Source
+	texts  map[textID]int    // numbers in list, of originals
+	starts map[int32][]start // of functions, by number of the text; nil before the first use
 	memory int
 
 	absent      int    // number of maps that are in no file
@@ -54,18 +47,11 @@ type mapLoader struct {
 	full        int    // number of maps for which there was no memory
 }
 
-// An originalID identifies a text of an original.
-type originalID struct {
-	name   string
-	digest uint64
-	size   int
-}
-
 // loadMaps returns the originals of a dump, and its texts with those in maps. list has the texts of
 // its scripts. A map that cannot be used becomes a problem or a note.
-func (a *attacher) loadMaps(t *target, list []jitdump.DescribedText) (*originals, []jitdump.DescribedText) {
-	l := &mapLoader{attacher: a, t: t, list: list, texts: make(map[originalID]int)}
-	o := &originals{maps: make([]*scriptMap, len(list))}
+func (a *attacher) loadMaps(t *target, list []source.Source) (originals, []source.Source) {
+	l := &mapLoader{attacher: a, t: t, list: list, texts: make(map[textID]int)}
+	o := make(originals, len(list))
 	seen := make([]bool, len(list))
 	for _, x := range t.indexes {
 		for i := range x.scripts {
@@ -78,7 +64,7 @@ func (a *attacher) loadMaps(t *target, list []jitdump.DescribedText) (*originals
 			if err != nil {
 				a.Found.Problem(report.Problem{Code: report.ProblemUnused, File: s.url, Offset: -1, Text: fmt.Sprintf("its source map cannot be used: %v; its places are not mapped", err)})
 			}
-			o.maps[s.number] = m
+			o[s.number] = m
 		}
 	}
 	if l.absent > 0 {
@@ -155,7 +141,7 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 	names := sourcemap.MostNames(size)
 	for i := range m.Sources {
 		o := l.original(m, i, base)
-		if names -= int64(len(o.name)); names < 0 {
+		if names -= int64(len(o.File)); names < 0 {
 			return nil, errors.New("its own path is too long for so many sources")
 		}
 		sm.files = append(sm.files, o)
@@ -171,22 +157,22 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 
 // original returns the i-th original file of a map with a path or URL. Its text becomes one of the
 // dump's.
-func (l *mapLoader) original(m *sourcemap.Map, i int, base string) original {
+func (l *mapLoader) original(m *sourcemap.Map, i int, base string) jitdump.Original {
 	s := &m.Sources[i]
-	o := original{originalName(s.URL, base), -1}
-	if o.name == "" || !s.Content {
+	o := jitdump.Original{File: originalName(s.URL, base), Text: -1}
+	if o.File == "" || !s.Content {
 		return o
 	}
-	id := originalID{o.name, s.Digest, s.Size}
+	id := textID{url: o.File, digest: s.Digest, units: int64(s.Size)}
 	n, ok := l.texts[id]
 	if !ok {
 		n = len(l.list)
 		l.texts[id] = n
-		l.list = append(l.list, jitdump.DescribedText{
-			Name: o.name, Path: pathOf(o.name), Size: s.Size, Text: func(w io.Writer) error { return m.WriteText(w, i) },
+		l.list = append(l.list, source.Source{
+			Name: o.File, Path: pathOf(o.File), Size: s.Size, Text: func(w io.Writer) error { return m.WriteText(w, i) },
 		})
 	}
-	o.text = n
+	o.Text = n
 	return o
 }
 
@@ -214,11 +200,11 @@ func originalName(ref, base string) string {
 }
 
 // own returns the map of a text, and a place of the text in the script.
-func (o *originals) own(text int, line, column uint32) (*scriptMap, uint32, uint32) {
-	if text >= len(o.maps) || o.maps[text] == nil {
+func (o originals) own(text int, line, column uint32) (*scriptMap, uint32, uint32) {
+	if text >= len(o) || o[text] == nil {
 		return nil, 0, 0
 	}
-	m := o.maps[text]
+	m := o[text]
 	if line <= m.line {
 		return nil, 0, 0
 	}
@@ -232,21 +218,22 @@ func (o *originals) own(text int, line, column uint32) (*scriptMap, uint32, uint
 }
 
 // Original returns the original of a place in a text.
-func (o *originals) Original(text int, line, column uint32) (jitdump.Original, bool) {
+func (o originals) Original(text int, line, column uint32) (jitdump.Original, bool) {
 	m, line, column := o.own(text, line, column)
 	if m == nil {
 		return jitdump.Original{}, false
 	}
 	p, ok := m.Find(line, column)
-	if !ok || m.files[p.Source].name == "" {
+	if !ok {
 		return jitdump.Original{}, false
 	}
-	file := &m.files[p.Source]
-	return jitdump.Original{File: file.name, Text: file.text, Line: p.Line, Column: p.Column}, true
+	original := m.files[p.Source]
+	original.Line, original.Column = p.Line, p.Column
+	return original, original.File != ""
 }
 
 // OriginalName returns the original name of the function that begins at a place of a text.
-func (o *originals) OriginalName(text int, line, column uint32) string {
+func (o originals) OriginalName(text int, line, column uint32) string {
 	m, line, column := o.own(text, line, column)
 	if m == nil {
 		return ""

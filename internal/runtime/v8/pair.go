@@ -20,11 +20,28 @@ type load struct {
 
 // loads are the optimized functions of a dump.
 type loads struct {
-	at    map[place][]load // in the order of the dump
-	count int
-	taken map[int]bool // functions that are paired, while a log is matched
+	groups map[objectID]*group
+	count  int
+	taken  map[int]bool // functions that are paired, while a log is matched
+}
 
-	groups map[objectID]*group // made from at when they are needed
+func newLoads() loads { return loads{groups: make(map[objectID]*group), taken: make(map[int]bool)} }
+
+// add adds a load. They are sorted before a log is matched.
+func (l *loads) add(at place, one load) {
+	l.count++
+	id := objectID{at, one.key}
+	if l.groups[id] == nil {
+		l.groups[id] = new(group)
+	}
+	l.groups[id].loads = append(l.groups[id].loads, one)
+}
+
+// sort sorts the loads of each group by time.
+func (l *loads) sort() {
+	for _, g := range l.groups {
+		sorting.Stable(g.loads, func(a, b load) int { return cmp.Compare(int64(a.time), int64(b.time)) })
+	}
 }
 
 // A group is the loads of equal places and names, by time.
@@ -75,7 +92,6 @@ func (o *object) id() objectID { return objectID{place{o.addr, o.size}, o.key} }
 // pair. Loads that other logs describe are not left out: a log may be a copy of another one, or have
 // more of it. The objects of an isolate are side by side.
 func (l *loads) match(x *index) (found pairing) {
-	l.makeGroups()
 	for first := 0; first < len(x.objects); {
 		end := first + 1
 		for end < len(x.objects) && x.objects[end].isolate == x.objects[first].isolate {
@@ -89,28 +105,6 @@ func (l *loads) match(x *index) (found pairing) {
 	}
 	clear(l.taken)
 	return found
-}
-
-// makeGroups makes the groups, once.
-func (l *loads) makeGroups() {
-	if l.groups != nil {
-		return
-	}
-	l.groups = make(map[objectID]*group)
-	for at, list := range l.at {
-		for _, ld := range list {
-			id := objectID{at, ld.key}
-			g := l.groups[id]
-			if g == nil {
-				g = new(group)
-				l.groups[id] = g
-			}
-			g.loads = append(g.loads, ld)
-		}
-	}
-	for _, g := range l.groups {
-		sorting.Stable(g.loads, func(a, b load) int { return cmp.Compare(int64(a.time), int64(b.time)) })
-	}
 }
 
 // matchIsolate pairs the objects of an isolate. first is the index of the first one.

@@ -13,11 +13,8 @@ import (
 type setKey struct {
 	named bool
 	pid   uint32 // 0: any
-	uid   int64  // owner of the log, or anyone
+	uid   uint32 // owner of the log, if that was not named
 }
-
-// anyone is the owner of a log that was named.
-const anyone = -1
 
 // A dumpSet is dumps that a log may be of.
 type dumpSet struct {
@@ -30,16 +27,16 @@ type dumpSet struct {
 // Addresses are random, unless that is switched off.
 const maxSharing = 16
 
-// set returns the dumpSet for a key. If there is none yet, it has those of the targets that log may
-// be used for, or all if log is nil.
-func (a *attacher) set(key setKey, of []*target, log *sys.File) *dumpSet {
+// set returns the dumpSet for a key. If there is none yet, it has those of the targets that a log may
+// be used for, by its info.
+func (a *attacher) set(key setKey, of []*target, info fs.FileInfo) *dumpSet {
 	if s := a.sets[key]; s != nil {
 		return s
 	}
 	s := new(dumpSet)
 	a.sets[key] = s
 	for _, t := range of {
-		if log == nil || isOwnersOf(log, t.dump.File) {
+		if key.named || isOwnersOf(info, t.dump.File) {
 			a.prepare(t)
 			s.targets = append(s.targets, t)
 		}
@@ -87,18 +84,14 @@ func (s *dumpSet) likely(x *index) []*target {
 	return list[:min(len(list), maxTried)]
 }
 
-// isOwnersOf reports whether a log may be used without being named: its owner is that of the dump,
+// isOwnersOf reports whether a file may be used without being named: its owner is that of the dump,
 // the user or root. Anyone can put a file into /tmp.
-func isOwnersOf(log, dump *sys.File) bool {
-	l, err := log.Stat()
-	if err != nil {
-		return false
-	}
-	if safefile.OwnedByUserOrRoot(l) {
+func isOwnersOf(info fs.FileInfo, dump *sys.File) bool {
+	if safefile.OwnedByUserOrRoot(info) {
 		return true
 	}
 	d, err := dump.Stat()
-	return err == nil && uidOf(l) == uidOf(d)
+	return err == nil && uidOf(info) == uidOf(d)
 }
 
 // uidOf returns the owner of a file. info is from a Stat of this system.

@@ -26,7 +26,7 @@ type textID struct {
 
 // texts returns the texts of the scripts in a dump's logs, each once, and sets their numbers in the
 // scripts. Isolates share the texts of the runtime's modules.
-func (t *target) texts() (list []jitdump.DescribedText) {
+func (t *target) texts() (list []source.Source) {
 	numbers := make(map[textID]int32)
 	for _, x := range t.indexes {
 		used := x.usedScripts()
@@ -42,7 +42,7 @@ func (t *target) texts() (list []jitdump.DescribedText) {
 				n, ok = int32(len(list)), true
 				numbers[id] = n
 				size := s.Lines.Units + int64(s.Line) + int64(s.Column)
-				list = append(list, jitdump.DescribedText{Name: s.url, Path: s.path(), Size: int(size), Text: x.text(s)})
+				list = append(list, source.Source{Name: jitdump.FileName(s.url), Path: s.path(), Size: int(size), Text: x.text(s)})
 			}
 			if ok {
 				s.number = n
@@ -122,20 +122,6 @@ func (t *Trees) Texts() []int {
 		t.texts[i] = int(t.x.scripts[s].number)
 	}
 	return t.texts
-}
-
-// addTexts makes the texts of scripts sources of the log.
-func (l *Log) addTexts() {
-	texts := (&target{indexes: []*index{l.index}}).texts()
-	count := make(map[string]int)
-	for i := range texts {
-		count[jitdump.FileName(texts[i].Name)]++
-	}
-	for i := range texts {
-		t := &texts[i]
-		name := jitdump.FileName(t.Name)
-		l.sources.AddText(source.Source{Name: name, Path: t.Path, Size: t.Size, Text: t.Text}, count[name] == 1)
-	}
 }
 
 // Sources returns the texts of the log's scripts. The slice belongs to the log.

@@ -56,6 +56,11 @@ func (t *Trees) Tree(number int, size uint64) (info *jitdump.DebugInfo2, problem
 	if !ok {
 		return nil, nil, nil
 	}
+	return t.of(d, size)
+}
+
+// of is Tree for a function that a log describes.
+func (t *Trees) of(d described, size uint64) (info *jitdump.DebugInfo2, problem, err error) {
 	t.x = d.index
 	o := &t.x.objects[d.object]
 	t.late = t.x.began[o.isolate] > 0

@@ -175,14 +175,15 @@ func TestMatch_ReusedAddress(t *testing.T) {
 	code := func(time int, offset int) string {
 		return fmt.Sprintf("code-creation,JS,13,%d,0x1000,64,f /a.js:1:1,0x20,*\ncode-source-info,0x1000,1,0,3,C0O%d,,\n", time, offset)
 	}
-	l := loads{taken: make(map[int]bool), at: make(map[place][]load)}
+	l := newLoads()
 	x, err := readIndex(context.Background(), strings.NewReader(head+code(1_000_000, 0)+code(2_000_000, 1)+code(3_000_000, 2)), "v8.log", map[place]int{{0x1000, 64}: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	key := x.objects[0].key
 	// The dump lacks the second one.
-	l.at[place{0x1000, 64}] = []load{{7, 11e9, key}, {8, 13e9, key}}
+	l.add(place{0x1000, 64}, load{7, 11e9, key})
+	l.add(place{0x1000, 64}, load{8, 13e9, key})
 	// A copy of the log has the same pairs.
 	for range 2 {
 		found := l.match(x)

@@ -3,15 +3,12 @@ package v8
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/locate"
-	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -28,9 +25,9 @@ type refused struct {
 	targets []*target
 }
 
-// use reads a log, and pairs it with the dumps that it may be of. It takes over file. named says
-// that an option names the log; another one without code is no problem.
-func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) error {
+// use reads a log, and pairs it with the dumps that it may be of. It takes over file. An option names the
+// log if key says so; another one without code is no problem.
+func (a *attacher) use(file *sys.File, path string, key setKey, of []*target) error {
 	used := false
 	defer func() {
 		if !used {
@@ -38,7 +35,7 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 		}
 	}()
 	say := a.unusable
-	if named {
+	if key.named {
 		say = a.missing
 	}
 	info, err := file.Stat()
@@ -46,20 +43,32 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 		say(path, err, "")
 		return nil
 	}
-	if a.seen[locate.InodeOf(info)] {
+	inode := locate.InodeOf(info)
+	if a.seen[inode] { // it has several names, or was named
 		return nil
 	}
-	a.seen[locate.InodeOf(info)] = true
-	isDump := a.isDump(info)
+	if !key.named { // processes of several containers may have one pid in their logs' names
+		key.uid = uidOf(info)
+	}
+	set := a.set(key, of, info)
+	a.seen[inode] = key.named || len(set.targets) > 0
+	x, isDump := a.read(inode)
 	if len(set.targets) == 0 {
-		if !isDump && len(a.targets) > 0 { // or else Complete has said why it is not used
+		switch {
+		case !key.named:
+			say(path, errors.New("it belongs to another user than the dump"), "if it is right, name it on the command line")
+		case !isDump && len(a.targets) > 0: // or else Complete has said why it is not used
 			say(path, errNoDump, "")
 		}
 		return nil
 	}
-	a.opts.Progress.Begin(report.PhaseLogs, info.Size())
-	read := reading{ctx: a.ctx, src: file, name: filepath.Base(path), wanted: set.wanted, watch: a.opts.Progress.Set, limit: maxIndex - a.memory}
-	x, err := read.index()
+	if isDump {
+		x.name = filepath.Base(path)
+	} else {
+		a.opts.Progress.Begin(report.PhaseLogs, info.Size())
+		read := reading{ctx: a.ctx, src: file, name: filepath.Base(path), wanted: set.wanted, watch: a.opts.Progress.Set, limit: maxIndex - a.memory}
+		x, err = read.index()
+	}
 	if a.ctx.Err() != nil {
 		return a.ctx.Err()
 	}
@@ -71,7 +80,7 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 	switch {
 	case isDump && (err != nil || !t.gains(&found)): // it is used
 	case err == nil && len(found.pairs) > 0 && !t.gains(&found):
-		a.copies = append(a.copies, path)
+		a.copies = append(a.copies, fmt.Sprintf("%s: another log describes the same functions; this one is left out", quote.Printable(path)))
 	case err == nil:
 		used = true
 		t.adopt(x, &found)
@@ -81,7 +90,7 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 			Path: path, Bytes: info.Size(), Optimized: x.optimized, Paired: len(found.pairs), Damaged: x.damaged,
 		})
 		a.report(path, x, isDump)
-	case named:
+	case key.named:
 		a.missing(path, err, "")
 	case errors.Is(err, errOtherRun):
 		a.refused = append(a.refused, refused{path, err, set.targets})
@@ -93,15 +102,16 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 	return nil
 }
 
-// isDump reports whether a log is a dump of its own, too.
-func (a *attacher) isDump(info fs.FileInfo) bool {
-	return slices.ContainsFunc(a.dumps, func(d *model.Dump) bool {
-		if _, ok := d.Source.(*Log); !ok {
-			return false
+// read returns the index of a log that is a dump of its own, too. It has all optimized code.
+func (a *attacher) read(inode locate.Inode) (*index, bool) {
+	for _, d := range a.dumps {
+		if l, ok := d.Source.(*Log); ok {
+			if info, err := d.File.Stat(); err == nil && locate.InodeOf(info) == inode {
+				return l.index, true
+			}
 		}
-		own, err := d.File.Stat()
-		return err == nil && locate.InodeOf(own) == locate.InodeOf(info)
-	})
+	}
+	return nil, false
 }
 
 // errNoDump is the refusal of a log without a dump that it could be of.
@@ -123,27 +133,34 @@ func (s *dumpSet) choose(x *index) (*target, pairing, error) {
 	return nil, pairing{}, refusal
 }
 
-// reportRefused reports the logs that were found and refused, when all logs are read. Logs of
+// reportRefused reports the logs that were found and refused, and the copies, when all logs are read. Logs of
 // earlier runs are often left beside a dump. Nothing is missing because of them if all dumps that
 // they could be of have a log that fits.
 func (a *attacher) reportRefused() {
-	notes := 0
+	lacks := func(t *target) bool {
+		return !slices.ContainsFunc(t.dump.Logs, func(l report.LogSummary) bool { return l.Paired > 0 })
+	}
+	var notes []string
 	for _, r := range a.refused {
-		lacks := func(t *target) bool { return !a.hasFitting(t) }
 		if slices.ContainsFunc(r.targets, lacks) {
 			a.unusable(r.path, r.err, "")
-		} else if notes++; notes <= maxUnnamed {
-			a.Found.Note(fmt.Sprintf("%s: %v; it is left out, another log fits", quote.Printable(r.path), r.err))
+		} else {
+			notes = append(notes, fmt.Sprintf("%s: %v; it is left out, another log fits", quote.Printable(r.path), r.err))
 		}
 	}
-	if notes > maxUnnamed {
-		a.Found.Note(fmt.Sprintf("%d more logs of V8 are of another run; they are left out, other logs fit", notes-maxUnnamed))
-	}
+	a.noteFew(notes, "%d more logs of V8 are of another run; they are left out, other logs fit")
+	a.noteFew(a.copies, "%d more logs of V8 describe functions that others do; they are left out")
 }
 
-// hasFitting reports whether a log has code of the dump.
-func (a *attacher) hasFitting(t *target) bool {
-	return slices.ContainsFunc(t.dump.Logs, func(l report.LogSummary) bool { return l.Paired > 0 })
+// noteFew adds notes, maxUnnamed at most, and one with the number of the rest.
+func (a *attacher) noteFew(notes []string, rest string) {
+	for i, n := range notes {
+		if i == maxUnnamed {
+			a.Found.Note(fmt.Sprintf(rest, len(notes)-i))
+			return
+		}
+		a.Found.Note(n)
+	}
 }
 
 // prepare collects the optimized code of a dump, once.
@@ -152,7 +169,7 @@ func (a *attacher) prepare(t *target) {
 		return
 	}
 	t.wanted = make(map[place]int)
-	t.loads = loads{at: make(map[place][]load), taken: make(map[int]bool)}
+	t.loads = newLoads()
 	unread := 0
 	var first error
 	for l, err := range t.jitdump.V8Loads() {
@@ -165,19 +182,14 @@ func (a *attacher) prepare(t *target) {
 			}
 			continue
 		}
-		t.add(l)
+		at := place{l.Addr, l.Size}
+		t.wanted[at]++
+		t.loads.add(at, load{l.Function, l.Time, dumpKey(l.Name)})
 	}
+	t.loads.sort()
 	if unread > 0 {
 		a.Found.Problem(report.Problem{Code: report.ProblemUnreadable, File: t.path, Offset: -1, Text: fmt.Sprintf("%d functions could not be read again, and are not looked for in logs of V8: %v", unread, first)})
 	}
-}
-
-// add adds a load of the dump.
-func (t *target) add(l jitdump.V8Load) {
-	at := place{l.Addr, l.Size}
-	t.wanted[at]++
-	t.loads.count++
-	t.loads.at[at] = append(t.loads.at[at], load{l.Function, l.Time, dumpKey(l.Name)})
 }
 
 // fewPairs is the number of functions at the right times that show a log to be of a cut dump.
@@ -224,17 +236,6 @@ func (t *target) adopt(x *index, found *pairing) {
 		}
 	}
 	t.indexes = append(t.indexes, x)
-}
-
-// reportCopies notes the logs without a function of their own.
-func (a *attacher) reportCopies() {
-	for i, path := range a.copies {
-		if i == maxUnnamed {
-			a.Found.Note(fmt.Sprintf("%d more logs of V8 describe functions that others do; they are left out", len(a.copies)-i))
-			return
-		}
-		a.Found.Note(fmt.Sprintf("%s: another log describes the same functions; this one is left out", quote.Printable(path)))
-	}
 }
 
 // reportLacking notes the dumps with code that their logs lack.

@@ -32,31 +32,21 @@ type description struct {
 type callee struct {
 	sfi uint64
 	function
-	script *script
-}
-
-func (l *logViewer) calleeOf(sfi uint64) callee {
-	c := callee{sfi: sfi, function: l.known.functions[sfi]}
-	if len(c.name) > 0 {
-		c.script = l.known.scripts[c.function.script]
-	}
-	return c
 }
 
 // describe finds what a code-source-info is about: the code that was created last.
 func (l *logViewer) describe(s *v8log.SourceInfo) {
 	d := &l.shown
-	*d = description{size: 1, own: callee{script: l.known.scripts[s.Script]}, calls: d.calls[:0], callees: d.callees[:0], bytes: d.bytes}
+	*d = description{size: 1, own: callee{function: function{script: l.known.scripts[s.Script]}}, calls: d.calls[:0], callees: d.callees[:0], bytes: d.bytes}
 	if l.latest.Address == s.Address {
 		d.size = max(l.latest.Size, 1)
 		if f, ok := l.known.functions[l.latest.SFI]; ok && l.latest.IsFunction {
-			f.script, f.start = s.Script, s.Start
-			l.known.functions[l.latest.SFI] = f
-			d.own.sfi, d.own.function = l.latest.SFI, f
-			if d.own.script != nil {
+			if f.script = d.own.script; f.script != nil {
 				_, line, column, _ := v8log.CutPlace(f.name)
-				d.own.script.Begins(s.Start, line, column)
+				f.script.Begins(s.Start, line, column)
 			}
+			l.known.functions[l.latest.SFI] = f
+			d.own = callee{l.latest.SFI, f}
 		}
 	}
 	if l.Opts.Filter.MatchesType("code-source-info") {
@@ -73,7 +63,7 @@ func (l *logViewer) readCalls(s *v8log.SourceInfo) (err error) {
 		if err != nil {
 			return err
 		}
-		d.callees = append(d.callees, l.calleeOf(addr))
+		d.callees = append(d.callees, callee{addr, l.known.functions[addr]})
 	}
 	if d.bytes, err = v8log.ReadSpan(l.File, s.Inlining, v8log.MaxList, d.bytes); err != nil {
 		return err

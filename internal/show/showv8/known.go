@@ -16,12 +16,8 @@ type script struct {
 // A function is a SharedFunctionInfo.
 type function struct {
 	name   []byte // as in the log: NAME SCRIPT:LINE:COLUMN; the script is escaped
-	script int32  // number of the script, or noScript
-	start  int32  // in UTF-16 code units
+	script *script
 }
-
-// noScript is the number of the script of functions without one.
-const noScript = -1
 
 // known has the scripts and functions of the isolate so far: addresses and numbers are an isolate's.
 type known struct {
@@ -55,7 +51,7 @@ func (k *known) addFunction(addr uint64, name []byte) {
 		return // of another tier
 	}
 	if delete(k.functions, addr); k.keep(len(name)) {
-		k.functions[addr] = function{name: bytes.Clone(name), script: noScript}
+		k.functions[addr] = function{name: bytes.Clone(name)}
 	}
 }
 

@@ -3,6 +3,7 @@ package showv8
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -37,6 +38,10 @@ func (l *logViewer) others(end int64) {
 // other shows a line. head is the part that is shown.
 func (l *logViewer) other(offset, size int64, head []byte) {
 	kind, rest, _ := bytes.Cut(head, []byte{','})
+	if len(head) == 0 {
+		l.Problem(offset, errors.New("an empty line")) // a long text would be a hundred times the line
+		return
+	}
 	if !slices.Contains(otherKinds, string(kind)) {
 		l.Problem(offset, fmt.Errorf("no line of V8 begins with %.40q; it is left out", head))
 		return
