@@ -180,7 +180,7 @@ var worstRecordings = []worst{
 		return append(names, names...)
 	}), featureRuns},
 	{"perf.data", "build ids of one file", feature(2, func(size int) []byte {
-		return bytes.Repeat(append(words(2<<16|67, 48<<16|0, pid), make([]byte, 36)...), size/48)
+		return bytes.Repeat(append(words(2<<16|67, 48<<16, pid), make([]byte, 36)...), size/48)
 	}), featureRuns},
 	{"perf.data", "attributes", func(s *scene, size int) {
 		s.started()

@@ -28,24 +28,6 @@ func trace(t testing.TB, f func(w writer)) []byte {
 	return out.Bytes()
 }
 
-// readBlock returns the records of a reader's next block.
-func readBlock(r *Reader) (records []Record, err error) {
-	if _, err := r.NextBlock(); err != nil {
-		return nil, err
-	}
-	for {
-		rec, err := r.Next()
-		if err == io.EOF {
-			return records, nil
-		}
-		if err != nil {
-			return records, err
-		}
-		records = append(records, *rec)
-		records[len(records)-1].Payload = slices.Clone(rec.Payload)
-	}
-}
-
 // one returns the calls of a trace that must read without problems, and what
 // was repaired.
 func one(t *testing.T, file []byte) (calls []string, fixes Fixes) {
