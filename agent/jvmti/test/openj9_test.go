@@ -47,10 +47,8 @@ func methodsOf(b *j9meta.Body) []uint64 {
 	for _, s := range b.Sites {
 		list = append(list, s.Method)
 	}
-	for i, raw := range wideExceptions(b) {
-		if i == 0 { // the others are random
-			list = append(list, pointer(b, raw[16:]))
-		}
+	for _, raw := range wideExceptions(b) {
+		list = append(list, pointer(b, raw[16:]))
 	}
 	return list
 }
