@@ -177,7 +177,7 @@ func TestJ9_RecordedByEveryPerf(t *testing.T) {
 		bundle, unwinds bool
 	}{{"alone", "frames.data", false, false}, {"bundle", "frames.data", true, false}, {"unwound", "dwarf.data", false, true}} {
 		opts := config.Options{Input: filepath.Join(p.dir, layout.input), Output: filepath.Join(p.dir, layout.name+".data"), Objects: filepath.Join(p.dir, layout.name),
-			SideFiles: []config.SideFile{{Kind: formats.J9, Path: p.dir}}, Bundle: layout.bundle}
+			SideFiles: []config.SideFile{{Kind: formats.J9, PID: recordedPID(t, p.dir, perf, layout.input), Path: p.dir}}, Bundle: layout.bundle}
 		sum, err := engine.Run(t.Context(), opts)
 		if err != nil || !sum.Complete() {
 			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
@@ -201,6 +201,16 @@ func TestJ9_RecordedByEveryPerf(t *testing.T) {
 		}
 	}
 	p.checkObjects(t)
+}
+
+// recordedPID returns the process of a recording's first sample.
+func recordedPID(t *testing.T, dir, perf, recording string) uint32 {
+	t.Helper()
+	pid, err := strconv.ParseUint(strings.Fields(testrec.Run(t, dir, perf, "script", "-F", "pid,ip", "-G", "-i", recording))[0], 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint32(pid)
 }
 
 // checkNames asks perf about every sample.
