@@ -42,7 +42,7 @@ FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./intern
 FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram ./cmd/jitinject:FuzzScene
 
 # What make check has of make race: workers, streams, progress, signals, caches that workers share.
-RACE       = ./internal/engine ./cmd/jitinject ./internal/runtime/jitdump ./internal/format/xrayfdr
+RACE       = ./internal/engine ./cmd/jitinject ./internal/runtime/jitdump
 RACE_TESTS = AnyNumberOfWorkers|MadeTogether|SideBySide|^TestStream_|^TestProgress|^TestBar_|^TestInterrupt_|_Interrupted|ChangesWhileRead|^TestCache_LikePerf
 
 .PHONY: build agent demo check test race race-seconds interop bench runtimes record fuzz lint man man-files sessions \
