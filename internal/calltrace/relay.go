@@ -28,10 +28,13 @@ type relay struct {
 // errTooLong says that a record has no room for eight more bytes.
 var errTooLong = errors.New("the record has no room for the id of its event")
 
-// newRelay returns a relay for the records of some events. It fails if only some of these have
-// identifiers. If the records of several events have no ids at all, perf assigns every record to
+// newRelay returns a relay for the records of some events. It fails if there are none, or if only
+// some have identifiers. If the records of several events have no ids at all, perf assigns every record to
 // the first one, and so does the relay.
 func newRelay(order binary.ByteOrder, attrs []perfdata.Attr) (*relay, error) {
+	if len(attrs) == 0 {
+		return nil, fmt.Errorf("%s: the recording has no event, and no call can be put in", perfdata.FormatName)
+	}
 	old, err := perfdata.NewLayouts(order, attrs)
 	if err != nil {
 		return nil, err

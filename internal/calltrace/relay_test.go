@@ -167,3 +167,10 @@ func TestRelay_RecordOf64KiB(t *testing.T) {
 		}
 	}
 }
+
+// A recording without events takes no calls: they need the fields of one.
+func TestRelay_WithoutEvents(t *testing.T) {
+	if _, err := newRelay(binary.LittleEndian, nil); err == nil {
+		t.Error("got a relay; want an error")
+	}
+}
