@@ -115,15 +115,9 @@ func (f *Functions) Layout(ctx context.Context, whole bool) (*model.Plan, error)
 func (f *Functions) single() *model.Plan {
 	p := &model.Plan{Objects: make([]model.Object, len(f.List)), Mappings: f.Mappings}
 	for i := range f.List {
-		p.Objects[i] = objectOf(&f.List[i])
-		p.Objects[i].IsRepeated = f.List[i].IsRepeated
+		p.Objects[i].Function = &f.List[i]
 	}
 	return p
-}
-
-// objectOf returns the object of a single function.
-func objectOf(f *model.Function) model.Object {
-	return model.Object{Dump: f.Dump, Function: int(f.Number), PID: f.PID, Index: f.Index}
 }
 
 // byTimeOfMapping compares mappings by their times.
