@@ -334,7 +334,7 @@ func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) 
 	}
 	var counter *count.Counter
 	if !r.opts.NoCount {
-		counter = count.Of(r.rec, &functions.Functions)
+		counter = count.Of(r.rec, functions.Functions)
 	}
 	r.sum.Dumps = functions.Lines
 	r.sum.Add(functions.Found)
