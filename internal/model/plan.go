@@ -51,7 +51,6 @@ type Object struct {
 	// in the object's name. (It is a pointer for its size: there may be a million objects.)
 	*Function
 	Bundle *Bundle // its functions if there may be several, or else nil
-
 	// These are set when the object is made.
 	BuildID [jitobj.BuildIDSize]byte
 	Made    bool
@@ -77,10 +76,9 @@ type Placement struct {
 // A Bundle is the content of an object of many functions: the functions, in the order of their
 // addresses, and the memory that they lie in.
 type Bundle struct {
-	Members []Member
-	Region  jitobj.Region
-	Others  []*Dump // those of its functions beside the object's dump
-
+	Members   []Member
+	Region    jitobj.Region
+	Others    []*Dump    // those of its functions beside the object's dump
 	Placement *Placement // of its unwind tables; nil for skeletons, and in recordings without copies of stacks
 	// Skeleton is the file that the functions lie in, if the object is a skeleton of it, or else nil.
 	Skeleton *Skeleton

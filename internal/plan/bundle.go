@@ -418,7 +418,7 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	first, last := &b.placedFunctions[members[0]], &b.placedFunctions[members[len(members)-1]]
 	o := model.Object{
 		Function: &model.Function{Dump: d, PID: b.in.List[first.function()].PID},
-		Bundle: &model.Bundle{Members: make([]model.Member, 0, len(members)), Region: jitobj.Region{NoCode: noCode}},
+		Bundle:   &model.Bundle{Members: make([]model.Member, 0, len(members)), Region: jitobj.Region{NoCode: noCode}},
 	}
 	room := uint64(0)
 	number := int32(len(p.Objects))

@@ -49,6 +49,14 @@ func (l *listing) HasCode(function int) bool {
 // LacksCode reports whether loads lack the bytes of code.
 func (l *listing) LacksCode() bool { return len(l.withoutCode) > 0 }
 
+// DropEvents implements source.Lean. Code from a memory is found by its event.
+func (l *listing) DropEvents() {
+	byTime := func(a, b jitcode.Event) int { return cmp.Compare(a.Time, b.Time) }
+	if !l.LacksCode() && len(l.Events) > 0 {
+		l.Events = []jitcode.Event{slices.MinFunc(l.Events, byTime), slices.MaxFunc(l.Events, byTime)}
+	}
+}
+
 // FillCode implements source.LackingCode.
 func (l *listing) FillCode(sources []source.CodeSource, world source.CodeWorld) (late []int) {
 	l.memory, late = source.NewCodeMemory(sources, l.Events, len(l.functions), world)
