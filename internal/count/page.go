@@ -61,12 +61,8 @@ func (p *page) at(c *Counter, since, time, ip uint64) (s sight, next uint64) {
 func (p *page) loadsLater(c *Counter, time, end uint64, off uint16) bool {
 	p.extend()
 	here := addrs.Span[uint16]{Lo: off, Hi: off + 1}
-	for i := p.index.First(here, p.upTo(c, time), len(p.stays)); i >= 0; i = p.index.First(here, i+1, len(p.stays)) {
-		m := c.mapping(p.stays[i])
-		if m.Time >= end {
-			break
-		}
-		if f := c.function(m); f.function != noFunction && !c.lost[f] {
+	for i := p.index.First(here, p.upTo(c, time), len(p.stays)); i >= 0 && c.mapping(p.stays[i]).Time < end; i = p.index.First(here, i+1, len(p.stays)) {
+		if f := c.function(c.mapping(p.stays[i])); f.function != noFunction && !c.lost[f] {
 			return true
 		}
 	}
