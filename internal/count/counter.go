@@ -31,6 +31,7 @@ type Counter struct {
 	dumps    []*dumpCounter
 	resolved map[*int64]bool // those of samples in functions
 	stays    int             // number of stays of all processes
+	latest   uint64          // time of the latest
 	// functions has the functions and their mappings.
 	functions model.Functions
 	// lowest and highest are their first and last address.

@@ -22,7 +22,10 @@ type stay struct {
 
 // add adds a stay. Stays come in the order of their times, or nearly so.
 func (p *page) add(c *Counter, s stay) {
-	at := p.upTo(c, c.mapping(s).Time)
+	time, at := c.mapping(s).Time, len(p.stays)
+	if c.latest = max(c.latest, time); time < c.latest {
+		at = p.upTo(c, time)
+	}
 	p.stays = slices.Insert(p.stays, at, s)
 	if at < p.index.Len() {
 		p.index = addrs.TimelineOf[uint16]{}

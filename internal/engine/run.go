@@ -308,16 +308,12 @@ func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) 
 		if err := functions.KeepReferenced(ctx, r.traces.EachCalled(), large, r.opts.Sampled); err != nil {
 			return nil, nil, err
 		}
-		plan.Collect()
 	}
 	planned, err := functions.Layout(ctx, r.opts.Bundle)
 	if err != nil {
 		return nil, nil, err
 	}
 	planned.DropUnmapped()
-	if functions.Shared {
-		plan.Collect()
-	}
 	var counter *count.Counter
 	if !r.opts.NoCount {
 		counter = count.Of(r.rec, functions.Functions)

@@ -234,12 +234,12 @@ func (p *placer) mapEvents(d *placedDump, events []jitcode.Event) {
 
 // byTime returns the indexes of events in the order of their times. Threads may write a record a
 // little later than one of a later event.
-func byTime(events []jitcode.Event) []int {
-	order := make([]int, len(events))
+func byTime(events []jitcode.Event) []int32 {
+	order := make([]int32, len(events))
 	for i := range order {
-		order[i] = i
+		order[i] = int32(i)
 	}
-	earlier := func(a, b int) int { return cmp.Compare(events[a].Time, events[b].Time) }
+	earlier := func(a, b int32) int { return cmp.Compare(events[a].Time, events[b].Time) }
 	if !slices.IsSortedFunc(order, earlier) {
 		slices.SortStableFunc(order, earlier)
 	}
