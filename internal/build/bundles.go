@@ -172,7 +172,7 @@ func (m *maker) join(b *bundleJob) error {
 	if err := m.enter(b.object.Dump); err != nil {
 		return err
 	}
-	obj, err := m.bundler.Join(b.file, b.object.Bundle.Region, place(b.object), parts)
+	obj, err := m.bundler.Join(b.file, b.object.Bundle.Region, place(b.object.Bundle), parts)
 	if err != nil {
 		return err
 	}

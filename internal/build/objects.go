@@ -201,7 +201,7 @@ func (m *maker) object(i int, o *model.Object, s *objstore.Store) error {
 	if err := m.enter(o.Dump); err != nil {
 		return err
 	}
-	fn, err := m.reader.Function(o.Function)
+	fn, err := m.reader.Function(int(o.Number))
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (m *maker) object(i int, o *model.Object, s *objstore.Store) error {
 	if o.HasMadeNumber() {
 		builder = m.bundler
 	}
-	obj, err := builder.Build(fn, place(o))
+	obj, err := builder.Build(fn, jitobj.Place{})
 	if err != nil {
 		return err
 	}
@@ -228,8 +228,8 @@ func (m *maker) object(i int, o *model.Object, s *objstore.Store) error {
 // not counted yet.
 func (m *maker) finished(i int, o *model.Object, obj *jitobj.Object, did objstore.Outcome, ino uint64, size int64, c DumpCounts) {
 	o.BuildID, o.Made = obj.BuildID, true
-	if o.Placement != nil {
-		o.Placement.Tables = obj.Tables
+	if o.Bundle != nil && o.Bundle.Placement != nil {
+		o.Bundle.Placement.Tables = obj.Tables
 	}
 	m.made.Objects++
 	m.made.Bytes += size
@@ -316,9 +316,9 @@ func (m *maker) modeOf(o *model.Object) (mode uint32, err error) {
 	return mode, nil
 }
 
-// place returns the place of the object's unwind tables.
-func place(o *model.Object) jitobj.Place {
-	switch at := o.Placement; {
+// place returns the place of the unwind tables of a bundle.
+func place(b *model.Bundle) jitobj.Place {
+	switch at := b.Placement; {
 	case at == nil:
 		return jitobj.Place{}
 	case at.TablesAt == 0:
@@ -349,7 +349,7 @@ func (m *maker) LeaveDump() {
 func (w *Writer) failAll(i int, err error) {
 	o := &w.Plan.Objects[i]
 	if o.Bundle == nil {
-		w.fail(i, o.Dump, err, o.Function)
+		w.fail(i, o.Dump, err, int(o.Number))
 		return
 	}
 	if err == errNoFunctions { // each function has reported its own error already

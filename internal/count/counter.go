@@ -31,8 +31,9 @@ type Counter struct {
 	dumps    []*dumpCounter
 	resolved map[*int64]bool // those of samples in functions
 	stays    int             // number of stays of all processes
-	// functions is the number of mappings of functions.
-	functions int
+	latest   uint64          // time of the latest
+	// functions has the functions and their mappings.
+	functions model.Functions
 	// lowest and highest are their first and last address.
 	lowest, highest uint64
 	Total           int64 // number of samples
@@ -99,36 +100,25 @@ const (
 	maxStays = 4
 )
 
-// Of returns a counter of samples in functions.
-func Of(rec *recording.Recording, functions *model.Functions) *Counter {
-	t := New(rec)
-	for i := range functions.Mappings {
-		m := &functions.Mappings[i]
-		t.add(m, &functions.List[m.Object])
-	}
-	return t
-}
-
-// New returns a counter without functions.
-func New(rec *recording.Recording) *Counter {
-	c := &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[functionID]bool), resolved: make(map[*int64]bool), lowest: math.MaxUint64}
+// Of returns a counter of samples in functions, which must not change afterwards.
+func Of(rec *recording.Recording, functions model.Functions) *Counter {
+	c := &Counter{rec: rec, functions: functions, Processes: make(map[uint32]*countedProcess), lost: make(map[functionID]bool), resolved: make(map[*int64]bool), lowest: math.MaxUint64}
 	c.carriers = recording.Carriers{Tree: &rec.ProcessTree, PastExec: true, Has: func(pid uint32) bool {
 		p := c.Processes[pid]
 		return p != nil && len(p.code)+len(p.files) > 0
 	}}
+	for i := range functions.Mappings {
+		c.add(i)
+	}
 	return c
 }
 
 // add adds a mapping of a function. Mappings come in the order of their times, or nearly so.
-func (c *Counter) add(m *model.Mapping, of *model.Function) {
+func (c *Counter) add(i int) {
+	m := &c.functions.Mappings[i]
 	if m.Len == 0 || m.Addr+m.Len-1 < m.Addr {
 		return
 	}
-	f := functionID{int32(of.Dump.Number), int32(of.Number)}
-	if m.Clear {
-		f.function = noFunction
-	}
-	c.functions++
 	p := c.process(m.PID)
 	lo, last := m.Addr, m.Addr+m.Len-1
 	if m.Clear { // a range without bounds, in which few functions are
@@ -144,7 +134,7 @@ func (c *Counter) add(m *model.Mapping, of *model.Function) {
 			at = new(page)
 			p.code[number] = at
 		}
-		at.add(stay{m.Time, f, offsetOf(m.Of().Off, lo-m.Addr), uint16(lo % counterPage), uint16(end % counterPage)})
+		at.add(c, stay{int32(i), uint16(lo % counterPage), uint16(end % counterPage)})
 		c.stays++
 		if end == last {
 			return
@@ -163,7 +153,19 @@ func offsetOf(base, after uint64) uint32 {
 }
 
 // fits reports whether all mappings could be added.
-func (c *Counter) fits() bool { return c.stays <= maxStays*c.functions+1<<18 }
+func (c *Counter) fits() bool { return c.stays <= maxStays*len(c.functions.Mappings)+1<<18 }
+
+// mapping returns the mapping of a stay.
+func (c *Counter) mapping(s stay) *model.Mapping { return &c.functions.Mappings[s.mapping] }
+
+// function returns the function of a mapping. Its number is noFunction if the code has left.
+func (c *Counter) function(m *model.Mapping) functionID {
+	f := &c.functions.List[m.Object]
+	if m.Clear {
+		return functionID{int32(f.Dump.Number), noFunction}
+	}
+	return functionID{int32(f.Dump.Number), f.Number}
+}
 
 // Lacks records that a function has no object. Any goroutine may call it. t may be nil.
 func (c *Counter) Lacks(d *model.Dump, function int) {
@@ -325,7 +327,7 @@ const (
 func (p *countedProcess) at(c *Counter, since, time, ip uint64) (s sight, next uint64) {
 	next = math.MaxUint64
 	if of := p.code[ip/counterPage]; of != nil {
-		s, next = of.at(c, since, time, uint16(ip%counterPage))
+		s, next = of.at(c, since, time, ip)
 	}
 	if len(p.files) == 0 {
 		return s, next

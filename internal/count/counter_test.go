@@ -50,14 +50,13 @@ func TestCounter_LikeLinearSearch(t *testing.T) {
 			}
 			dumps = append(dumps, d)
 		}
-		c := New(s)
 		var mappings []model.Mapping
-		functions := []*model.Function{{Dump: dumps[0], Number: 1}, {Dump: dumps[1], Number: 2}, {Dump: dumps[2], Number: 3}}
+		functions := []model.Function{{Dump: dumps[0], Number: 1}, {Dump: dumps[1], Number: 2}, {Dump: dumps[2], Number: 3}}
 		for range r.IntN(200) {
 			m := model.Mapping{PID: pid(), Time: time(), Addr: addr(), Len: r.Uint64N(space / 16), Excerpt: &model.Excerpt{Off: r.Uint64N(3)}, Object: r.Int32N(3), Clear: r.IntN(5) == 0}
 			mappings = append(mappings, m)
-			c.add(&m, functions[m.Object])
 		}
+		c := Of(s, model.Functions{List: functions, Mappings: mappings})
 		if seed%3 == 0 {
 			c.Lacks(dumps[1], 2)
 		}
@@ -87,7 +86,7 @@ type linear struct {
 	*Counter
 	programs  map[uint32][]linearProgram
 	mappings  []model.Mapping
-	functions []*model.Function
+	functions []model.Function
 }
 
 type linearProgram struct {
@@ -124,7 +123,7 @@ func (l *linear) sight(pid uint32, time, ip uint64) (kind sightKind, o *model.Fu
 		m := &l.mappings[i]
 		lost := l.lost[functionID{int32(l.functions[m.Object].Dump.Number), int32(l.functions[m.Object].Number)}] && !m.Clear
 		if m.PID == pid && m.Time >= max(began, since) && m.Time <= time && ip >= m.Addr && ip < m.Addr+m.Len && !lost {
-			kind, o, since, offset = inFunction, l.functions[m.Object], m.Time, m.Of().Off+ip-m.Addr
+			kind, o, since, offset = inFunction, &l.functions[m.Object], m.Time, m.Of().Off+ip-m.Addr
 			if m.Clear {
 				o = nil
 			}
@@ -191,10 +190,10 @@ func (l *linear) program(pid uint32, time uint64) (in *linearProgram) {
 
 // A range that is cleared costs what the functions in it do, however long it is.
 func TestCounter_LongClear(t *testing.T) {
-	c, f := New(new(recording.Recording)), &model.Function{Dump: new(model.Dump)}
-	c.add(&model.Mapping{PID: 1, Time: 1, Addr: 1 << 40, Len: counterPage}, f)
-	c.add(&model.Mapping{PID: 1, Time: 2, Addr: 1 << 20, Len: 1 << 46, Clear: true}, f)
-	if at, ok := c.Processes[1].code[1<<40/counterPage]; c.stays != 2 || !ok || at.stays[1].function.function != noFunction {
+	c := Of(new(recording.Recording), model.Functions{List: []model.Function{{Dump: new(model.Dump)}}, Mappings: []model.Mapping{
+		{PID: 1, Time: 1, Addr: 1 << 40, Len: counterPage}, {PID: 1, Time: 2, Addr: 1 << 20, Len: 1 << 46, Clear: true},
+	}})
+	if at, ok := c.Processes[1].code[1<<40/counterPage]; c.stays != 2 || !ok || at.stays[1].mapping != 1 {
 		t.Errorf("got %d stays, %+v; want that of the function and that of its end", c.stays, at)
 	}
 }

@@ -108,7 +108,7 @@ func TestTake_DoubtfulAddresses(t *testing.T) {
 		for i := range 2 {
 			p.Mappings = append(p.Mappings, model.Mapping{PID: 7, Time: 1000 + 2000*uint64(i), Addr: base, Len: 64, Object: int32(i)})
 		}
-		counter := Of(s, p)
+		counter := Of(s, *p)
 		counter.prepare([]*model.Dump{d})
 		if got := counter.take(s.Histogram); got != c.enough {
 			t.Fatalf("%d other samples: got %v; want %v", c.others, got, c.enough)

@@ -14,17 +14,18 @@ type page struct {
 	index addrs.TimelineOf[uint16] // of the first of them; the others were added since the last search
 }
 
-// A stay is a function at addresses of one page, from a time on.
+// A stay is a mapping of a function in one page. It is small, because there may be a million.
 type stay struct {
-	time        uint64
-	function    functionID // its function is noFunction if the code has left
-	offset      uint32     // of its first byte in the function; noOffset if unknown
-	first, last uint16     // offsets in the page, both included
+	mapping     int32  // index in the counter's mappings
+	first, last uint16 // offsets in the page, both included
 }
 
 // add adds a stay. Stays come in the order of their times, or nearly so.
-func (p *page) add(s stay) {
-	at := p.upTo(s.time)
+func (p *page) add(c *Counter, s stay) {
+	time, at := c.mapping(s).Time, len(p.stays)
+	if c.latest = max(c.latest, time); time < c.latest {
+		at = p.upTo(c, time)
+	}
 	p.stays = slices.Insert(p.stays, at, s)
 	if at < p.index.Len() {
 		p.index = addrs.TimelineOf[uint16]{}
@@ -32,24 +33,28 @@ func (p *page) add(s stay) {
 }
 
 // upTo returns how many stays began up to a time.
-func (p *page) upTo(time uint64) int {
-	if n := len(p.stays); n == 0 || p.stays[n-1].time <= time {
+func (p *page) upTo(c *Counter, time uint64) int {
+	if n := len(p.stays); n == 0 || c.mapping(p.stays[n-1]).Time <= time {
 		return n
 	}
-	return sort.Search(len(p.stays), func(i int) bool { return p.stays[i].time > time })
+	return sort.Search(len(p.stays), func(i int) bool { return c.mapping(p.stays[i]).Time > time })
 }
 
-// at returns the function at an offset at a time, if it is there since a time. next is when that
+// at returns the function at an address at a time, if it is there since a time. next is when that
 // may change.
-func (p *page) at(c *Counter, since, time uint64, off uint16) (s sight, next uint64) {
-	n := p.upTo(time)
+func (p *page) at(c *Counter, since, time, ip uint64) (s sight, next uint64) {
+	n, off := p.upTo(c, time), uint16(ip%counterPage)
 	next = math.MaxUint64
 	if n < len(p.stays) {
-		next = p.stays[n].time
+		next = c.mapping(p.stays[n]).Time
 	}
-	for i := p.last(off, n); i >= 0 && p.stays[i].time >= since; i = p.last(off, i) {
-		if l := &p.stays[i]; len(c.lost) == 0 || !c.lost[l.function] {
-			return sight{inFunction, l.time, l.function, offsetOf(uint64(l.offset), uint64(off-l.first))}, next
+	for i := p.last(off, n); i >= 0; i = p.last(off, i) {
+		m := c.mapping(p.stays[i])
+		if m.Time < since {
+			break
+		}
+		if f := c.function(m); len(c.lost) == 0 || !c.lost[f] {
+			return sight{inFunction, m.Time, f, offsetOf(m.Of().Off, ip-m.Addr)}, next
 		}
 	}
 	return s, next
@@ -59,8 +64,8 @@ func (p *page) at(c *Counter, since, time uint64, off uint16) (s sight, next uin
 func (p *page) loadsLater(c *Counter, time, end uint64, off uint16) bool {
 	p.extend()
 	here := addrs.Span[uint16]{Lo: off, Hi: off + 1}
-	for i := p.index.First(here, p.upTo(time), len(p.stays)); i >= 0 && p.stays[i].time < end; i = p.index.First(here, i+1, len(p.stays)) {
-		if f := p.stays[i].function; f.function != noFunction && !c.lost[f] {
+	for i := p.index.First(here, p.upTo(c, time), len(p.stays)); i >= 0 && c.mapping(p.stays[i]).Time < end; i = p.index.First(here, i+1, len(p.stays)) {
+		if f := c.function(c.mapping(p.stays[i])); f.function != noFunction && !c.lost[f] {
 			return true
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/metrics"
 	"slices"
 	"time"
 
@@ -254,7 +252,7 @@ func (r *result) write(ctx context.Context) error {
 		return err
 	}
 	r.dirs.plan = planned
-	collect()
+	plan.Collect()
 	r.opts.Logf(2, "planned: %d objects, %d mappings", len(planned.Objects), len(planned.Mappings))
 
 	made, built, err := build.Make(ctx, planned, r.dirs.stores, r.dirs.sources, counter.Lacks, r.opts)
@@ -266,7 +264,7 @@ func (r *result) write(ctx context.Context) error {
 	if err != nil && !errors.Is(err, build.ErrNothing) {
 		return err
 	}
-	collect()
+	plan.Collect()
 	r.opts.Logf(2, "made: %d objects", r.sum.Objects)
 
 	if r.opts.Strict && r.out.Temp == nil { // what is written cannot be taken back
@@ -296,16 +294,6 @@ func (r *result) write(ctx context.Context) error {
 	return explain(ctx, r.rec, r.left, r.code, r.dumps, counter, r.opts, r.sum)
 }
 
-// collect frees the memory of the stage before, which is enough for the next one. The collector by
-// itself would wait until twice as much is in use. For 100,000 functions, collect takes 5 ms, and no less
-// for few on a busy machine: then there is nothing to gain.
-func collect() {
-	inUse := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	if metrics.Read(inUse); inUse[0].Value.Uint64() >= 16<<20 {
-		runtime.GC()
-	}
-}
-
 // plan returns the plan of a run and a sample counter. The counter has every single function,
 // those in bundles included. It is nil if samples are not to be counted.
 func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) {
@@ -321,20 +309,14 @@ func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) 
 			return nil, nil, err
 		}
 	}
-	if functions.Shared {
-		collect()
-	}
 	planned, err := functions.Layout(ctx, r.opts.Bundle)
 	if err != nil {
 		return nil, nil, err
 	}
 	planned.DropUnmapped()
-	if functions.Shared {
-		collect()
-	}
 	var counter *count.Counter
 	if !r.opts.NoCount {
-		counter = count.Of(r.rec, &functions.Functions)
+		counter = count.Of(r.rec, functions.Functions)
 	}
 	r.sum.Dumps = functions.Lines
 	r.sum.Add(functions.Found)

@@ -33,8 +33,8 @@ type Function struct {
 	Sent   uint32 // size of the unwind tables that its producer sent, in bytes
 	PID    uint32 // in the name of its object
 
-	// IsRepeated says that an earlier function of the process has the same index. It is false where
-	// functions share objects.
+	// IsRepeated says that an earlier object of the process has the same index. It is false for functions in
+	// bundles.
 	IsRepeated bool
 }
 
@@ -47,25 +47,13 @@ type Plan struct {
 
 // An Object is the file for a function, or for several (Bundle).
 type Object struct {
-	Dump *Dump // has its function; of a bundle, a dump with some of its functions
-	// Function is a function of the dump's source; 0 in a bundle.
-	Function int
-	// Index is the number in the object's name that perf inject gives it; 0 in a bundle.
-	Index uint64
-
+	// Function is that of the object; of a bundle, it has a dump with some of its functions, and the process
+	// in the object's name. (It is a pointer for its size: there may be a million objects.)
+	*Function
 	Bundle *Bundle // its functions if there may be several, or else nil
-
-	Placement *Placement // of its unwind tables; nil in recordings without copies of stacks
-
-	// PID is the process in the object's name. (It stands here, and the flags at the end, for
-	// their size: there may be a million objects.)
-	PID uint32
-
 	// These are set when the object is made.
 	BuildID [jitobj.BuildIDSize]byte
 	Made    bool
-
-	IsRepeated bool // an earlier object of the process has the same index
 }
 
 // Dumps returns the dumps of the object's functions.
@@ -77,7 +65,7 @@ func (o *Object) Dumps() []*Dump {
 	return dumps
 }
 
-// A Placement tells where the unwind tables of an object are.
+// A Placement tells where the unwind tables of a bundle are.
 type Placement struct {
 	CodeAt   uint64        // address of the object's code
 	TablesAt uint64        // address of the tables, or 0 if none is free
@@ -88,9 +76,10 @@ type Placement struct {
 // A Bundle is the content of an object of many functions: the functions, in the order of their
 // addresses, and the memory that they lie in.
 type Bundle struct {
-	Members []Member
-	Region  jitobj.Region
-	Others  []*Dump // those of its functions beside the object's dump
+	Members   []Member
+	Region    jitobj.Region
+	Others    []*Dump    // those of its functions beside the object's dump
+	Placement *Placement // of its unwind tables; nil for skeletons, and in recordings without copies of stacks
 	// Skeleton is the file that the functions lie in, if the object is a skeleton of it, or else nil.
 	Skeleton *Skeleton
 }

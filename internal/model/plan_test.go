@@ -19,16 +19,16 @@ func TestAppendPath_Names(t *testing.T) {
 		object Object
 		want   string
 	}{
-		{"/o", Object{Index: 7}, "/o/jitted-9-7.so"},
-		{"/tmp", Object{Index: 7}, "/tmp/jitted-9-7.so"},
-		{"/o", Object{Index: firstMade - 1}, "/o/jitted-9-4611686018427387903.so"},
-		{"/o", Object{Index: firstMade}, "/o/jitted-9-" + most + ".so"},
-		{"/o", Object{Index: 7, IsRepeated: true}, "/o/jitted-9-" + most + ".so"},
-		{"/o", Object{Bundle: new(Bundle)}, "/o/jitted-9-" + most + ".so"},
-		{"/tmp", Object{Bundle: new(Bundle)}, "/tmp/./jitted-9-" + most + ".so"},
-		{"/tmp", Object{Index: 7, IsRepeated: true}, "/tmp/./jitted-9-" + most + ".so"},
-		{"/tmp/jitted-a", Object{Bundle: new(Bundle)}, "/tmp/./jitted-a/jitted-9-" + most + ".so"},
-		{"/tmp/a", Object{Bundle: new(Bundle)}, "/tmp/a/jitted-9-" + most + ".so"},
+		{"/o", Object{Function: &Function{Index: 7}}, "/o/jitted-9-7.so"},
+		{"/tmp", Object{Function: &Function{Index: 7}}, "/tmp/jitted-9-7.so"},
+		{"/o", Object{Function: &Function{Index: firstMade - 1}}, "/o/jitted-9-4611686018427387903.so"},
+		{"/o", Object{Function: &Function{Index: firstMade}}, "/o/jitted-9-" + most + ".so"},
+		{"/o", Object{Function: &Function{Index: 7, IsRepeated: true}}, "/o/jitted-9-" + most + ".so"},
+		{"/o", Object{Function: new(Function), Bundle: new(Bundle)}, "/o/jitted-9-" + most + ".so"},
+		{"/tmp", Object{Function: new(Function), Bundle: new(Bundle)}, "/tmp/./jitted-9-" + most + ".so"},
+		{"/tmp", Object{Function: &Function{Index: 7, IsRepeated: true}}, "/tmp/./jitted-9-" + most + ".so"},
+		{"/tmp/jitted-a", Object{Function: new(Function), Bundle: new(Bundle)}, "/tmp/./jitted-a/jitted-9-" + most + ".so"},
+		{"/tmp/a", Object{Function: new(Function), Bundle: new(Bundle)}, "/tmp/a/jitted-9-" + most + ".so"},
 	} {
 		c.object.Dump, c.object.PID, c.object.BuildID = &Dump{Objects: c.dir}, 9, id
 		got := c.object.AppendPath(nil)
@@ -42,7 +42,7 @@ func TestAppendPath_Names(t *testing.T) {
 func TestPlan_DropUnmapped(t *testing.T) {
 	a, b := new(Dump), new(Dump)
 	p := &Plan{
-		Objects:  []Object{{Dump: a, Index: 10}, {Dump: a, Index: 11}, {Dump: b, Index: 12}, {Dump: a, Index: 13}},
+		Objects:  []Object{{Function: &Function{Dump: a, Index: 10}}, {Function: &Function{Dump: a, Index: 11}}, {Function: &Function{Dump: b, Index: 12}}, {Function: &Function{Dump: a, Index: 13}}},
 		Mappings: []Mapping{{Time: 1, Object: 1}, {Time: 2, Object: 0, Clear: true}, {Time: 3, Object: 2, Clear: true}, {Time: 4, Object: 3}, {Time: 5, Object: 1, Clear: true}},
 	}
 	p.DropUnmapped()

@@ -387,9 +387,9 @@ func (b *bundler) addSingle(d *model.Dump, number int) {
 	}
 	if at < 0 {
 		at = int32(len(p.Objects))
-		o := objectOf(&b.in.List[placed.function()])
-		o.IsRepeated = b.names.IsRepeated(o.PID, o.Index)
-		p.Objects = append(p.Objects, o)
+		f := &b.in.List[placed.function()]
+		f.IsRepeated = b.names.IsRepeated(f.PID, f.Index)
+		p.Objects = append(p.Objects, model.Object{Function: f})
 		b.objectOf[placed.function()] = at
 	}
 	placed.object, placed.piece = at, int32(len(b.pieces[at]))
@@ -417,8 +417,8 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	p := b.plan
 	first, last := &b.placedFunctions[members[0]], &b.placedFunctions[members[len(members)-1]]
 	o := model.Object{
-		Dump: d, PID: b.in.List[first.function()].PID,
-		Bundle: &model.Bundle{Members: make([]model.Member, 0, len(members)), Region: jitobj.Region{NoCode: noCode}},
+		Function: &model.Function{Dump: d, PID: b.in.List[first.function()].PID},
+		Bundle:   &model.Bundle{Members: make([]model.Member, 0, len(members)), Region: jitobj.Region{NoCode: noCode}},
 	}
 	room := uint64(0)
 	number := int32(len(p.Objects))
@@ -456,7 +456,7 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 		if at.TablesAt == 0 {
 			at.TablesAt, at.Room = b.behind(d, last.hi()), blankRoom
 		}
-		o.Placement = at
+		o.Bundle.Placement = at
 	}
 	if number < 0 { // what is reserved stays so: others have the same places as with it
 		return
@@ -490,5 +490,5 @@ func (b *bundler) addPieces(object int32, members []int) {
 // reachOf sets the address at which a bundle begins.
 func reachOf(o *model.Object, low uint64) {
 	o.Bundle.Region.Low = low
-	o.Placement.CodeAt = o.Bundle.Region.Base()
+	o.Bundle.Placement.CodeAt = o.Bundle.Region.Base()
 }

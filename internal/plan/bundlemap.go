@@ -122,7 +122,7 @@ func (b *bundleMapper) mapObject(m model.Mapping, key mappedBundle, obj *model.O
 		b.heads[key] = 0
 		b.mapHead(m, key, obj)
 	}
-	m.Tables = obj.Placement != nil
+	m.Tables = obj.Bundle.Placement != nil
 	for _, p := range pieces {
 		if !p.late {
 			b.part(m, p.lo, p.hi, obj)

@@ -78,6 +78,7 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 		p.Lines[n] = report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Fixes: []report.Fix{}}
 		placed[n] = &placedDump{Dump: d, line: &p.Lines[n], attribution: attribution.New(rec, d, sharing)}
 		placed[n].repeats = placed[n].findRepeats(ctx, p.files)
+		Collect()
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -99,6 +100,12 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 	if !all {
 		p.found(manyReplaced, "", len(replacements))
 	}
+	for _, d := range dumps {
+		if lean, ok := d.Source.(source.Lean); ok && !rec.CopiesStacks() && opts.CFI != config.CFIAlways { // unwind tables need events
+			lean.DropEvents()
+		}
+	}
+	Collect()
 	return p.Functions, nil
 }
 
@@ -115,15 +122,9 @@ func (f *Functions) Layout(ctx context.Context, whole bool) (*model.Plan, error)
 func (f *Functions) single() *model.Plan {
 	p := &model.Plan{Objects: make([]model.Object, len(f.List)), Mappings: f.Mappings}
 	for i := range f.List {
-		p.Objects[i] = objectOf(&f.List[i])
-		p.Objects[i].IsRepeated = f.List[i].IsRepeated
+		p.Objects[i].Function = &f.List[i]
 	}
 	return p
-}
-
-// objectOf returns the object of a single function.
-func objectOf(f *model.Function) model.Object {
-	return model.Object{Dump: f.Dump, Function: int(f.Number), PID: f.PID, Index: f.Index}
 }
 
 // byTimeOfMapping compares mappings by their times.
@@ -233,12 +234,12 @@ func (p *placer) mapEvents(d *placedDump, events []jitcode.Event) {
 
 // byTime returns the indexes of events in the order of their times. Threads may write a record a
 // little later than one of a later event.
-func byTime(events []jitcode.Event) []int {
-	order := make([]int, len(events))
+func byTime(events []jitcode.Event) []int32 {
+	order := make([]int32, len(events))
 	for i := range order {
-		order[i] = i
+		order[i] = int32(i)
 	}
-	earlier := func(a, b int) int { return cmp.Compare(events[a].Time, events[b].Time) }
+	earlier := func(a, b int32) int { return cmp.Compare(events[a].Time, events[b].Time) }
 	if !slices.IsSortedFunc(order, earlier) {
 		slices.SortStableFunc(order, earlier)
 	}

@@ -37,7 +37,7 @@ func (d *placedDump) findRepeats(ctx context.Context, files *fileCode) map[int]b
 		case e.Kind != jitcode.Load:
 			return nil
 		case e.Size > 0:
-			l := placedLoad{lo: e.Addr, hi: e.Addr + e.Size, time: e.Time, pid: e.PID, function: int(e.Function)}
+			l := placedLoad{lo: e.Addr, hi: e.Addr + e.Size, time: e.Time, pid: e.PID, function: e.Function}
 			// If nothing is unwound, no function is mapped at the copies of its home.
 			if pid, _, ok := d.attribution.Resolve(e); ok && files.rec.CopiesStacks() {
 				if home, ok := files.homeAddr(pid, d.Clock(e.Time), e.Addr, e.Size); ok {
@@ -53,7 +53,7 @@ func (d *placedDump) findRepeats(ctx context.Context, files *fileCode) map[int]b
 	first := 0
 	for at := 1; at < len(r.loads) && (at%1024 != 0 || ctx.Err() == nil); at++ {
 		if r.repeats(at, first) {
-			r.found[r.loads[at].function] = true
+			r.found[int(r.loads[at].function)] = true
 		} else {
 			first = at
 		}
@@ -66,7 +66,7 @@ func (d *placedDump) findRepeats(ctx context.Context, files *fileCode) map[int]b
 type placedLoad struct {
 	lo, hi, time uint64
 	pid          uint32
-	function     int
+	function     int32
 }
 
 // A repeatFinder looks for repeats among loads in the order of their addresses, lengths and
@@ -88,7 +88,7 @@ type repeatFinder struct {
 // repeats reports whether the load at index at repeats the one at index first.
 func (r *repeatFinder) repeats(at, first int) bool {
 	l, was := &r.loads[at], &r.loads[first]
-	if l.lo != was.lo || l.hi != was.hi || l.pid != was.pid || r.replaced(at, was, l.time) || r.covered(was, l.time) || !r.same(was.function, l.function) {
+	if l.lo != was.lo || l.hi != was.hi || l.pid != was.pid || r.replaced(at, was, l.time) || r.covered(was, l.time) || !r.same(int(was.function), int(l.function)) {
 		return false
 	}
 	if r.found == nil {

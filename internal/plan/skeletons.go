@@ -70,7 +70,7 @@ func (b *bundler) addSkeletons(d *model.Dump, list []int) []int {
 func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dropped []int) {
 	p, number := b.plan, int32(len(b.plan.Objects))
 	first := &b.placedFunctions[list[0]]
-	o := model.Object{Dump: d, PID: b.in.List[first.function()].PID, Bundle: &model.Bundle{Skeleton: s}}
+	o := model.Object{Function: &model.Function{Dump: d, PID: b.in.List[first.function()].PID}, Bundle: &model.Bundle{Skeleton: s}}
 	end := uint64(0)
 	var pieces []piece
 	code, symbols := b.reservedOf(d).code, b.functions.files.symbolsOf(s.Map)

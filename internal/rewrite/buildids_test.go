@@ -21,7 +21,7 @@ func TestExtendBuildIDs_AnyRead(t *testing.T) {
 	dump := &model.Dump{Objects: "/tmp/objects"}
 	var plan model.Plan
 	for i := range 3000 {
-		o := model.Object{Dump: dump, PID: 42, Index: uint64(i), Made: i%3 != 0, BuildID: [20]byte{byte(i), byte(i >> 8)}}
+		o := model.Object{Function: &model.Function{Dump: dump, PID: 42, Index: uint64(i)}, Made: i%3 != 0, BuildID: [20]byte{byte(i), byte(i >> 8)}}
 		plan.Objects = append(plan.Objects, o)
 		if o.Made {
 			want = perfdata.AppendBuildID(want, binary.LittleEndian, fmt.Appendf(nil, "/tmp/objects/%s", o.AppendName(nil)), o.BuildID[:])
@@ -46,7 +46,7 @@ func TestExtendBuildIDs_AnyRead(t *testing.T) {
 // A recording that becomes shorter while it is read is an error, and no panic.
 func TestExtendBuildIDs_ShorterTable(t *testing.T) {
 	old := bytes.Repeat([]byte{1}, 1000)
-	plan := model.Plan{Objects: []model.Object{{Dump: &model.Dump{Objects: "/tmp"}, Made: true}}}
+	plan := model.Plan{Objects: []model.Object{{Function: &model.Function{Dump: &model.Dump{Objects: "/tmp"}}, Made: true}}}
 	r := &copier{Plan: &plan, Rec: testRecording()}
 	table := r.extendBuildIDs(io.NewSectionReader(bytes.NewReader(old[:500]), 0, int64(len(old))))
 	if got, err := io.ReadAll(table); !errors.Is(err, io.ErrUnexpectedEOF) || len(got) > 500 {

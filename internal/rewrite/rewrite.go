@@ -171,9 +171,9 @@ func (r *copier) mappingsUpTo(time uint64) {
 		}
 		r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.Time, &r.Trailer)
 		r.Done.Mappings++
-		if m.Tables && o.Placement.TablesAt != 0 && o.Placement.Tables.Size > 0 {
+		if m.Tables && o.Bundle.Placement.TablesAt != 0 && o.Bundle.Placement.Tables.Size > 0 {
 			r.Done.Tables++
-			record.Addr, record.Len, record.PgOff = o.Placement.TablesAt, o.Placement.Tables.Size, o.Placement.Tables.Offset
+			record.Addr, record.Len, record.PgOff = o.Bundle.Placement.TablesAt, o.Bundle.Placement.Tables.Size, o.Bundle.Placement.Tables.Offset
 			r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.Time, &r.Trailer)
 		}
 		if len(r.buf) > output.MaxHeld {

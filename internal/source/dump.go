@@ -191,6 +191,12 @@ func (l *Listing) Problem(off int64, format string, args ...any) {
 	l.Problems = append(l.Problems, Problem{off, fmt.Sprintf(format, args...)})
 }
 
+// A Lean is a Dump whose functions can be read without its events. The jitdump format implements it.
+type Lean interface {
+	// DropEvents frees the events but the earliest and the latest, unless functions need them.
+	DropEvents()
+}
+
 // A Splitter is a Dump that can list a part of a function's addresses. Maps can: runtimes give regions a name.
 type Splitter interface {
 	// Split leaves only parts of a function, in order, disjoint and at least one. Each but the first becomes a

@@ -106,7 +106,7 @@ func (r *Reader) lineTables(lo, hi int, starts *disasm.Starts) *lineTables {
 	t := new(lineTables)
 	l := r.listing
 	for i := lo; i < hi; i++ {
-		if l.functions[i].debug.size == 0 {
+		if l.functions[i].debug == 0 {
 			continue
 		}
 		fn, err := r.read(i)

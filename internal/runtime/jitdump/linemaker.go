@@ -175,7 +175,7 @@ func (r *Reader) addTable(info *jitdump.DebugInfo) {
 		r.rows = append(r.rows, row{int64(r.listing.codeStart(e.Addr) - r.fn.Addr), line, e.Discrim, max(file, 0)})
 	})
 	if err != nil {
-		r.problem(r.listing.functions[r.function].debug.span().Off, "%v; the lines before it are used", err)
+		r.problem(r.listing.partsOf(r.function).debug.Off, "%v; the lines before it are used", err)
 	}
 	r.sortRows()
 }

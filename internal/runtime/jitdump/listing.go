@@ -22,7 +22,7 @@ type listing struct {
 	assumed     bool // the machine is the recording's
 	src         io.ReaderAt
 	functions   []packedParts
-	others      []otherParts      // of functions with inlined calls or unwind tables
+	others      []otherParts      // of functions with more than a debug record before the load
 	batches     []unwindBatch     // in the order of the file
 	withoutCode map[int]int       // functions with loads that lack the bytes, and the indexes of their events
 	memory      source.CodeMemory // for those
@@ -48,6 +48,14 @@ func (l *listing) HasCode(function int) bool {
 
 // LacksCode reports whether loads lack the bytes of code.
 func (l *listing) LacksCode() bool { return len(l.withoutCode) > 0 }
+
+// DropEvents implements source.Lean. Code from a memory is found by its event.
+func (l *listing) DropEvents() {
+	byTime := func(a, b jitcode.Event) int { return cmp.Compare(a.Time, b.Time) }
+	if !l.LacksCode() && len(l.Events) > 0 {
+		l.Events = []jitcode.Event{slices.MinFunc(l.Events, byTime), slices.MaxFunc(l.Events, byTime)}
+	}
+}
 
 // FillCode implements source.LackingCode.
 func (l *listing) FillCode(sources []source.CodeSource, world source.CodeWorld) (late []int) {
@@ -82,8 +90,8 @@ type parts struct {
 	load, debug, inline, unwind source.Span
 }
 
-// The parts of all functions stay in memory for the whole run. So they are packed: 28 bytes each,
-// and 24 more for functions with inlined calls or unwind tables.
+// The parts of all functions stay in memory for the whole run. So they are packed: 20 bytes each,
+// and 36 more for functions with others than a debug record just before the load.
 
 // A packedSpan is a source.Span in 12 bytes.
 type packedSpan struct{ low, high, size uint32 }
@@ -98,20 +106,22 @@ func (p packedSpan) span() source.Span {
 
 // packedParts are the parts of a function.
 type packedParts struct {
-	load, debug packedSpan
-	others      uint32 // index + 1 in others of the dump, or 0
+	load   packedSpan
+	debug  uint32 // size of the debug record, or 0; the load begins where it ends, unless others has it
+	others uint32 // index + 1 in others of the dump, or 0
 }
 
 // otherParts are the parts that few functions have.
-type otherParts struct{ inline, unwind packedSpan }
+type otherParts struct{ debug, inline, unwind packedSpan }
 
 // partsOf returns the parts of a function.
 func (l *listing) partsOf(function int) (p parts) {
 	packed := &l.functions[function]
-	p.load, p.debug = packed.load.span(), packed.debug.span()
+	p.load = packed.load.span()
+	p.debug = source.Span{Off: p.load.Off - int64(packed.debug), Size: packed.debug}
 	if packed.others != 0 {
 		o := &l.others[packed.others-1]
-		p.inline, p.unwind = o.inline.span(), o.unwind.span()
+		p.debug, p.inline, p.unwind = o.debug.span(), o.inline.span(), o.unwind.span()
 	}
 	return p
 }

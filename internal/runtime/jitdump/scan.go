@@ -260,9 +260,9 @@ func (s *scanner) entriesInside(table source.Span, addr, size uint64) bool {
 
 // addParts adds the parts of the next function. Its load is at offset at.
 func (s *scanner) addParts(p *parts, at int64) {
-	packed := packedParts{load: pack(p.load), debug: pack(p.debug)}
-	if p.inline.Size != 0 || p.unwind.Size != 0 {
-		s.others = append(grown(s.others, at, s.size), otherParts{pack(p.inline), pack(p.unwind)})
+	packed := packedParts{load: pack(p.load), debug: p.debug.Size}
+	if p.inline.Size != 0 || p.unwind.Size != 0 || p.debug.Size != 0 && p.debug.Off+int64(p.debug.Size) != p.load.Off {
+		s.others = append(grown(s.others, at, s.size), otherParts{pack(p.debug), pack(p.inline), pack(p.unwind)})
 		packed.others = uint32(len(s.others))
 	}
 	s.functions = append(grown(s.functions, at, s.size), packed)
