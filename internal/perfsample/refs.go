@@ -19,11 +19,12 @@ type Refs struct {
 	// refer to any address.
 	Traced bool
 
-	sample   *perfdata.Sample // the record, or an empty one
-	short    perfdata.Sample  // a record without other addresses than its IP and a callchain
-	raw      []byte           // its callchain
-	chain    []uint64         // of other records
-	order    binary.ByteOrder
+	sample   *perfdata.Sample  // the record, or an empty one
+	short    perfdata.Sample   // a record without other addresses than its IP and a callchain
+	raw      []byte            // its callchain
+	chain    []uint64          // of other records
+	layouts  *perfdata.Layouts // of the last Read
+	little   bool              // their byte order
 	decoded  perfdata.Sample
 	deferred perfdata.DeferredCallchain
 }
@@ -55,7 +56,10 @@ var errNoProcess = errors.New("its samples do not name their processes")
 // package perfdata. After an error, r has nothing usable.
 func (r *Refs) Read(layouts *perfdata.Layouts, rec perfdata.Record) error {
 	r.PID, r.TID, r.Time, r.Traced = 0, 0, 0, false
-	r.sample, r.raw, r.chain, r.order = &none, nil, nil, layouts.Order()
+	r.sample, r.raw, r.chain = &none, nil, nil
+	if r.layouts != layouts { // comparing orders takes as long as reading a sample's head
+		r.layouts, r.little = layouts, layouts.Order() == binary.LittleEndian
+	}
 	switch rec.Type {
 	case perfdata.RecordSample:
 		if h, chain, ok := layouts.SampleChain(rec); ok {
@@ -94,16 +98,11 @@ var none perfdata.Sample
 // They include kernel addresses, and values that are no addresses. An address may occur several times.
 func (r *Refs) Within(list []uint64, lo, hi uint64) []uint64 {
 	s, span := r.sample, hi-lo
-	add := func(addr uint64) {
-		if addr-lo <= span {
-			list = append(list, addr)
-		}
-	}
 	if s.Fields&perfdata.FieldIP != 0 {
-		add(s.IP)
+		list = appendWithin(list, s.IP, lo, span)
 	}
 	if s.Fields&perfdata.FieldAddr != 0 {
-		add(s.Addr)
+		list = appendWithin(list, s.Addr, lo, span)
 	}
 	for i := 0; i < len(r.chain); i++ {
 		switch ip := r.chain[i]; {
@@ -113,28 +112,35 @@ func (r *Refs) Within(list []uint64, lo, hi uint64) []uint64 {
 			i++ // skip the cookie
 		}
 	}
-	little := r.order == binary.LittleEndian
-	for b := r.raw; len(b) >= 8; b = b[8:] {
-		ip := binary.LittleEndian.Uint64(b)
-		if !little {
+	for i := 0; i+8 <= len(r.raw); i += 8 {
+		ip := binary.LittleEndian.Uint64(r.raw[i:])
+		if !r.little {
 			ip = bits.ReverseBytes64(ip)
 		}
 		switch {
 		case ip-lo <= span && ip < perfdata.ContextMin:
 			list = append(list, ip)
-		case ip == perfdata.ContextUserDeferred && len(b) >= 16:
-			b = b[8:]
+		case ip == perfdata.ContextUserDeferred:
+			i += 8
 		}
 	}
 	for i := range s.Branches {
-		add(s.Branches[i].From)
-		add(s.Branches[i].To)
+		list = appendWithin(list, s.Branches[i].From, lo, span)
+		list = appendWithin(list, s.Branches[i].To, lo, span)
 	}
 	for _, v := range s.UserRegs.Values {
-		add(v)
+		list = appendWithin(list, v, lo, span)
 	}
 	for _, v := range s.IntrRegs.Values {
-		add(v)
+		list = appendWithin(list, v, lo, span)
+	}
+	return list
+}
+
+// appendWithin appends an address from lo to lo+span to a list. It is no closure, so the list stays in registers.
+func appendWithin(list []uint64, addr, lo, span uint64) []uint64 {
+	if addr-lo <= span {
+		list = append(list, addr)
 	}
 	return list
 }
@@ -150,11 +156,11 @@ func (r *Refs) StackWithin(list []uint64, lo, hi uint64) []uint64 {
 	switch {
 	case r.sample.UserRegs.ABI == 1: // 32 bits
 		for ; len(b) >= 4; b = b[4:] {
-			if w := uint64(r.order.Uint32(b)); w-lo <= span {
+			if w := uint64(r.layouts.Order().Uint32(b)); w-lo <= span {
 				list = append(list, w)
 			}
 		}
-	case r.order == binary.LittleEndian: // not through the interface: most of a recording is stacks
+	case r.little: // not through the interface: most of a recording is stacks
 		for ; len(b) >= 8; b = b[8:] {
 			if w := binary.LittleEndian.Uint64(b); w-lo <= span {
 				list = append(list, w)
@@ -162,7 +168,7 @@ func (r *Refs) StackWithin(list []uint64, lo, hi uint64) []uint64 {
 		}
 	default:
 		for ; len(b) >= 8; b = b[8:] {
-			if w := r.order.Uint64(b); w-lo <= span {
+			if w := binary.BigEndian.Uint64(b); w-lo <= span {
 				list = append(list, w)
 			}
 		}
