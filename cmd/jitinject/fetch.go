@@ -27,7 +27,7 @@ type fetchOptions struct {
 
 func newFetchFlags(o *fetchOptions) *pflag.FlagSet {
 	fs := newFlagSet("fetch")
-	fs.StringArrayVar(&o.servers, "server", nil, "ask the debuginfod server at `URL` instead of those in DEBUGINFOD_URLS; may be repeated")
+	listVar(fs, &o.servers, "server", "ask the debuginfod server at `URL` instead of those in DEBUGINFOD_URLS; may be repeated")
 	fs.BoolVar(&o.all, "all", false, "get all objects, not only those that samples refer to")
 	fs.BoolVar(&o.inPlace, "in-place", false, "write the objects to the paths in the result, where perf needs them to unwind stacks (--call-graph dwarf)")
 	fs.StringVar(&o.cache, "buildid-cache", perfsCache, "put the objects into the build-id cache `DIR` (default: perf's, usually ~/.debug)")

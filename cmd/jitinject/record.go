@@ -45,7 +45,7 @@ func newRecordFlags(o *recordOptions) *pflag.FlagSet {
 	fs := newFlagSet("record")
 	fs.StringVarP(&o.output, "output", "o", defaultOutput, "write the result to `NAME`; the recording and the files get names beside it")
 	fs.StringVarP(&o.duration, "duration", "d", "", "end the recording after `SECONDS`; -d without a number is perf's")
-	fs.StringSliceVar(&o.runtimes, "runtime", nil, "make only these runtimes write dumps, a `LIST` with commas: "+strings.Join(record.Runtimes(), ", "))
+	commaVar(fs, &o.runtimes, "runtime", "make only these runtimes write dumps, a `LIST` with commas: "+strings.Join(record.Runtimes(), ", "))
 	offOnly(fs, &o.inlines, "inlines", "do not switch on V8's log, which has inlined calls of JavaScript")
 	fs.CountVarP(&o.verbose, "verbose", "v", "print more, also by perf")
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print only errors and problems")

@@ -75,7 +75,7 @@ var allowed = map[string][]string{
 	"internal/samplerefs":                {"internal/addrs", "internal/perfsample", "internal/recording", "internal/report", "perfdata"},
 	"internal/known":                     {"internal/format/elffile", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "internal/wire"},
 	"internal/record":                    {"golang.org/x/sys/unix", "internal/dumptail", "internal/format/v8log", "internal/nearest", "internal/procmem", "internal/quote", "internal/safefile", "internal/safefile/sys", "jitdump", "perfdata"},
-	"internal/export":                    {"github.com/google/pprof/profile", "internal/profile", "internal/sorting", "internal/tier"},
+	"internal/export":                    {"internal/profile", "internal/sorting", "internal/tier"},
 	"internal/model":                     {"golang.org/x/sys/unix", "internal/addrs", "internal/jitcode", "internal/jitobj", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/safefile/sys", "internal/source"},
 	"internal/procmem":                   {"golang.org/x/sys/unix", "internal/elfcore", "internal/format/elffile", "internal/safefile/sys"},
 	"internal/dumptail":                  {"golang.org/x/sys/unix", "internal/elfcore", "internal/procmem", "internal/safefile", "internal/safefile/sys", "internal/sorting", "jitdump"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -58,8 +59,20 @@ func title(r *profile.Recording) string {
 // recordedAt is the time of the recording, in nanoseconds since 1970, and 0 if it is unknown. perf
 // prints local time, so the time zone must be the one in which perf ran.
 func recordedAt(r *profile.Recording) int64 {
-	t, err := time.ParseInLocation(time.ANSIC, r.Date, time.Local)
-	if err != nil {
+	fields := strings.FieldsFunc(r.Date, func(c rune) bool { return c == ' ' || c == ':' })
+	if len(fields) != 7 {
+		return 0
+	}
+	month := strings.Index("JanFebMarAprMayJunJulAugSepOctNovDec", fields[1])/3 + 1
+	var n [5]int // day, hour, minute, second, year; time.Parse is 12 kB of program
+	for i, field := range fields[2:] {
+		var err error
+		if n[i], err = strconv.Atoi(field); err != nil {
+			return 0
+		}
+	}
+	t := time.Date(n[4], time.Month(month), n[0], n[1], n[2], n[3], 0, time.Local)
+	if t.Format(time.ANSIC) != r.Date { // a month that is none, 31 June
 		return 0
 	}
 	return t.UnixNano()

@@ -2,12 +2,11 @@ package export
 
 import (
 	"bufio"
+	"compress/gzip"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
-
-	pprof "github.com/google/pprof/profile"
 
 	"github.com/jitinject/jitinject/internal/profile"
 )
@@ -23,29 +22,51 @@ import (
 func writePprof(w *bufio.Writer, p *profile.Profile, options Options) error {
 	b := &pprofBuilder{
 		p:         p,
-		functions: make([]*pprof.Function, len(p.Functions)),
-		locations: make(map[string]*pprof.Location),
+		strings:   make(map[string]uint64),
+		functions: make([]uint64, len(p.Functions)),
+		locations: make(map[string]uint64),
 		byStack:   make(map[int]pprofGroup),
-		mappings:  make(map[string]*pprof.Mapping),
+		mappings:  make(map[string]uint64),
 	}
+	b.text("") // the first, which absent texts are
 	first, last := span(p)
 	main := busiestEvent(p)
-	b.out.TimeNanos = recordedAt(&p.Recording)
-	b.out.DurationNanos = int64(last - first)
-	b.out.PeriodType = &pprof.ValueType{Type: text(p.Events[main]), Unit: unit(p.Events[main])}
+	b.out.number(fieldTime, uint64(recordedAt(&p.Recording)))
+	b.out.number(fieldDuration, last-first)
+	b.out.bytes(fieldPeriodType, b.valueType(text(p.Events[main]), unit(p.Events[main])))
 	if isClock(p.Events[main]) || p.Recording.Frequency == 0 {
-		b.out.Period = int64(usualPeriod(p, main))
+		b.out.number(fieldPeriod, usualPeriod(p, main))
 	}
-	b.out.DefaultSampleType = text(p.Events[main])
+	b.out.number(fieldDefaultType, b.text(text(p.Events[main])))
 	for _, fact := range factsOf(&p.Recording, options) {
-		b.out.Comments = append(b.out.Comments, fact.label+": "+fact.text)
+		b.out.number(fieldComment, b.text(fact.label+": "+fact.text))
 	}
 	b.mapping(mainObject(p)) // pprof takes the first for the program
 	if err := b.addSamples(); err != nil {
 		return err
 	}
-	return b.out.Write(w)
+	zw := gzip.NewWriter(w)
+	if _, err := zw.Write(b.out); err != nil {
+		return err
+	}
+	return zw.Close()
 }
+
+// Fields of a profile.
+const (
+	fieldSampleType  = 1
+	fieldSample      = 2
+	fieldMapping     = 3
+	fieldLocation    = 4
+	fieldFunction    = 5
+	fieldString      = 6
+	fieldTime        = 9
+	fieldDuration    = 10
+	fieldPeriodType  = 11
+	fieldPeriod      = 12
+	fieldComment     = 13
+	fieldDefaultType = 14
+)
 
 func unit(event string) string {
 	if isClock(event) {
@@ -54,21 +75,40 @@ func unit(event string) string {
 	return "count"
 }
 
-// A pprofBuilder makes the profile of pprof.
+// A pprofBuilder makes the profile of pprof. Identifiers begin with 1; 0 is none.
 type pprofBuilder struct {
 	p         *profile.Profile
-	out       pprof.Profile
-	mappings  map[string]*pprof.Mapping  // by object
-	functions []*pprof.Function          // by index of the function; nil if not met yet
-	locations map[string]*pprof.Location // by the frames of the location
-	byStack   map[int]pprofGroup         // by the innermost stack of a location
-	key       []byte                     // a buffer
+	out       message
+	strings   map[string]uint64  // numbers of texts, which begin with 0
+	mappings  map[string]uint64  // identifiers by object
+	functions []uint64           // identifiers by index of the function; 0 if not met yet
+	known     uint64             // the number of functions met
+	locations map[string]uint64  // identifiers by the frames of the location
+	byStack   map[int]pprofGroup // by the innermost stack of a location
+	key       []byte             // a buffer
 }
 
 // A pprofGroup is a location and the stack that called it, -1 for none.
 type pprofGroup struct {
-	location *pprof.Location
+	location uint64
 	caller   int
+}
+
+// text returns the number of a text, which is added if it is new.
+func (b *pprofBuilder) text(s string) uint64 {
+	n, ok := b.strings[s]
+	if !ok {
+		n = uint64(len(b.strings))
+		b.strings[s] = n
+		b.out.bytes(fieldString, []byte(s))
+	}
+	return n
+}
+
+func (b *pprofBuilder) valueType(name, unit string) (m message) {
+	m.number(1, b.text(name))
+	m.number(2, b.text(unit))
+	return m
 }
 
 // maxValues bounds the numbers in all samples of a recording of several events.
@@ -78,39 +118,55 @@ const maxValues = 4 << 20
 func (b *pprofBuilder) addSamples() error {
 	events := usedEvents(b.p)
 	column := make(map[int]int, len(events))
-	b.out.SampleType = []*pprof.ValueType{{Type: "samples", Unit: "count"}}
-	for _, e := range events {
-		column[e] = len(b.out.SampleType)
-		b.out.SampleType = append(b.out.SampleType, &pprof.ValueType{Type: text(b.p.Events[e]), Unit: unit(b.p.Events[e])})
+	b.out.bytes(fieldSampleType, b.valueType("samples", "count"))
+	for i, e := range events {
+		column[e] = i + 1
+		b.out.bytes(fieldSampleType, b.valueType(text(b.p.Events[e]), unit(b.p.Events[e])))
 	}
 	type key struct{ thread, event, stack int }
-	known := make(map[key]*pprof.Sample)
+	var keys []key
+	values := make(map[key][]uint64)
 	for i := range b.p.Samples {
 		s := &b.p.Samples[i]
 		k := key{s.Thread, s.Event, stackOf(b.p, i)}
-		sample := known[k]
-		if sample == nil {
-			if len(events) > 1 && len(known)*len(events) > maxValues {
+		if values[k] == nil {
+			if len(events) > 1 && len(keys)*len(events) > maxValues {
 				return fmt.Errorf("a file of pprof has a number for each of the %d events with each of its samples, which are too many; choose another format", len(events))
 			}
-			thread := &b.p.Threads[s.Thread]
-			sample = &pprof.Sample{
-				Value:    make([]int64, len(b.out.SampleType)),
-				Label:    map[string][]string{"comm": {threadName(thread)}, "event": {text(b.p.Events[s.Event])}},
-				NumLabel: map[string][]int64{"pid": {int64(thread.PID)}, "tid": {int64(thread.TID)}},
-			}
-			for stack := k.stack; stack >= 0; {
-				group := b.group(stack)
-				sample.Location = append(sample.Location, group.location)
-				stack = group.caller
-			}
-			known[k] = sample
-			b.out.Sample = append(b.out.Sample, sample)
+			values[k] = make([]uint64, len(events)+1)
+			keys = append(keys, k)
 		}
-		sample.Value[0]++
-		sample.Value[column[s.Event]] += int64(weight(s))
+		values[k][0]++
+		values[k][column[s.Event]] += weight(s)
+	}
+	var sample message
+	var locations []uint64
+	for _, k := range keys {
+		locations = locations[:0]
+		for stack := k.stack; stack >= 0; {
+			group := b.group(stack)
+			locations = append(locations, group.location)
+			stack = group.caller
+		}
+		thread := &b.p.Threads[k.thread]
+		sample = sample[:0]
+		sample.numbers(1, locations)
+		sample.numbers(2, values[k])
+		sample.bytes(3, b.label("comm", b.text(threadName(thread)), 0))
+		sample.bytes(3, b.label("event", b.text(text(b.p.Events[k.event])), 0))
+		sample.bytes(3, b.label("pid", 0, uint64(thread.PID)))
+		sample.bytes(3, b.label("tid", 0, uint64(thread.TID)))
+		b.out.bytes(fieldSample, sample)
 	}
 	return nil
+}
+
+// label returns a label of a sample: a text, or a number.
+func (b *pprofBuilder) label(key string, text, number uint64) (m message) {
+	m.number(1, b.text(key))
+	m.number(2, text)
+	m.number(3, number)
+	return m
 }
 
 // group returns the location that a stack ends with: its innermost frame, and those that it was
@@ -120,31 +176,32 @@ func (b *pprofBuilder) group(stack int) pprofGroup {
 		return group
 	}
 	b.key = b.key[:0]
-	var lines []pprof.Line
+	var location message
 	caller := stack
 	var frame *profile.Frame
 	for {
 		s := b.p.Stacks[caller]
 		frame = &b.p.Frames[s.Frame]
 		b.key = appendIndex(b.key, s.Frame)
-		lines = append(lines, pprof.Line{Function: b.function(frame.Function), Line: int64(max(0, frame.Line))})
+		var line message
+		line.number(1, b.function(frame.Function))
+		line.number(2, uint64(max(0, frame.Line)))
+		location.bytes(4, line)
 		caller = s.Caller
 		if !frame.Inlined || caller < 0 {
 			break
 		}
 	}
-	location := b.locations[string(b.key)]
-	if location == nil {
-		location = &pprof.Location{
-			ID:      uint64(len(b.out.Location) + 1),
-			Address: frame.Addr,
-			Mapping: b.mapping(b.p.Functions[frame.Function].KnownObject()),
-			Line:    lines,
-		}
-		b.locations[string(b.key)] = location
-		b.out.Location = append(b.out.Location, location)
+	id := b.locations[string(b.key)]
+	if id == 0 {
+		id = uint64(len(b.locations) + 1)
+		b.locations[string(b.key)] = id
+		location.number(1, id)
+		location.number(2, b.mapping(b.p.Functions[frame.Function].KnownObject()))
+		location.number(3, frame.Addr)
+		b.out.bytes(fieldLocation, location)
 	}
-	group := pprofGroup{location, caller}
+	group := pprofGroup{id, caller}
 	b.byStack[stack] = group
 	return group
 }
@@ -157,32 +214,40 @@ func appendIndex(key []byte, index int) []byte {
 	return key
 }
 
-// function returns a function of pprof, which is added if it is new.
-func (b *pprofBuilder) function(index int) *pprof.Function {
-	if b.functions[index] == nil {
+// function returns the identifier of a function, which is added if it is new.
+func (b *pprofBuilder) function(index int) uint64 {
+	if b.functions[index] == 0 {
+		b.known++
+		b.functions[index] = b.known
 		f := &b.p.Functions[index]
-		b.functions[index] = &pprof.Function{
-			ID:         uint64(len(b.out.Function) + 1),
-			Name:       functionName(f),
-			SystemName: text(f.Symbol),
-			Filename:   text(f.File),
-			StartLine:  int64(max(0, f.Line)),
-		}
-		b.out.Function = append(b.out.Function, b.functions[index])
+		var m message
+		m.number(1, b.known)
+		m.number(2, b.text(functionName(f)))
+		m.number(3, b.text(text(f.Symbol)))
+		m.number(4, b.text(text(f.File)))
+		m.number(5, uint64(max(0, f.Line)))
+		b.out.bytes(fieldFunction, m)
 	}
 	return b.functions[index]
 }
 
-// mapping returns the mapping of an object, which is added if it is new. It is nil for "". The real
-// mappings are unknown, so these have no addresses, and readers do not try to symbolize them.
-func (b *pprofBuilder) mapping(object string) *pprof.Mapping {
-	m := b.mappings[object]
-	if m == nil && object != "" {
-		m = &pprof.Mapping{ID: uint64(len(b.mappings) + 1), File: text(object), HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
-		b.mappings[object] = m
-		b.out.Mapping = append(b.out.Mapping, m)
+// mapping returns the identifier of the mapping of an object, which is added if it is new. It is 0
+// for "". The real mappings are unknown, so these have no addresses, and readers do not try to
+// symbolize them.
+func (b *pprofBuilder) mapping(object string) uint64 {
+	id := b.mappings[object]
+	if id == 0 && object != "" {
+		id = uint64(len(b.mappings) + 1)
+		b.mappings[object] = id
+		var m message
+		m.number(1, id)
+		m.number(5, b.text(text(object)))
+		for field := 7; field <= 10; field++ { // it has functions, files, lines and inlined frames
+			m.number(field, 1)
+		}
+		b.out.bytes(fieldMapping, m)
 	}
-	return m
+	return id
 }
 
 // maxComm is the most that the kernel keeps of a process's name.

@@ -29,7 +29,7 @@ func (f *Functions) referenceTargets(ctx context.Context, ref *samplerefs.Ranges
 	}
 	slices.SortStableFunc(from, func(i, j int) int { return cmp.Compare(f.Mappings[i].Object, f.Mappings[j].Object) })
 	readers := make(map[*model.Dump]source.FunctionReader)
-	var targets []int64 // targets of last's branches, from the start of its code
+	var targets []uint64 // targets of last's branches, from the start of its code
 	last := int32(-1)
 	for _, i := range from {
 		m := &f.Mappings[i]
@@ -45,7 +45,7 @@ func (f *Functions) referenceTargets(ctx context.Context, ref *samplerefs.Ranges
 				readers[of.Dump] = r
 			}
 			targets = targets[:0]
-			if err := r.Targets(int(of.Number), func(to int64) { targets = append(targets, to) }); err != nil {
+			if err := r.Targets(int(of.Number), func(to int64) { targets = append(targets, uint64(to)) }); err != nil {
 				var failed *fs.PathError
 				if errors.As(err, &failed) {
 					f.found(branchesUnread, of.Dump.Path, failed.Err)
@@ -57,7 +57,7 @@ func (f *Functions) referenceTargets(ctx context.Context, ref *samplerefs.Ranges
 		}
 		start := m.Addr - m.Of().Off
 		for _, to := range targets {
-			ref.ReferenceTarget(m.PID, start+uint64(to))
+			ref.ReferenceTarget(m.PID, start+to)
 		}
 	}
 	return nil

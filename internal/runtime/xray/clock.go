@@ -135,7 +135,7 @@ func medianSlope(points []point) (slope float64, ok bool) {
 	if len(slopes) == 0 {
 		return 0, false
 	}
-	slices.Sort(slopes)
+	sorting.By(slopes, cmp.Compare)
 	return slopes[len(slopes)/2], true
 }
 
@@ -166,7 +166,7 @@ func plausible(points []point, slope float64) []point {
 		rest[i] = p.y - slope*p.x
 	}
 	sorted := slices.Clone(rest)
-	slices.Sort(sorted)
+	sorting.By(sorted, cmp.Compare)
 	middle := sorted[len(sorted)/2]
 	// At most so far below the middle: the largest delay of an anchor, and the error of the slope
 	// over the distance.
