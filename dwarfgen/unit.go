@@ -3,6 +3,7 @@ package dwarfgen
 import (
 	"debug/dwarf"
 	"encoding/binary"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -78,6 +79,11 @@ func (u *Unit) AddAttrs(id EntryID, attrs ...Attr) {
 	}
 	u.attrs = append(u.attrs, attrs...)
 	e.last = len(u.attrs)
+}
+
+// Grow makes room for more entries and attributes.
+func (u *Unit) Grow(entries, attrs int) {
+	u.entries, u.attrs = slices.Grow(u.entries, entries), slices.Grow(u.attrs, attrs)
 }
 
 // An abbrevTable is .debug_abbrev: the shapes of entries, numbered from 1. Each shape is stored

@@ -145,7 +145,11 @@ func (r *BlockReader) take(n int) []byte {
 // fill reads more data. At the end of the input it returns io.EOF.
 func (r *BlockReader) fill() error {
 	if r.buf == nil {
-		r.buf = make([]byte, blockSize+maxRecord+1)
+		size := int64(blockSize + maxRecord + 1)
+		if r.end != unknownEnd {
+			size = min(size, r.end-r.offset+1) // a directory may have thousands of small files
+		}
+		r.buf = make([]byte, size)
 	}
 	r.hi = copy(r.buf, r.buf[r.lo:r.hi])
 	r.lo = 0
@@ -167,6 +171,9 @@ func (r *BlockReader) fill() error {
 		r.cut = r.offset
 	case r.unpack != nil && r.unpack.partial() > 0:
 		r.cut = r.packedAt
+	}
+	if r.unpack != nil {
+		r.unpack.stop()
 	}
 	return io.EOF
 }

@@ -1,6 +1,7 @@
 package perfdata
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -133,7 +134,45 @@ func (d *Dir) Blocks() Stream {
 	m.sources = append(m.sources, &mergeSource{stream: d.File.Blocks()})
 	for _, f := range d.files[1:] {
 		r := newBlockReader(io.NewSectionReader(f, 0, f.size), d.Header.Order, 0, f.size, true)
-		m.sources = append(m.sources, &mergeSource{stream: r, name: f.name})
+		s := &mergeSource{stream: r, name: f.name}
+		if f.size <= maxHeld {
+			s.stream = &heldStream{reader: r}
+		}
+		m.sources = append(m.sources, s)
 	}
 	return m
 }
+
+// maxHeld is the size of files that are read at once, in bytes: 1/32 of zstd's largest window. So
+// thousands of small files share one window.
+const maxHeld = maxWindow / 32
+
+// A heldStream reads a file at once, when the first block is wanted.
+type heldStream struct {
+	reader *BlockReader // nil once it is read
+	blocks []Block
+	cut    int64
+	err    error
+}
+
+// Next implements Stream.
+func (h *heldStream) Next() (Block, error) {
+	for h.reader != nil {
+		var b Block
+		if b, h.err = h.reader.Next(); h.err == nil {
+			b.Data = bytes.Clone(b.Data)
+			h.blocks = append(h.blocks, b)
+			continue
+		}
+		h.cut, h.reader = h.reader.Cut(), nil
+	}
+	if len(h.blocks) == 0 {
+		return Block{}, h.err
+	}
+	b := h.blocks[0]
+	h.blocks = h.blocks[1:]
+	return b, nil
+}
+
+// Cut implements Stream.
+func (h *heldStream) Cut() int64 { return h.cut }

@@ -1,9 +1,12 @@
 package perfdata
 
 import (
+	"cmp"
+	"container/heap"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // A merger merges several streams into one. Records come in the order of time, if each source has
@@ -11,7 +14,8 @@ import (
 type merger struct {
 	layouts *Layouts
 	sources []*mergeSource
-	owner   int // source of the last returned run, or -1
+	queue   mergeQueue // the sources that are not done; nil before the first run
+	owner   int        // source of the last returned run, or -1
 	pos     int64
 }
 
@@ -19,6 +23,7 @@ type merger struct {
 // record's time, or the latest before it.
 type mergeSource struct {
 	stream Stream
+	index  int    // in sources
 	name   string // for errors
 	block  Block
 	at     int
@@ -41,27 +46,44 @@ func (m *merger) Next() (Block, error) {
 			return m.block(b), nil
 		}
 	}
-	first, limit := -1, uint64(math.MaxUint64)
-	for i, s := range m.sources {
-		if err := m.advance(s); err != nil {
-			return Block{}, err
+	if m.queue == nil {
+		for i, s := range m.sources {
+			s.index = i
+			if err := m.advance(s); err != nil {
+				return Block{}, err
+			}
 		}
-		switch {
-		case s.done:
-		case first < 0:
-			first = i
-		case s.key < m.sources[first].key:
-			limit = min(limit, m.sources[first].key)
-			first = i
-		default:
-			limit = min(limit, s.key)
-		}
+		m.queue = slices.DeleteFunc(slices.Clone(m.sources), func(s *mergeSource) bool { return s.done })
+		heap.Init(&m.queue)
+	} else if len(m.queue) > 0 && m.queue[0].done {
+		heap.Pop(&m.queue)
+	} else if len(m.queue) > 0 {
+		heap.Fix(&m.queue, 0)
 	}
-	if first < 0 {
+	if len(m.queue) == 0 {
 		return Block{}, io.EOF
 	}
-	m.owner = first
-	return m.block(m.run(m.sources[first], limit)), nil
+	limit := uint64(math.MaxUint64)
+	for _, next := range m.queue[1:min(3, len(m.queue))] {
+		limit = min(limit, next.key)
+	}
+	m.owner = m.queue[0].index
+	return m.block(m.run(m.queue[0], limit)), nil
+}
+
+// A mergeQueue is a heap of sources: the first one goes first.
+type mergeQueue []*mergeSource
+
+func (q mergeQueue) Len() int { return len(q) }
+func (q mergeQueue) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(q[i].key, q[j].key), cmp.Compare(q[i].index, q[j].index)) < 0
+}
+func (q mergeQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *mergeQueue) Push(s any)   { *q = append(*q, s.(*mergeSource)) }
+func (q *mergeQueue) Pop() any {
+	s := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return s
 }
 
 // advance ensures that s has a next record, or is done.

@@ -1,6 +1,7 @@
 package perfdata
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -46,6 +47,21 @@ const (
 	minInflation = 16 << 20
 )
 
+// The decoder allocates a frame's window at once, although it is empty, and a larger one for each frame
+// with a larger window. So a frame of 10 bytes costs up to maxWindow, and again in the next pass.
+// The window of a decoder that no stream uses any more is therefore kept for the next stream. Only
+// streams that begin with more than usualWindow may have more. Their decoder begins with wideFrame, which
+// is empty and has maxWindow, and so never needs a larger one.
+const (
+	usualWindow = 8 << 20   // of zstd's levels up to 19
+	maxWindow   = 128 << 20 // of level 22
+)
+
+var (
+	idleDecoder = make(chan *zstd.Decoder, 1)
+	wideFrame   = []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x88, 1, 0, 0}
+)
+
 func newUnpacker() *unpacker {
 	u := new(unpacker)
 	u.next, u.stop = iter.Pull(u.run)
@@ -54,9 +70,28 @@ func newUnpacker() *unpacker {
 
 func (u *unpacker) run(yield func(piece) bool) {
 	u.yield = yield
-	dec, err := zstd.NewReader((*unpackerInput)(u), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+	var dec *zstd.Decoder
+	var err error
+	select {
+	case dec = <-idleDecoder:
+	default:
+		dec, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	}
+	input, window := io.Reader((*unpackerInput)(u)), uint64(usualWindow)
+	var head zstd.Header
+	if head.Decode(u.input) == nil && head.WindowSize > usualWindow {
+		input, window = io.MultiReader(bytes.NewReader(wideFrame), input), maxWindow
+	}
+	if err == nil {
+		err = dec.ResetWithOptions(input, zstd.WithDecoderMaxWindow(window))
+	}
 	if err == nil {
 		_, err = dec.WriteTo((*unpackerOutput)(u))
+		dec.Reset(nil)
+		select {
+		case idleDecoder <- dec:
+		default:
+		}
 	}
 	if err == nil {
 		err = io.ErrUnexpectedEOF

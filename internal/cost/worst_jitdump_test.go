@@ -3,6 +3,7 @@ package cost
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/jitinject/jitinject/jitdump"
@@ -120,6 +121,19 @@ var worstDumps = []worst{
 		s.load(0, base, n)
 		s.samples(10)
 	}, dumpRuns},
+	{"jitdump", "inlined functions with names as long as the rest", func(s *scene, size int) {
+		s.process()
+		n := size / 120
+		info := &jitdump.DebugInfo2{Files: [][]byte{long(size / 4)[1:][:size/4]}, Names: [][]byte{long(size / 4)[1:][:size/4]}, Functions: make([]jitdump.SourceFunction, n)}
+		for i := range uint32(n) {
+			info.Calls = append(info.Calls, jitdump.InlineCall{RangeCount: 1, Function: i, Line: 1})
+			info.Ranges = append(info.Ranges, jitdump.CodeRange{Start: i, Size: 1})
+			info.Lines = append(info.Lines, jitdump.SourceLine{Offset: i, Line: i + 1})
+		}
+		s.record(info)
+		s.load(0, base, n)
+		s.samples(10)
+	}, append(slices.Clone(dumpRuns), "dump -d --json "+dumpName, "dump --name zz "+dumpName)},
 	{"jitdump", "unwind tables", func(s *scene, size int) {
 		s.process()
 		for i := range size / 107 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -213,6 +214,24 @@ var worstRecordings = []worst{
 	}, recordingRuns},
 	{"perf.data", "compressed records", compressed(81, 1000), recordingRuns},
 	{"perf.data", "compressed records of a byte", compressed(81, 1), recordingRuns},
+	{"perf.data", "compressed files of a directory", func(s *scene, size int) {
+		s.started()
+		s.must(os.Mkdir(s.path("threads.data"), 0o700))
+		s.must(os.WriteFile(s.path("threads.data/data"), s.Bytes(), 0o600))
+		n := min(size/100, 3000)
+		for i := range n {
+			piece := testrec.NewRecording()
+			// A frame of zstd with a window of 8 MiB, and blocks that are not compressed.
+			frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x68}
+			for range size/n/60 + 1 {
+				sample := testrec.NewRecording()
+				sample.Sample(pid, s.tick(), place(0)+8)
+				frame = append(append(frame, byte(len(sample.Data())<<3), byte(len(sample.Data())>>5), 0), sample.Data()...)
+			}
+			piece.Raw(81, 0, frame)
+			s.must(os.WriteFile(s.path(fmt.Sprint("threads.data/data.", i)), piece.Data(), 0o600))
+		}
+	}, []string{"inject -i threads.data", "verify threads.data"}},
 	{"perf.data", "features in a pipe", func(s *scene, size int) {
 		s.started()
 		for i := range size / 32 {

@@ -21,6 +21,8 @@ func (b *Builder) inlines(outer dwarfgen.EntryID, fn *jitcode.Function) {
 	u := &b.unit
 	b.ids.abstract = append(b.ids.abstract[:0], make([]dwarfgen.EntryID, len(fn.Origins))...)
 	b.ids.inlined = b.ids.inlined[:0]
+	n := len(fn.Inlines) + len(fn.Origins)
+	u.Grow(n, 6*n) // at once: to grow step by step takes twice the memory
 	for i := range fn.Inlines {
 		call := &fn.Inlines[i]
 		parent, caller := outer, 0

@@ -159,21 +159,32 @@ func (f *Form) mark() {
 // short returns a text. It cuts long ones when the output has many times the bytes of the file, because any
 // number of fields may share a text.
 func (f *Form) short(v []byte) []byte {
-	const long = 64
-	if len(v) <= long {
+	if f.isShort(len(v)) {
 		return v
 	}
-	if f.long += len(v); f.most == 0 || f.long <= f.most {
-		return v
+	return append(v[:longText:longText], "..."...)
+}
+
+const longText = 64
+
+// isShort reports whether a text of n bytes is shown as a whole.
+func (f *Form) isShort(n int) bool {
+	if n <= longText {
+		return true
 	}
-	return append(v[:long:long], "..."...)
+	f.long += n
+	return f.most == 0 || f.long <= f.most
 }
 
 // allow bounds the long texts of a file with size bytes.
 func (f *Form) allow(size int64) { f.most = 8<<20 + 16*int(size) }
 
 func (f *Form) str(v []byte) {
-	if v = f.short(v); f.json {
+	f.quoted(f.short(v))
+}
+
+func (f *Form) quoted(v []byte) {
+	if f.json {
 		f.b = appendJSON(f.b, v)
 	} else {
 		f.b = appendQuoted(f.b, v)
@@ -210,8 +221,15 @@ func (f *Form) Str(name string, v []byte) {
 	f.str(v)
 }
 
-// Word writes a text of ours.
-func (f *Form) Word(name, v string) { f.Str(name, []byte(v)) }
+// Word writes a text of ours, or a name that any number of records may share: it is cut before it is
+// copied.
+func (f *Form) Word(name, v string) {
+	if !f.isShort(len(v)) {
+		v = v[:longText] + "..."
+	}
+	f.key(name)
+	f.quoted([]byte(v))
+}
 
 // Named writes a number that has a name, which may be "".
 func (f *Form) Named(name string, v uint64, word string) {

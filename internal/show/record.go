@@ -223,8 +223,10 @@ func (v *Viewer) number(o *Form, f *field, x, of reflect.Value) {
 	}
 	if f.known {
 		if key, name := v.Known(f.key, n); name != "" {
-			MentionName(o, []byte(name))
-			o.Str(key, []byte(name))
+			if Matching(o) {
+				MentionName(o, []byte(name))
+			}
+			o.Word(key, name)
 		}
 	}
 }

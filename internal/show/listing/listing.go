@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"bytes"
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
@@ -20,13 +21,13 @@ type Code struct {
 	Code    []byte
 	Lines   []Line // with growing offsets
 	Calls   []Call
-	Text    func(file string, line uint64) ([]byte, bool) // of a line; false if it is unknown
+	Text    func(file []byte, line uint64) ([]byte, bool) // of a line; false if it is unknown
 }
 
-// A Line says where code from an offset on comes from.
+// A Line says where code from an offset on comes from. Lines share the names of files.
 type Line struct {
 	Offset       uint64
-	File         string
+	File         []byte
 	Line, Column uint64
 }
 
@@ -35,8 +36,8 @@ type Call struct {
 	First, End   uint64 // offsets
 	Depth        int
 	ID           int // which call: it may have several runs
-	Function     string
-	File         string // of the call
+	Function     []byte
+	File         []byte // of the call
 	Line, Column uint64
 }
 
@@ -100,7 +101,7 @@ func (l *Code) Show(o *show.Form) {
 // with each.
 type placeWriter struct {
 	out   *show.Form
-	text  func(file string, line uint64) ([]byte, bool)
+	text  func(file []byte, line uint64) ([]byte, bool)
 	last  Line
 	some  bool
 	stack []int
@@ -119,15 +120,15 @@ func (p *placeWriter) at(line *Line, stack []Call) {
 			if i > 0 {
 				t.Raw(" >")
 			}
-			t.Label("", []byte(c.Function))
-			t.CalledAt([]byte(c.File), c.Line, c.Column)
+			t.Label("", c.Function)
+			t.CalledAt(c.File, c.Line, c.Column)
 		}
 		if len(stack) == 0 {
 			t.Raw(" the function itself")
 		}
 		t.Row()
 	}
-	if line == nil || p.some && line.File == p.last.File && line.Line == p.last.Line && line.Column == p.last.Column {
+	if line == nil || p.some && bytes.Equal(line.File, p.last.File) && line.Line == p.last.Line && line.Column == p.last.Column {
 		return
 	}
 	p.last, p.some = *line, true
@@ -137,7 +138,7 @@ func (p *placeWriter) at(line *Line, stack []Call) {
 		return
 	}
 	t.Comment("")
-	t.Place([]byte(line.File), line.Line, line.Column)
+	t.Place(line.File, line.Line, line.Column)
 	if text, ok := p.text(line.File, line.Line); ok {
 		t.Source(text)
 	}
@@ -149,8 +150,8 @@ func (p *placeWriter) done(line *Line, stack []Call) {
 		return
 	}
 	if line != nil && line.Line != 0 {
-		p.out.Place([]byte(line.File), line.Line, line.Column)
-		if changed := !p.some || line.File != p.last.File || line.Line != p.last.Line; changed {
+		p.out.Place(line.File, line.Line, line.Column)
+		if changed := !p.some || !bytes.Equal(line.File, p.last.File) || line.Line != p.last.Line; changed {
 			if text, ok := p.text(line.File, line.Line); ok {
 				p.out.Source(text)
 			}
@@ -163,8 +164,8 @@ func (p *placeWriter) done(line *Line, stack []Call) {
 	p.out.List("inlined")
 	for _, c := range stack {
 		p.out.Row()
-		p.out.Label("function", []byte(c.Function))
-		p.out.CalledAt([]byte(c.File), c.Line, c.Column)
+		p.out.Label("function", c.Function)
+		p.out.CalledAt(c.File, c.Line, c.Column)
 	}
 	p.out.EndList()
 }
@@ -173,24 +174,30 @@ func (p *placeWriter) done(line *Line, stack []Call) {
 // that the function does not bring along comes from texts.
 func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
 	l.Addr, l.Code = fn.Addr, fn.Code
-	for _, line := range fn.Lines {
-		l.Lines = append(l.Lines, Line{line.Offset, fileOf(fn, line.File), uint64(line.Line), uint64(line.Column)})
+	files := make([][]byte, len(fn.Files))
+	for i, file := range fn.Files {
+		files[i] = []byte(file)
 	}
-	depth, names := make([]int, len(fn.Inlines)), make(map[string]string)
-	for i, call := range fn.Inlines {
-		callee := &fn.Origins[call.Origin]
-		if _, known := names[string(callee.Name)]; !known { // calls may share a long one
-			names[string(callee.Name)] = string(callee.Name)
+	fileOf := func(i int) []byte {
+		if i < 0 || i >= len(files) {
+			return nil
 		}
-		c := Call{ID: i, Function: names[string(callee.Name)], Line: uint64(call.Line), Column: uint64(call.Column)}
+		return files[i]
+	}
+	for _, line := range fn.Lines {
+		l.Lines = append(l.Lines, Line{line.Offset, fileOf(line.File), uint64(line.Line), uint64(line.Column)})
+	}
+	depth := make([]int, len(fn.Inlines))
+	for i, call := range fn.Inlines {
+		c := Call{ID: i, Function: fn.Origins[call.Origin].Name, Line: uint64(call.Line), Column: uint64(call.Column)}
 		caller := 0
 		if call.Parent >= 0 {
 			caller, depth[i] = fn.Inlines[call.Parent].Origin, depth[call.Parent]+1
 		}
 		if call.Elsewhere {
-			c.File = fileOf(fn, call.File)
+			c.File = fileOf(call.File)
 		} else if caller < len(fn.Origins) {
-			c.File = fileOf(fn, fn.Origins[caller].File)
+			c.File = fileOf(fn.Origins[caller].File)
 		}
 		c.Depth = depth[i]
 		for _, r := range fn.Ranges[call.First:call.Last] {
@@ -204,21 +211,19 @@ func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
 			brought[fn.Files[i]] = texts.Brought(text)
 		}
 	}
-	l.Text = func(file string, line uint64) ([]byte, bool) {
-		if s := brought[file]; s != nil {
+	l.Text = func(file []byte, line uint64) ([]byte, bool) {
+		if len(file) > maxPath { // and each line would hash it
+			return nil, false
+		}
+		if s := brought[string(file)]; s != nil {
 			return s.Line(line)
 		}
-		return texts.Of(file).Line(line)
+		return texts.Of(string(file)).Line(line)
 	}
 }
 
-// fileOf returns the name of a file, or "".
-func fileOf(fn *jitcode.Function, i int) string {
-	if i < 0 || i >= len(fn.Files) {
-		return ""
-	}
-	return fn.Files[i]
-}
+// maxPath is the length of the kernel's longest path, in bytes.
+const maxPath = 4096
 
 // Unsupported says why there are only numbers, or nothing.
 func Unsupported(machine uint32) string {
@@ -236,8 +241,8 @@ func ShowCalls(o *show.Form, calls []Call) {
 		c := &calls[i]
 		o.Row()
 		o.Depth(uint64(c.Depth))
-		o.Label("function", []byte(c.Function))
-		o.CalledAt([]byte(c.File), c.Line, c.Column)
+		o.Label("function", c.Function)
+		o.CalledAt(c.File, c.Line, c.Column)
 		o.Array("ranges")
 		for id := c.ID; i < len(calls) && calls[i].ID == id; i++ {
 			o.ElemRange(calls[i].First, calls[i].End)

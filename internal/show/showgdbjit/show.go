@@ -168,7 +168,7 @@ func (s *shower) add(o *show.Form, rec any) {
 		for _, line := range l.Lines {
 			o.Row()
 			o.At("addr", fn.Addr+line.Offset)
-			o.Place([]byte(line.File), line.Line, line.Column)
+			o.Place(line.File, line.Line, line.Column)
 		}
 		o.EndList()
 		return

@@ -214,7 +214,7 @@ func newCodeLister(v *show.Viewer) (*codeLister, error) {
 // code is shown as it is.
 func (d *codeLister) show(raw *jitdump.Raw, load *jitdump.Load) {
 	t := d.dump.Target()
-	l := listing.Code{Machine: t.Machine, Order: t.Order, Addr: load.CodeAddr, Code: load.Code, Text: func(string, uint64) ([]byte, bool) { return nil, false }}
+	l := listing.Code{Machine: t.Machine, Order: t.Order, Addr: load.CodeAddr, Code: load.Code, Text: func([]byte, uint64) ([]byte, bool) { return nil, false }}
 	if i, ok := d.dump.FunctionAt(raw.Offset); ok {
 		if fn, err := d.reader.Function(i); err == nil {
 			l.Fill(fn, d.Texts)
