@@ -214,15 +214,16 @@ func (b *bundler) finish() {
 	// first is the first placed function of each object, or -1.
 	first := slices.Clone(b.objectOf)
 	others := make(map[place]int32)
-	hasCode := make(map[processDump]bool)
+	hasCode, last := make(map[processDump]bool), processDump{}
 	for i := range b.in.Mappings {
 		m := &b.in.Mappings[i]
 		b.of[i] = -1
 		if m.Clear || m.Len == 0 || m.Addr+m.Len < m.Addr {
 			continue
 		}
-		if d := b.in.List[m.Object].Dump; !hasCode[processDump{m.PID, d}] {
-			hasCode[processDump{m.PID, d}] = true
+		d := b.in.List[m.Object].Dump
+		if at := (processDump{m.PID, d}); at != last && !hasCode[at] {
+			hasCode[at], last = true, at
 			b.dumpsOf[m.PID] = append(b.dumpsOf[m.PID], d)
 			b.pids[d] = append(b.pids[d], m.PID)
 		}
@@ -241,7 +242,6 @@ func (b *bundler) finish() {
 		} else {
 			others[place{m.Object, m.Home, m.Addr}] = r
 		}
-		d := b.in.List[m.Object].Dump
 		if b.dumps[d] == nil {
 			b.dumps[d] = make([]int, 0, min(d.Source.NumFunctions(), len(b.in.Mappings)))
 		}

@@ -122,8 +122,8 @@ func (b *bundler) divide(r *run) {
 		if len(members) > 0 {
 			begins = members[0]
 		}
-		parts := b.hasHead(r.dump, begins)
-		if k == confusing || !b.blind && !b.isWhole(u) && !(parts && u.region == nil && (small || len(members) > 0 && b.gap(r.unit(i-1), u) < regionGap)) {
+		parts := func() bool { return b.hasHead(r.dump, begins) }
+		if k == confusing || !b.blind && !b.isWhole(u) && !(u.region == nil && (small || len(members) > 0 && b.gap(r.unit(i-1), u) < regionGap) && parts()) {
 			flush()
 			if u.region == nil {
 				b.addSingle(r.dump, u.members[0])
@@ -136,7 +136,7 @@ func (b *bundler) divide(r *run) {
 		if k != anyKind {
 			of = k
 		}
-		if !b.blind && b.placedFunctions[u.members[len(u.members)-1]].gapAfter && !(parts && small) {
+		if !b.blind && b.placedFunctions[u.members[len(u.members)-1]].gapAfter && !(small && parts()) {
 			flush()
 		}
 	}

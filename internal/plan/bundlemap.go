@@ -19,6 +19,9 @@ type bundleMapper struct {
 	*bundler
 	// mapped has the time at which an object was mapped, or one of its late pieces.
 	mapped map[mappedPiece]uint64
+	// last is the latest bundle, mapped at lastSince: functions of one bundle often follow each other.
+	last      mappedPiece
+	lastSince uint64
 	// heads has the length of the last mapping of an object's head, for objects that may
 	// have one.
 	heads  map[mappedBundle]uint64
@@ -88,10 +91,13 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 	obj := &b.plan.Objects[placed.object]
 	key := mappedPiece{mappedBundle{b.rec.ProcessTree.Program(m.PID, m.Time), placed.object}, noPiece}
 	m.Object, m.Tables = placed.object, false
-	since, mapped := b.mapped[key]
+	since, mapped := b.lastSince, b.last == key
 	if !mapped && obj.Bundle != nil {
-		b.mapped[key] = m.Time
-		m.Tables = b.mapObject(m, key.mappedBundle, obj)
+		if since, mapped = b.mapped[key]; !mapped {
+			b.mapped[key], since = m.Time, m.Time
+			m.Tables = b.mapObject(m, key.mappedBundle, obj)
+		}
+		b.last, b.lastSince = key, since
 	}
 	if placed.dropped {
 		return
@@ -104,13 +110,13 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 			b.mapped[key] = m.Time
 		}
 	}
-	o, single := b.seen.Of(m.PID, m.Time), p.late || len(pieces) == 1 && len(obj.Bundle.Members) == 1
-	if p.late && !mapped || mapped && (single && !seenAs(o, placed.lo(), placed.hi(), int(m.Object)) || b.intruded(&m, placed, b.dumpOf(number), since)) {
+	single := p.late || len(pieces) == 1 && len(obj.Bundle.Members) == 1
+	if p.late && !mapped || mapped && (single && !seenAs(b.seen.Of(m.PID, m.Time), placed.lo(), placed.hi(), int(m.Object)) || b.intruded(&m, placed, b.dumpOf(number), since)) {
 		b.mapHead(m, key.mappedBundle, obj)
 		b.part(m, placed.lo(), placed.hi(), obj)
 	}
 	if single {
-		o.Place(placed.lo(), placed.hi(), int(m.Object))
+		b.seen.Of(m.PID, m.Time).Place(placed.lo(), placed.hi(), int(m.Object))
 	}
 }
 

@@ -73,18 +73,21 @@ func (b *bundler) findReferences(ctx context.Context) error {
 	}
 	maps := make(map[uint32]bool)
 	refs.carriers = recording.Carriers{Tree: &b.rec.ProcessTree, Has: func(pid uint32) bool { return maps[pid] }, PastExec: true}
+	last := shownRun{run: -2}
 	for i := range b.in.Mappings {
 		r := b.of[i]
 		if r < 0 {
 			continue
 		}
 		m := &b.in.Mappings[i]
-		maps[m.PID] = true
 		if b.placedFunctions[r].first.PID != m.PID {
 			keepEarliest(refs.loaded, placedIn{m.PID, int(r)}, m.Time)
 		}
-		if runOf[r] >= 0 {
-			keepEarliest(refs.shown, shownRun{m.PID, runOf[r]}, m.Time)
+		if s := (shownRun{m.PID, runOf[r]}); s != last { // the first one is the earliest
+			last, maps[m.PID] = s, true
+			if s.run >= 0 {
+				keepEarliest(refs.shown, s, m.Time)
+			}
 		}
 	}
 	for s := range refs.shown {

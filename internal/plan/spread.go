@@ -14,6 +14,8 @@ type fileCode struct {
 	rec       *recording.Recording
 	histories *recording.FileHistories
 	of        map[recording.Program]*recording.ProgramMaps
+	last      *recording.ProgramMaps // the latest result of files, for the program in lastOf
+	lastOf    recording.Program
 	// The keys of symbols are a file's name and build id.
 	symbols map[string]*recording.FileSymbols
 	most    int // of mappings at copies
@@ -35,12 +37,13 @@ func newFileCode(rec *recording.Recording, histories *recording.FileHistories, d
 // files returns the mappings of the program that a process runs at a time.
 func (f *fileCode) files(pid uint32, time uint64) *recording.ProgramMaps {
 	key := f.rec.ProcessTree.Program(pid, time)
-	files := f.of[key]
-	if files == nil {
-		files = f.histories.Program(pid, time)
-		f.of[key] = files
+	if f.last == nil || key != f.lastOf {
+		if f.last, f.lastOf = f.of[key], key; f.last == nil {
+			f.last = f.histories.Program(pid, time)
+			f.of[key] = f.last
+		}
 	}
-	return files
+	return f.last
 }
 
 // holds reports whether a function lies in a file at a time.
