@@ -13,7 +13,6 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -68,7 +67,7 @@ func (c *Files) Provide(d *model.Dump, opts *config.Options, found *report.Findi
 		opts.Logf(1, "%s: code of process %d", quote.Printable(f.Path), d.PID)
 		sources = append(sources, source.CodeSource{Memory: mem, Snapshot: f.image == nil})
 	}
-	mapped := &mappedFiles{rec: c.Rec, maps: maps, line: lineOf(maps), files: make(map[string]*sys.File), failed: make(map[string]error)}
+	mapped := &mappedFiles{rec: c.Rec, maps: maps, line: lineOf(maps)}
 	c.mapped = append(c.mapped, mapped)
 	d.CodeFiles = len(sources)
 	late := codeFrom(append(sources, source.CodeSource{Memory: mapped}), codeWorld(d, maps))

@@ -117,6 +117,9 @@ func (m *mappedFiles) open(f *recording.FileMap) (*sys.File, error) {
 	if ok {
 		return file, nil
 	}
+	if m.files == nil { // most dumps need none
+		m.files, m.failed = make(map[string]*sys.File), make(map[string]error)
+	}
 	file, image, err := recording.OpenELF(f.Name)
 	if err != nil {
 		m.failed[f.Name] = err

@@ -273,7 +273,7 @@ func (r *result) write(ctx context.Context) error {
 		}
 	}
 	counting := count.Start(ctx, counter, r.dumps)
-	copied, err := rewrite.Copy(ctx, r.rec, planned, locate.UsedMarkers(build.LeftOut(planned).Without(r.dumps)), r.traces, r.out, r.opts.Compress)
+	copied, err := rewrite.Copy(ctx, r.rec, planned, model.MarkersOf(build.LeftOut(planned).Without(r.dumps)), r.traces, r.out, r.opts.Compress)
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || r.out.IsOwn(err) {
 		err = output.Error(r.opts.Output, err)
 	}

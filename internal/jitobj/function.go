@@ -1,11 +1,11 @@
 package jitobj
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
-	"slices"
 
 	"github.com/jitinject/jitinject/dwarfgen"
 	"github.com/jitinject/jitinject/elfgen"
@@ -83,7 +83,6 @@ type Builder struct {
 	plain    map[string][2]string // see names
 	edges    []uint64             // starts and ends of inlined calls
 	hashed   []byte               // input of the build id's hash
-	noCode   []byte               // bytes in place of unknown code
 }
 
 // NewBuilder returns a builder of objects for code of the given target.
@@ -180,6 +179,9 @@ func textSection(hasCode bool) elfgen.Section {
 // length.
 const MaxFill = 64 << 10
 
+// noCode is in place of unknown code: two such bytes are no instruction of x86, four none of ARM's.
+var noCode = bytes.Repeat([]byte{0xff}, MaxFill)
+
 // codeOf returns the file's content at the place of a function's code, known or not.
 //
 // A perf linked with capstone or LLVM reads the file there, even in a section without content. At
@@ -190,15 +192,11 @@ func (b *Builder) codeOf(fn *jitcode.Function) []byte {
 	if fn.HasCode() {
 		return fn.Code
 	}
-	none := byte(0xff) // two of them are no instruction of x86, four none of ARM's
+	n := min(fn.Size, b.opts.Fill)
 	if b.target.Machine == elf.EM_PPC || b.target.Machine == elf.EM_PPC64 {
-		none = 0
+		return make([]byte, n)
 	}
-	b.noCode = slices.Grow(b.noCode[:0], MaxFill)[:min(fn.Size, b.opts.Fill)]
-	for i := range b.noCode {
-		b.noCode[i] = none
-	}
-	return b.noCode
+	return noCode[:n:n]
 }
 
 // attributes adds the sections that some machines need.

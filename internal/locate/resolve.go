@@ -131,14 +131,6 @@ func CloseDumps(dumps []*model.Dump) {
 	}
 }
 
-// UsedMarkers returns the markers of dumps that are in use.
-func UsedMarkers(dumps []*model.Dump) (used []recording.Marker) {
-	for _, d := range dumps {
-		used = append(used, d.Markers...)
-	}
-	return used
-}
-
 // Attached are files of one format that describe functions in dumps of another. Its owner closes it.
 type Attached struct {
 	Files []*sys.File // they stay open until the last function is read

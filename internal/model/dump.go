@@ -73,9 +73,11 @@ func (d *Dump) Noun() string {
 }
 
 // MarkersOf returns the markers of dumps.
-func MarkersOf(dumps []*Dump) (markers []recording.Marker) {
+func MarkersOf(dumps []*Dump) (markers []*recording.Marker) {
 	for _, d := range dumps {
-		markers = append(markers, d.Markers...)
+		for i := range d.Markers {
+			markers = append(markers, &d.Markers[i])
+		}
 	}
 	return markers
 }

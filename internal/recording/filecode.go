@@ -52,12 +52,18 @@ const MaxFileMaps = 1 << 16
 // FileMapsOf returns the executable mappings of the program that a process runs at a time, in the
 // order of their times. It has all mappings of the program's whole life. Unless there was an exec
 // since the fork, it begins with those that the parent had then, unless these are too many for so many processes.
+// The caller must not change it.
 func (r *Recording) FileMapsOf(pid uint32, time uint64) (maps []FileMap) {
 	l := r.inherited()
 	layers := slices.Collect(l.histories.layers(pid, time))
 	for i, of := range slices.Backward(layers) {
 		if i == 0 || l.affords(of.to-of.from) {
-			maps = append(maps, of.maps[of.from:max(of.from, of.to)]...)
+			part := of.maps[of.from:max(of.from, of.to)]
+			if len(maps) == 0 {
+				maps = slices.Clip(part) // most programs have no other
+			} else {
+				maps = append(maps, part...)
+			}
 		}
 	}
 	return maps

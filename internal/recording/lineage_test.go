@@ -36,7 +36,11 @@ func TestLineage_LikeEachAncestor(t *testing.T) {
 			rec.Markers = append(rec.Markers, Marker{PID: pid(), Time: r.Uint64N(end), Pos: r.Int64N(100)})
 		}
 		g := &rec.ProcessTree
-		spans := g.JitSpans(rec.Markers)
+		var markers []*Marker
+		for i := range rec.Markers {
+			markers = append(markers, &rec.Markers[i])
+		}
+		spans := g.JitSpans(markers)
 		for pid := range uint32(processes) {
 			line := g.Line(pid)
 			ancestors := line[1:]

@@ -14,13 +14,14 @@ import (
 type FileHistories struct {
 	rec      *Recording
 	of       map[uint32]*fileHistory
+	files    map[processFile]*partHistory
 	carriers Carriers // the processes with mappings
 	passed   Carriers // the same, also past an exec
 }
 
 // NewFileHistories returns the histories of the processes of a recording.
 func NewFileHistories(rec *Recording) *FileHistories {
-	h := &FileHistories{rec: rec, of: make(map[uint32]*fileHistory)}
+	h := &FileHistories{rec: rec, of: make(map[uint32]*fileHistory), files: make(map[processFile]*partHistory)}
 	has := func(pid uint32) bool { return rec.Processes[pid] != nil && len(rec.Processes[pid].FileMaps) > 0 }
 	h.carriers, h.passed = Carriers{Tree: &rec.ProcessTree, Has: has}, Carriers{Tree: &rec.ProcessTree, Has: has, PastExec: true}
 	return h
@@ -30,8 +31,13 @@ func NewFileHistories(rec *Recording) *FileHistories {
 type fileHistory struct {
 	maps  []FileMap // in the order of their times
 	line  addrs.Timeline
-	files map[fileID]*partHistory
 	named partHistory // those of files, by address
+}
+
+// A processFile is a file that a process mapped.
+type processFile struct {
+	history *fileHistory
+	file    fileID
 }
 
 // A partHistory has the mappings of one file.
@@ -55,25 +61,25 @@ func (h *FileHistories) history(pid uint32) *fileHistory {
 	if f := h.of[pid]; f != nil {
 		return f
 	}
-	f := &fileHistory{files: make(map[fileID]*partHistory)}
+	f := new(fileHistory)
 	h.of[pid] = f
 	if p := h.rec.Processes[pid]; p != nil {
 		maps := slices.Clone(p.FileMaps)
 		sorting.Stable(maps, func(a, b FileMap) int { return cmp.Compare(a.Time, b.Time) })
 		for i := range maps {
-			f.add(&maps[i])
+			h.add(f, &maps[i])
 		}
 	}
 	return f
 }
 
-// add adds a mapping that is not earlier than the others.
-func (f *fileHistory) add(m *FileMap) {
-	id := m.file()
-	parts := f.files[id]
+// add adds a mapping of a process that is not earlier than the others.
+func (h *FileHistories) add(f *fileHistory, m *FileMap) {
+	id := processFile{f, m.file()}
+	parts := h.files[id]
 	if parts == nil {
 		parts = new(partHistory)
-		f.files[id] = parts
+		h.files[id] = parts
 	}
 	parts.maps = append(parts.maps, len(f.maps))
 	parts.line.Add(addrs.Range{Lo: m.Off, Hi: m.Off + (m.Hi - m.Lo)})
@@ -98,6 +104,7 @@ func (h *FileHistories) Maps(pid uint32, r addrs.Range, after, until uint64) boo
 // ProgramMaps are the executable mappings of a program: those that its process makes in its whole
 // life, and, unless there was an exec since the fork, those that the parent had then.
 type ProgramMaps struct {
+	files  map[processFile]*partHistory
 	layers []mapLayer // those of its process first, then of its ancestors
 }
 
@@ -109,7 +116,7 @@ type mapLayer struct {
 
 // Program returns the mappings of the program that a process runs at a time.
 func (h *FileHistories) Program(pid uint32, time uint64) *ProgramMaps {
-	maps := new(ProgramMaps)
+	maps := &ProgramMaps{files: h.files}
 	for l := range h.layers(pid, time) {
 		if l.from < l.to {
 			maps.layers = append(maps.layers, l)
@@ -194,7 +201,7 @@ func (p *ProgramMaps) Each(m *FileMap, off, length uint64, f func(*FileMap) bool
 // EachPart is Each for mappings of any of these bytes.
 func (p *ProgramMaps) EachPart(m *FileMap, off, length uint64, f func(*FileMap) bool) {
 	for _, l := range slices.Backward(p.layers) {
-		parts := l.files[m.file()]
+		parts := p.files[processFile{l.fileHistory, m.file()}]
 		if parts == nil {
 			continue
 		}

@@ -44,27 +44,27 @@ func (s Spans) with(next Span) Spans {
 
 // JitSpans returns the times during which processes have jitted code. They begin at a marker, or
 // at the fork from such a process. They end at an exec.
-func (t *ProcessTree) JitSpans(markers []Marker) map[uint32]Spans {
+func (t *ProcessTree) JitSpans(markers []*Marker) map[uint32]Spans {
 	spans := make(map[uint32]Spans)
 	if len(markers) == 0 {
 		return spans
 	}
 	markers = slices.Clone(markers)
-	sorting.Stable(markers, func(a, b Marker) int { return cmp.Compare(a.Time, b.Time) })
+	sorting.Stable(markers, func(a, b *Marker) int { return cmp.Compare(a.Time, b.Time) })
 	mark := func(m *Marker) {
 		spans[m.PID] = spans[m.PID].with(Span{m.Time, t.LifeEnd(m.PID, m.Time), m.Pos})
 	}
 	next := 0
 	for _, b := range t.Forks() { // by time, so a parent comes before its children
 		for ; next < len(markers) && markers[next].Time <= b.Time; next++ {
-			mark(&markers[next])
+			mark(markers[next])
 		}
 		if of := spans[b.Parent]; b.Clones && len(of) > 0 && b.Time < of[len(of)-1].To {
 			spans[b.PID] = spans[b.PID].with(Span{b.Time, t.LifeEnd(b.PID, b.Time), -1})
 		}
 	}
 	for ; next < len(markers); next++ {
-		mark(&markers[next])
+		mark(markers[next])
 	}
 	return spans
 }

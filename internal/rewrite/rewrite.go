@@ -50,14 +50,14 @@ type Result struct {
 
 // Copy writes the result: the recording with the mappings of a plan and the calls of traces
 // inserted, and without markers. level is that of compression, 0 for none.
-func Copy(ctx context.Context, rec *recording.Recording, p *model.Plan, markers []recording.Marker, traces *calltrace.Traces, out *output.Output, level int) (Result, error) {
+func Copy(ctx context.Context, rec *recording.Recording, p *model.Plan, markers []*recording.Marker, traces *calltrace.Traces, out *output.Output, level int) (Result, error) {
 	r := &copier{Rec: rec, Plan: p, Markers: make(map[int64]bool), Jit: rec.ProcessTree.JitSpans(markers), Aux: make(map[uint64]uint64)}
 	r.Repeats = recording.NewFileHistories(rec).Repeats(r.Jit)
 	err := r.copy(ctx, markers, traces, out, level)
 	return r.Done, err
 }
 
-func (r *copier) copy(ctx context.Context, markers []recording.Marker, traces *calltrace.Traces, out *output.Output, level int) error {
+func (r *copier) copy(ctx context.Context, markers []*recording.Marker, traces *calltrace.Traces, out *output.Output, level int) error {
 	rec := r.Rec
 	var dst output.Sink
 	var err error
