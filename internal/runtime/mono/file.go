@@ -31,6 +31,10 @@ func Identify(src io.ReaderAt, _ string) bool {
 
 // Open is ReadLog for callers that open files of several formats.
 func Open(src io.ReaderAt) (source.Dump, error) {
+	var first [1]byte
+	if n, _ := src.ReadAt(first[:], 0); n > 0 && first[0] != 0x01 && first[0] != 0x1f {
+		return nil, ErrNotLog // a reader needs 160 kB, and most files are others
+	}
 	m, err := ReadLog(src)
 	if err != nil {
 		return nil, err
