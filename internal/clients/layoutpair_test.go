@@ -76,6 +76,9 @@ func pairOf(t *testing.T, path string) *layoutPair {
 	} else if input += ".dir"; len(matches(t, dir, "perf.data.dir")) == 0 {
 		return nil // a stream, which has no bundles, or only dumps
 	}
+	if testrec.Command(t, dir, testrec.Tool(t, "perf"), "script", "-f", "-F", "ip", "-i", input).Run() != nil {
+		return nil
+	}
 	p := &layoutPair{dir: dir}
 	p.single, p.bundle = sideOf(t, dir, input, false), sideOf(t, dir, input, true)
 	if s := p.single.summary.Samples; s == nil || s.Resolved == 0 {
