@@ -135,7 +135,7 @@ func hottest(script, function string) (best string) {
 			count[line]++
 		}
 		_, sym, _ := strings.Cut(line, " ")
-		in = sym == function
+		in = strings.Contains(sym, function) // of V8, its kind is before the name and the place after it
 	}
 	for line, n := range count {
 		if n > count[best] {
