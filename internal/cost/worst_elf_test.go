@@ -92,8 +92,9 @@ var worstELF = []worst{
 		s.recorded(file)
 	}, elfRuns},
 	{"ELF file", "segments and symbols", func(s *scene, size int) {
-		file := elfProgram(symbols(size/48, 2, 0x1000, 64, first), long(3))
-		s.recorded(withSegments(file, slices.Repeat([]elf.Prog64{load}, size/112)...))
+		n := min(size/112, 0xfffe)
+		file := elfProgram(symbols((size-56*n)/24, 2, 0x1000, 64, first), long(3))
+		s.recorded(withSegments(file, slices.Repeat([]elf.Prog64{load}, n)...))
 	}, elfRuns},
 	{"ELF file", "notes", func(s *scene, size int) {
 		s.recorded(elfProgram(symbols(1, 2, 0x1000, 64, first), long(3), slices.Repeat([]part{buildID("1234")}, size/84)...))
