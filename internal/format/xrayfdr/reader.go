@@ -285,8 +285,9 @@ func (r *Reader) fill(n int) (int, error) {
 			r.winAt, r.pos = at, 0
 		}
 		if len(r.win) == cap(r.win) {
-			// Twice what is there: memory is never asked for beyond what the file holds.
-			r.win = append(make([]byte, 0, max(r.winSize, 2*len(r.win))), r.win...)
+			// Twice what is there, and not beyond the block: thousands of threads may have a small one each.
+			size := min(int64(max(r.winSize, 2*len(r.win))), max(r.limit-at, int64(len(r.win)+1)))
+			r.win = append(make([]byte, 0, size), r.win...)
 		}
 		to := min(int64(cap(r.win)), max(r.limit-at, int64(len(r.win))))
 		got, err := r.src.ReadAt(r.win[len(r.win):to], at+int64(len(r.win)))
