@@ -1,6 +1,7 @@
 package export
 
 import (
+	"math"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/profile"
@@ -39,26 +40,27 @@ const maxInlineDepth = 255
 // A firefoxFrame is a frame of a thread. The same frame may be at several depths of inlining, if a
 // function is inlined into itself.
 type firefoxFrame struct {
-	frame  int // index in the profile
-	depth  int // 0 for the function that has the code
-	symbol int // index in merged of the function that has the code
+	frame  int32 // index in the profile
+	depth  int32 // 0 for the function that has the code
+	symbol int32 // index in merged of the function that has the code
 }
 
 // A table has distinct values, in the order in which they were added.
 type table[T comparable] struct {
-	index map[T]int
+	index map[T]int32
 	list  []T
 }
 
 // at returns the position of a value, which is added at the end if it is new.
 func (t *table[T]) at(value T) int {
-	at, ok := t.index[value]
+	known, ok := t.index[value]
+	at := int(known)
 	if !ok {
 		if t.index == nil {
-			t.index = make(map[T]int)
+			t.index = make(map[T]int32)
 		}
 		at = len(t.list)
-		t.index[value] = at
+		t.index[value] = int32(at)
 		t.list = append(t.list, value)
 	}
 	return at
@@ -72,18 +74,18 @@ func (t *table[T]) reset() {
 
 // localTables have what the samples of one thread need.
 type localTables struct {
-	stacks     map[int]int // stack in the profile: position
-	stackFrame []int       // position of the frame
-	prefix     []int       // position of the caller, -1 for none
+	stacks     map[int32]int32 // stack in the profile: position
+	stackFrame []int32         // position of the frame
+	prefix     []int32         // position of the caller, -1 for none
 	frames     table[firefoxFrame]
-	functions  table[int] // of indices in merged
-	resources  table[int] // of libraries
-	natives    table[int] // of indices in merged
-	path       []int      // a buffer
+	functions  table[int]   // of indices in merged
+	resources  table[int32] // of libraries
+	natives    table[int32] // of indices in merged
+	path       []int        // a buffer
 }
 
 func newLocalTables(p *profile.Profile) localTables {
-	return localTables{stacks: make(map[int]int, len(p.Stacks))}
+	return localTables{stacks: make(map[int32]int32, len(p.Stacks))}
 }
 
 // reset empties the tables and keeps their memory.
@@ -101,26 +103,26 @@ func (f *firefoxWriter) addStack(stack int) int {
 	t := &f.local
 	t.path = t.path[:0]
 	for ; stack >= 0; stack = f.p.Stacks[stack].Caller {
-		if _, known := t.stacks[stack]; known {
+		if _, known := t.stacks[int32(stack)]; known {
 			break
 		}
 		t.path = append(t.path, stack)
 	}
 	at := -1
 	if stack >= 0 {
-		at = t.stacks[stack]
+		at = int(t.stacks[int32(stack)])
 	}
 	for i := len(t.path) - 1; i >= 0; i-- {
 		s := f.p.Stacks[t.path[i]]
-		frame := firefoxFrame{frame: s.Frame, symbol: f.merged.Of[f.p.Frames[s.Frame].Function]}
+		frame := firefoxFrame{frame: int32(s.Frame), symbol: int32(f.merged.Of[f.p.Frames[s.Frame].Function])}
 		if f.p.Frames[s.Frame].Inlined && at >= 0 {
 			caller := t.frames.list[t.stackFrame[at]]
 			frame.depth, frame.symbol = min(caller.depth+1, maxInlineDepth), caller.symbol
 		}
-		t.stackFrame = append(t.stackFrame, t.frames.at(frame))
-		t.prefix = append(t.prefix, at)
+		t.stackFrame = append(t.stackFrame, int32(t.frames.at(frame)))
+		t.prefix = append(t.prefix, int32(at))
 		at = len(t.prefix) - 1
-		t.stacks[t.path[i]] = at
+		t.stacks[int32(t.path[i])] = int32(at)
 	}
 	return at
 }
@@ -143,20 +145,20 @@ func (f *firefoxWriter) frameTable() object {
 	frame := func(x firefoxFrame) *profile.Frame { return &f.p.Frames[x.frame] }
 	function := func(x firefoxFrame) *profile.Function { return &f.p.Functions[frame(x).Function] }
 	return object{
-		"address":     slices.Repeat([]int{-1}, len(list)),
-		"inlineDepth": mapped(list, func(x firefoxFrame) int { return x.depth }),
-		"category":    mapped(list, func(x firefoxFrame) int { return int(function(x).Kind) }),
-		"subcategory": mapped(list, func(x firefoxFrame) int { return int(function(x).Tier) }),
-		"func":        mapped(list, func(x firefoxFrame) int { return t.functions.at(f.merged.Of[frame(x).Function]) }),
-		"nativeSymbol": nullable(mapped(list, func(x firefoxFrame) int {
-			if f.symbol(x.symbol).KnownObject() == "" {
+		"address":     slices.Repeat([]int32{-1}, len(list)),
+		"inlineDepth": mapped(list, func(x firefoxFrame) int32 { return x.depth }),
+		"category":    mapped(list, func(x firefoxFrame) int32 { return int32(function(x).Kind) }),
+		"subcategory": mapped(list, func(x firefoxFrame) int32 { return int32(function(x).Tier) }),
+		"func":        mapped(list, func(x firefoxFrame) int32 { return int32(t.functions.at(f.merged.Of[frame(x).Function])) }),
+		"nativeSymbol": nullable(mapped(list, func(x firefoxFrame) int32 {
+			if f.symbol(int(x.symbol)).KnownObject() == "" {
 				return -1
 			}
-			return t.natives.at(x.symbol)
+			return int32(t.natives.at(x.symbol))
 		})),
-		"innerWindowID": make([]int, len(list)),
-		"line":          nullable(mapped(list, func(x firefoxFrame) int { return lineOrNull(frame(x).Line) })),
-		"column":        nullable(slices.Repeat([]int{-1}, len(list))),
+		"innerWindowID": make([]int32, len(list)),
+		"line":          nullable(mapped(list, func(x firefoxFrame) int32 { return lineOrNull(frame(x).Line) })),
+		"column":        nullable(slices.Repeat([]int32{-1}, len(list))),
 		"length":        len(list),
 	}
 }
@@ -166,11 +168,11 @@ func (f *firefoxWriter) symbol(merged int) *profile.Function {
 }
 
 // lineOrNull is a line, or -1 if it is unknown.
-func lineOrNull(line int) int {
-	if line <= 0 {
+func lineOrNull(line int) int32 {
+	if line <= 0 || line > math.MaxInt32 {
 		return -1
 	}
-	return line
+	return int32(line)
 }
 
 func (f *firefoxWriter) funcTable() object {
@@ -185,14 +187,14 @@ func (f *firefoxWriter) funcTable() object {
 			}
 			return -1 // the format's sign for none
 		}),
-		"fileName": nullable(mapped(list, func(x *profile.Function) int {
+		"fileName": nullable(mapped(list, func(x *profile.Function) int32 {
 			if x.File == "" {
 				return -1
 			}
-			return f.strings.at(x.File)
+			return int32(f.strings.at(x.File))
 		})),
-		"lineNumber":   nullable(mapped(list, func(x *profile.Function) int { return lineOrNull(x.Line) })),
-		"columnNumber": nullable(slices.Repeat([]int{-1}, len(list))),
+		"lineNumber":   nullable(mapped(list, func(x *profile.Function) int32 { return lineOrNull(x.Line) })),
+		"columnNumber": nullable(slices.Repeat([]int32{-1}, len(list))),
 		"length":       len(list),
 	}
 }
@@ -202,8 +204,8 @@ func (f *firefoxWriter) resourceTable() object {
 	list := f.local.resources.list
 	return object{
 		"lib":    nullable(list),
-		"name":   mapped(list, func(at int) int { return f.strings.at(objectName(f.libraries.list[at])) }),
-		"host":   nullable(slices.Repeat([]int{-1}, len(list))),
+		"name":   mapped(list, func(at int32) int { return f.strings.at(objectName(f.libraries.list[at])) }),
+		"host":   nullable(slices.Repeat([]int32{-1}, len(list))),
 		"type":   slices.Repeat([]int{library}, len(list)),
 		"length": len(list),
 	}
@@ -214,10 +216,10 @@ func (f *firefoxWriter) resourceTable() object {
 func (f *firefoxWriter) nativeSymbols() object {
 	list := f.local.natives.list
 	return object{
-		"libIndex":     mapped(list, func(at int) int { return f.libraries.index[f.symbol(at).Object] }),
+		"libIndex":     mapped(list, func(at int32) int32 { return f.libraries.index[f.symbol(int(at)).Object] }),
 		"address":      nullable(list),
-		"name":         mapped(list, func(at int) int { return f.strings.at(functionName(f.symbol(at))) }),
-		"functionSize": nullable(slices.Repeat([]int{-1}, len(list))),
+		"name":         mapped(list, func(at int32) int { return f.strings.at(functionName(f.symbol(int(at)))) }),
+		"functionSize": nullable(slices.Repeat([]int32{-1}, len(list))),
 		"length":       len(list),
 	}
 }

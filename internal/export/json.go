@@ -47,7 +47,7 @@ func writeObject(w *bufio.Writer, members ...member) error {
 }
 
 // A nullable is an array of whole numbers. Those below 0 are null.
-type nullable []int
+type nullable []int32
 
 // MarshalJSON implements json.Marshaler.
 func (n nullable) MarshalJSON() ([]byte, error) {

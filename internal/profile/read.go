@@ -48,12 +48,12 @@ func Read(ctx context.Context, opts Options) (*Profile, error) {
 		}
 	}
 	t.build()
-	p := &t.profile
+	p := t.profile // a copy: a pointer into the tables would keep all of them
 	p.Recording = rec.about
 	p.Recording.Path = opts.Path
 	p.Recording.Date = rec.date(p.Samples)
 	p.Recording.Warnings = t.warnings()
-	return p, nil
+	return &p, nil
 }
 
 func (t *tables) warnings() (texts []string) {

@@ -18,6 +18,7 @@ type tables struct {
 	events    map[string]int
 	functions map[functionKey]int
 	lines     map[string]int // places, by perf's line
+	kept      int            // bytes of lines
 	places    []place
 	placeOf   map[placeKey]int
 	stacks    []Stack // with places in place of frames
@@ -104,8 +105,11 @@ func intern[T comparable](list *[]T, index map[T]int, value T) int {
 	return i
 }
 
-// maxKept bounds the length of lines that are kept to find their places quickly.
-const maxKept = 1 << 10
+// Lines are kept to find their places quickly. These bound the length of one and of all, in bytes.
+const (
+	maxKept      = 1 << 10
+	maxKeptLines = 32 << 20
+)
 
 func (t *tables) addFrame(s *scriptSample, line []byte, d dialect, offsets bool) {
 	t.key = t.key[:0]
@@ -141,8 +145,9 @@ func (t *tables) addFrame(s *scriptSample, line []byte, d dialect, offsets bool)
 		t.places = append(t.places, place{placeKey: k})
 		t.placeOf[k] = at
 	}
-	if len(t.key) <= maxKept {
+	if len(t.key) <= maxKept && t.kept < maxKeptLines {
 		t.lines[string(t.key)] = at
+		t.kept += len(t.key)
 	}
 	t.chain = append(t.chain, at)
 }
