@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -104,12 +103,12 @@ var answer = regexp.MustCompile(`The requested URL returned error: (\d+)`)
 // find runs debuginfod-find, which prints the path of the file, and nothing of it with an error. It ends
 // with ENOENT whatever error a server answers, so only its log (DEBUGINFOD_VERBOSE) has the error.
 func (f *finder) find(ctx context.Context, kind, id string) (path string, err error) {
-	var stdout, stderr bytes.Buffer
+	var stdout, stderr tail
 	cmd := exec.CommandContext(ctx, f.path, kind, hex.EncodeToString([]byte(id)))
 	cmd.Env, cmd.Stdout, cmd.Stderr = f.env, &stdout, &stderr
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true} // Ctrl-C is for this process, which ends it
 	if err := cmd.Run(); err != nil {
-		log := strings.TrimSpace(stderr.String())
+		log := strings.TrimSpace(string(stderr))
 		said := log[strings.LastIndexByte(log, '\n')+1:]
 		absent := strings.HasSuffix(said, unix.ENOENT.Error()) || strings.HasSuffix(said, "No such file or directory")
 		answers := answer.FindAllStringSubmatch(log, -1)
@@ -128,5 +127,18 @@ func (f *finder) find(ctx context.Context, kind, id string) (path string, err er
 		}
 		return "", fmt.Errorf("%s: %s", program, quote.Printable(said))
 	}
-	return strings.TrimSuffix(stdout.String(), "\n"), nil
+	return strings.TrimSuffix(string(stdout), "\n"), nil
+}
+
+// A tail keeps the end of what is written to it: with the headers of servers, a log has any length.
+type tail []byte
+
+const maxTail = 1 << 20
+
+// Write implements io.Writer. It never fails.
+func (t *tail) Write(p []byte) (int, error) {
+	if *t = append(*t, p...); len(*t) > 2*maxTail {
+		*t = append((*t)[:0], (*t)[len(*t)-maxTail:]...)
+	}
+	return len(p), nil
 }
