@@ -68,7 +68,7 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 		Functions: &Functions{Lines: make([]report.DumpSummary, len(dumps)), Shared: (opts.Bundle || rec.CopiesStacks()) && model.HasFewDumps(dumps), rec: rec, dumps: dumps, files: newFileCode(rec, histories, dumps)},
 		names:     make(model.ObjectNames), covered: codebytes.NewCovered(rec), overlay: opts.Precompiled,
 	}
-	if opts.Bundle && !p.Shared {
+	if (opts.Bundle || rec.CopiesStacks()) && !p.Shared {
 		p.found(manyDumps, rec.In.Path, model.MostDumps)
 	}
 	sharing := attribution.NewSharing(recording.NewSharedMemory(histories), dumps)
