@@ -129,7 +129,7 @@ func (b *bundler) crowdedImages(list []int, limit int, referenced referenceTimes
 // byTime returns placed functions in the order of their times.
 func (b *bundler) byTime(list []int) []int {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(i, j int) int {
+	sorting.Stable(list, func(i, j int) int {
 		return cmp.Compare(b.placedFunctions[i].first.Time, b.placedFunctions[j].first.Time)
 	})
 	return list

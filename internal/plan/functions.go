@@ -243,7 +243,7 @@ func byTime(events []jitcode.Event) []int32 {
 	}
 	earlier := func(a, b int32) int { return cmp.Compare(events[a].Time, events[b].Time) }
 	if !slices.IsSortedFunc(order, earlier) {
-		slices.SortStableFunc(order, earlier)
+		sorting.Stable(order, earlier)
 	}
 	return order
 }

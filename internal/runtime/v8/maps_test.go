@@ -148,6 +148,10 @@ func TestOriginalName_URLs(t *testing.T) {
 		{"webpack://pkg/./src/a.ts", "/app/x.map", "webpack://pkg/./src/a.ts"},
 		{"a.ts", "https://host/dist/x.js", "https://host/dist/a.ts"},
 		{"/a.ts", "https://host/dist/x.js", "https://host/a.ts"},
+		{"../src/a.ts", "https://host/dist/x.js?v=1/2", "https://host/src/a.ts"},
+		{"../../a.ts", "https://host", "https://host/a.ts"},
+		{"//cdn/a.ts", "https://host/dist/x.js", "https://cdn/a.ts"},
+		{"a.ts", "data:text/plain,x", "a.ts"},
 		{"a.ts", "evalmachine.<anonymous>", "a.ts"},
 		{"", "/app/x.map", ""},
 	} {

@@ -183,12 +183,7 @@ func originalName(ref, base string) string {
 		return jitdump.FileName(ref)
 	}
 	if scheme := sourcemap.Scheme(base); scheme != "" && scheme != "file" {
-		if b, err := url.Parse(base); err == nil && b.Host != "" {
-			if r, err := b.Parse(ref); err == nil {
-				return r.String()
-			}
-		}
-		return ref
+		return resolved(ref, base)
 	}
 	if plain, err := url.PathUnescape(ref); err == nil && !strings.ContainsRune(plain, 0) {
 		ref = plain
@@ -197,6 +192,25 @@ func originalName(ref, base string) string {
 		return path.Clean(ref)
 	}
 	return path.Join(path.Dir(base), ref)
+}
+
+// resolved returns the URL of a reference in a file with a URL, as both are written there. Without a host it
+// is the reference itself. net/url would quote characters, and its parser is 20 kB of the program.
+func resolved(ref, base string) string {
+	scheme, rest, _ := strings.Cut(base, "://")
+	if query := strings.IndexAny(rest, "?#"); query >= 0 {
+		rest = rest[:query]
+	}
+	host, file, _ := strings.Cut(rest, "/")
+	switch {
+	case host == "":
+		return ref
+	case strings.HasPrefix(ref, "//"):
+		return scheme + ":" + ref
+	case !strings.HasPrefix(ref, "/"):
+		ref = path.Dir("/"+file) + "/" + ref
+	}
+	return scheme + "://" + host + path.Clean(ref)
 }
 
 // own returns the map of a text, and a place of the text in the script.
