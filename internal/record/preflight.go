@@ -101,11 +101,7 @@ func Recordable(pid string, command []string) error {
 		return fmt.Errorf("there is no process %s", quote.Printable(pid))
 	}
 	if err := tryEvent(n, -1); os.Geteuid() != 0 && (errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)) {
-		words := []string{"sudo"}
-		for _, word := range command {
-			words = append(words, quote.ShellWord(word))
-		}
-		return fmt.Errorf("process %d is another user's, so only root may record it: %s", n, strings.Join(words, " "))
+		return fmt.Errorf("process %d is another user's, so only root may record it: sudo %s", n, quote.ShellWords(command))
 	}
 	return nil // or perf says what it is
 }
