@@ -91,7 +91,7 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 	if !o.quiet && sum.Input != "" {
 		writeCleanSummary(stderr, sum, o)
 	}
-	if recorded && err == nil && !removeRecorded(made, o, &names, stderr) {
+	if recorded && err == nil && !removeRecorded(file, made, o, &names, stderr) {
 		written = false
 	}
 	switch {
@@ -104,8 +104,8 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 	return exitOK
 }
 
-// removeRecorded removes what jitinject record made with a result, and reports whether that went well.
-func removeRecorded(paths []string, o *cleanOptions, names *stdio.Lines, stderr io.Writer) bool {
+// removeRecorded removes what jitinject record made with the result file, and reports whether that went well.
+func removeRecorded(file string, paths []string, o *cleanOptions, names *stdio.Lines, stderr io.Writer) bool {
 	for i, path := range paths {
 		if o.dryRun && !o.quiet || o.verbose > 0 {
 			names.Print(quote.Printable(path))
@@ -120,7 +120,11 @@ func removeRecorded(paths []string, o *cleanOptions, names *stdio.Lines, stderr 
 		paths[i] = quote.Printable(path)
 	}
 	if !o.quiet && !o.dryRun {
-		fmt.Fprintf(stderr, "removed what jitinject record made: %s\n", strings.Join(paths, ", "))
+		rest := ""
+		if _, err := sys.Stat(file); err == nil {
+			rest = "; " + quote.Printable(file) + " was made since, and stays"
+		}
+		fmt.Fprintf(stderr, "removed what jitinject record made: %s%s\n", strings.Join(paths, ", "), rest)
 	}
 	return names.Written(stderr)
 }

@@ -95,6 +95,18 @@ func TestSampledOption_SaysWhatWasLeftOut(t *testing.T) {
 	}
 }
 
+// A result of jitinject alone, in place of record's, stays.
+func TestCleanCommand_ResultMadeSince(t *testing.T) {
+	dir := testrec.Place(t, "php")
+	if err := os.MkdirAll(filepath.Join(dir, "perf.jit.files", ".jitinject"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	command(t, dir)
+	if code, _, stderr := command(t, dir, "clean"); code != exitOK || !strings.HasSuffix(stderr, ": perf.jit.files; perf.jit.data was made since, and stays\n") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
 // A recording that failed has no result, and leaves files. An empty directory of the same name is another's.
 func TestCleanCommand_RecordWithoutAResult(t *testing.T) {
 	dir := t.TempDir()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/jitinject/jitinject/internal/completion"
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/nearest"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -109,13 +111,17 @@ func findCommand(name string) *subcommand {
 var perfCommands = strings.Fields(`annotate archive bench buildid-cache buildid-list c2c check config daemon data diff
 	evlist ftrace iostat kallsyms kmem kvm kwork list lock mem probe report sched script stat test timechart top trace`)
 
-// notACommand says what may have been meant by a first word that is no option.
-func notACommand(word string) error {
+// notACommand says what may have been meant by a command line whose first word is no option.
+func notACommand(args []string) error {
+	word := args[0]
 	if slices.Contains(perfCommands, word) {
 		return usageError(fmt.Sprintf("%s is a command of perf: perf %s", word, word))
 	}
 	if st, err := sys.Stat(word); err == nil && !st.IsDir() || strings.ContainsAny(word, "./") {
 		return unexpectedWord(word, false)
+	}
+	if _, err := exec.LookPath(word); err == nil {
+		return usageError(fmt.Sprintf("there is no command %s; to record a program: jitinject record %s", typed(word), quote.ShellWords(args)))
 	}
 	var names []string
 	for _, c := range commands() {

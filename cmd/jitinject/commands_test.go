@@ -40,6 +40,7 @@ func TestOption_NearMiss(t *testing.T) {
 		"compl":                "there is no command compl; did you mean completion?",
 		"help exit":            "there is no command or topic exit; did you mean exit-codes?",
 		"--clock str":          "did you mean strict?",
+		"sh -c x":              "there is no command sh; to record a program: jitinject record sh -c x; see",
 		"frobnicate":           "there is no command frobnicate; see jitinject help inject",
 		"recording":            "recording is empty: its program has not written it",
 		"perf.data":            "there is no file perf.data",

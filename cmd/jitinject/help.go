@@ -68,7 +68,7 @@ func commandPage(c *subcommand) *manual.Page {
 		p.Name, p.Section, p.Brief = "jitinject-"+c.name, "1", c.brief
 	}
 	if !ok {
-		p.Sections = []manual.Section{{Blocks: []manual.Block{{Text: "To " + c.brief + "."}}}}
+		p.Sections = []manual.Section{{Blocks: []manual.Block{{Text: strings.ToUpper(c.brief[:1]) + c.brief[1:] + "."}}}}
 	}
 	if p.Sections[0].Title == "" {
 		p.Sections[0].Title = "DESCRIPTION"

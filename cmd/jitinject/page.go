@@ -113,6 +113,9 @@ func (o *pageOptions) show(fs *pflag.FlagSet, stdout *os.File, stderr io.Writer,
 	if err != nil {
 		return fail(stderr, err)
 	}
+	for _, w := range p.Recording.Warnings {
+		fmt.Fprintf(stderr, "jitinject: note: %s\n", w)
+	}
 	if o.output != "-" {
 		fmt.Fprintf(stderr, "%s: %s of %s\n", quote.Printable(o.output), words.Count(int64(len(p.Samples)), "sample"), quote.Printable(o.input))
 		if o.open && suffix == ".html" {

@@ -57,7 +57,7 @@ func startView(name string, args []string, stderr io.Writer) (perfrun.Ending, er
 	for _, file := range view.Defaults(defaultOutput) {
 		if _, err := sys.Stat(file); errors.Is(err, os.ErrNotExist) {
 			if file == defaultOutput+".old" { // record keeps no earlier result: its objects would have the names of the new ones
-				return perfrun.Ending{}, fmt.Errorf("there is no %s; to compare two results, give each a name: jitinject record -o a.data COMMAND, record -o b.data, then jitinject diff a.data b.data", file)
+				return perfrun.Ending{}, fmt.Errorf("there is no %s; to compare two results, give each a name: jitinject record -o a.data COMMAND, jitinject record -o b.data COMMAND, then jitinject diff a.data b.data", file)
 			}
 			return perfrun.Ending{}, fmt.Errorf("there is no %s; to make it: jitinject record COMMAND, or jitinject after perf record -k mono", file)
 		}

@@ -210,7 +210,7 @@ func (o *recordOptions) preflight(settings *record.Settings, command []string, s
 	if settings.Has("node") && !record.CanWrite(".") {
 		return exitFailed, errors.New("node writes its dump into the working directory, where no files can be made, and would print V8's log instead: change to another directory, or leave node out, as with --runtime java,python")
 	}
-	if settings.Has("java") && settings.Agent == "" && record.StartsJava(o.command[0]) {
+	if settings.Has("java") && settings.Agent == "" && record.NeedsAgent(o.command) {
 		fmt.Fprintln(stderr, "jitinject: the agent for Java is not installed, so functions of Java get no names: "+known.InstallAgent)
 	}
 	return exitOK, nil

@@ -36,7 +36,7 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		case named != nil:
 			c, args = named, args[1:]
 		case !isRecordingFile(args[0]) && !goesAlong(formats.Identify(args[0])) && !isDirectory(args[0]) && otherOfCapture(args[0]) == "": // else it is a file to inject
-			return refuse(newFlagSet("inject"), console, notACommand(args[0]))
+			return refuse(newFlagSet("inject"), console, notACommand(args))
 		}
 	}
 	return c.run(args, stdin, stdout, console)

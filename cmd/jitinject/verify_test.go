@@ -93,7 +93,7 @@ func TestVerifyCommand_ExitCode(t *testing.T) {
 	step("--help", exitOK, "usage: jitinject verify", "--recording")
 	step("nowhere.data", exitFailed, "nowhere.data: no such file")
 	step("hot.c", exitFailed, "neither a jitdump")
-	if out := step(".", exitFailed, "jitinject: .: it is a directory without a file called data, so perf record did not make it"); strings.Contains(out, "[recording/header]") {
+	if out := step(".", exitFailed, ".: this recording will show no jitted functions: it is", "jitinject: .: it is a directory without a file called data, so perf record did not make it"); strings.Contains(out, "[recording/header]") {
 		t.Errorf("a directory that is no recording: got %s; want no rule", out)
 	}
 	step("perf.jit.data", exitOK, "perf.jit.data: this result shows 320 of all 343 samples in jitted functions\n", "perf.jit.data: perf.data, ", "2 mappings of 2 objects: no faults")

@@ -116,9 +116,10 @@ var operators = regexp.MustCompile(`operator( new| delete)?(\[\]|\(\)|[-+*/%^&|~
 // operatorOf returns the operator in a name, or "".
 func operatorOf(name string) string { return operators.FindString(readable(name, demangle.NoParams)) }
 
-// wordsOf returns the words of a name, demangled with options. Of a Java class in a descriptor, the L is left out.
+// wordsOf returns the words of a name, demangled with options. Of a Java class in a descriptor, the L is left out,
+// and the $ before names in maps of Erlang.
 func wordsOf(name string, options ...demangle.Option) []string {
-	name = readable(name, options...)
+	name = strings.TrimPrefix(readable(name, options...), "$")
 	isMark := func(c rune) bool {
 		return !(c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z')
 	}

@@ -32,6 +32,7 @@ func TestIsAlike_Spellings(t *testing.T) {
 		{"App.bar(I)V", "App.bar()V", false},                                                // overloads
 		{"App.bar([Ljava/lang/String;J)V", "LApp;bar([Ljava/lang/String;I)V", false},        //
 		{"App:IsPrime (int)", "App:IsPrime(int)", true},                                     // Mono
+		{"app:is_prime/2", "$app:is_prime/2", true},                                         // Erlang
 		{"TRACE-1$add$5", "TRACE-2$add$5", false},                                           // PHP
 		{"_ZN1alsEi", "_ZN1altEi", false},                                                   // operator<< and operator<
 		{"_ZN1altEi", "a::operator<(int)", true},                                            //

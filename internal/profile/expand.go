@@ -9,6 +9,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/sorting"
 )
 
@@ -33,6 +34,11 @@ func (t *tables) placesOf(kind Kind) (of map[string][]int, files []string) {
 // recording may have more than a process may open.
 func (t *tables) expandJIT(ctx context.Context) error {
 	of, files := t.placesOf(JIT)
+	for i := range t.profile.Functions { // perf has no names for functions of objects that are gone
+		if f := &t.profile.Functions[i]; f.Kind == Unknown && of[f.Object] == nil && recording.IsObject([]byte(f.Object)) {
+			files = append(files, f.Object)
+		}
+	}
 	failed := 0
 	var first error
 	for _, file := range files {
@@ -46,7 +52,7 @@ func (t *tables) expandJIT(ctx context.Context) error {
 		}
 	}
 	if failed > 0 {
-		t.faults = append(t.faults, fmt.Sprintf("lines and inlined calls of the functions of %d objects are missing; the first: %v", failed, first))
+		t.faults = append(t.faults, fmt.Sprintf("names, lines or inlined calls of the functions of %d objects are missing; inject again, or bring the objects along; the first: %v", failed, first))
 	}
 	return nil
 }

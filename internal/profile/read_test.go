@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,14 +83,15 @@ func TestRead_ObjectsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	text += "\t 10 [unknown] (" + filepath.Join(filepath.Dir(file), "jitted-7-0.so") + "+0x200)\n" // perf has no name then
 	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "text"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	p := read(t, Options{Perf: perf, Path: file})
-	if len(p.Frames) != len(objects) || p.Frames[0].Line != 0 {
+	if len(p.Frames) != len(objects)+1 || p.Frames[0].Line != 0 {
 		t.Errorf("got frames %+v; want %d without lines", p.Frames, len(objects))
 	}
-	if w := strings.Join(p.Recording.Warnings, "\n"); !strings.Contains(w, "are missing; the first: "+objects[0]) || !strings.Contains(w, "perf script shows 1 samples; the recording has") {
+	if w := strings.Join(p.Recording.Warnings, "\n"); !strings.Contains(w, fmt.Sprintf("functions of %d objects are missing; inject again, or bring the objects along; the first: %s", len(objects)+1, objects[0])) || !strings.Contains(w, "perf script shows 1 samples; the recording has") {
 		t.Errorf("got warnings %q; want those of objects and of samples", w)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"strings"
 	"time"
 
 	"github.com/jitinject/jitinject/internal/known"
@@ -76,11 +75,7 @@ func (rec *recorded) describe(state *recording.Recording) {
 		}
 	}
 	rec.about.Host, rec.about.Arch = state.Hostname, state.Machine
-	var words []string
-	for _, arg := range known.Typed(state.Cmdline) {
-		words = append(words, quote.ShellWord(arg))
-	}
-	rec.about.Command = strings.Join(words, " ")
+	rec.about.Command = quote.ShellWords(known.Typed(state.Cmdline))
 	if state.ClockData != nil {
 		rec.clock = *state.ClockData
 	}

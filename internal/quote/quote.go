@@ -42,6 +42,15 @@ func Literal(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
+// ShellWords returns words as a command line for a shell.
+func ShellWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = ShellWord(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
 // ShellWord returns s quoted as one word for a shell, with control characters escaped.
 func ShellWord(s string) string {
 	if Printable(s) != s {

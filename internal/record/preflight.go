@@ -101,11 +101,7 @@ func Recordable(pid string, command []string) error {
 		return fmt.Errorf("there is no process %s", quote.Printable(pid))
 	}
 	if err := tryEvent(n, -1); os.Geteuid() != 0 && (errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)) {
-		words := []string{"sudo"}
-		for _, word := range command {
-			words = append(words, quote.ShellWord(word))
-		}
-		return fmt.Errorf("process %d is another user's, so only root may record it: %s", n, strings.Join(words, " "))
+		return fmt.Errorf("process %d is another user's, so only root may record it: sudo %s", n, quote.ShellWords(command))
 	}
 	return nil // or perf says what it is
 }
@@ -177,10 +173,10 @@ func stacksOf(program string) string {
 // javaPrograms start a VM.
 var javaPrograms = strings.Fields("java kotlin scala groovy clojure clj lein mvn mvnw gradle gradlew ant sbt")
 
-// StartsJava reports whether a program is known to start a VM of Java.
-func StartsJava(program string) bool {
-	path, err := exec.LookPath(program)
-	return err == nil && (slices.Contains(javaPrograms, filepath.Base(path)) || slices.Contains(javaPrograms, interpreter(path)))
+// NeedsAgent reports whether a command is known to start a VM of Java, and names no agent for it.
+func NeedsAgent(command []string) bool {
+	path, err := exec.LookPath(command[0])
+	return err == nil && !strings.Contains(strings.Join(command, " "), " -agentpath:") && (slices.Contains(javaPrograms, filepath.Base(path)) || slices.Contains(javaPrograms, interpreter(path)))
 }
 
 var (

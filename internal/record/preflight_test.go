@@ -185,11 +185,11 @@ func TestStacks_Programs(t *testing.T) {
 	}
 }
 
-func TestStartsJava_Programs(t *testing.T) {
+func TestNeedsAgent_Commands(t *testing.T) {
 	programs(t)
-	for program, want := range map[string]bool{"java": true, "mvn": true, "jvm": true, "app.jar.sh": true, "node": false, "bash": false, "not-installed": false} {
-		if got := StartsJava(program); got != want {
-			t.Errorf("%s: got %v; want %v", program, got, want)
+	for command, want := range map[string]bool{"java": true, "java -agentpath:/a.so App": false, "mvn": true, "jvm": true, "app.jar.sh": true, "node": false, "bash": false, "not-installed": false} {
+		if got := NeedsAgent(strings.Fields(command)); got != want {
+			t.Errorf("%s: got %v; want %v", command, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
@@ -89,7 +90,7 @@ func (o *Output) Preview(p *Preview) {
 	}
 	name := quote.Printable(p.Recording)
 	if p.Err != nil {
-		fmt.Fprintf(o.W, "%s: this recording will show no jitted functions: %s\n", name, p.Err)
+		fmt.Fprintf(o.W, "%s: this recording will show no jitted functions: %s\n", name, strings.TrimPrefix(p.Err.Error(), name+": "))
 		return
 	}
 	s := p.Summary
