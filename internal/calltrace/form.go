@@ -1,6 +1,7 @@
 package calltrace
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -45,9 +46,7 @@ func newTraceForm(rec *recording.Recording, traces []*track) (*traceForm, error)
 		return nil, err
 	}
 	f := &traceForm{relay: r, attrs: slices.Clone(r.attrs)}
-	for i := range f.attrs {
-		f.names = append(f.names, eventName(rec, i))
-	}
+	f.names = eventNames(rec)
 	var names []string
 	for _, t := range traces {
 		if !slices.Contains(names, t.event) {
@@ -107,22 +106,23 @@ func (f *traceForm) file(rec *recording.Recording, stream bool) *perfdata.File {
 	return &file
 }
 
-// eventName returns the name of an event. If the recording has none, it is the name that perf
+// An event is the type and the number of an event in perf_event_attr.
+type event struct {
+	typ    uint32
+	config uint64
+}
+
+// eventNames returns the names of the events. Where the recording has none, it is the name that perf
 // would use, or else consists of numbers.
-func eventName(s *recording.Recording, i int) string {
-	if name := s.EventName(i); name != "" {
-		return name
-	}
-	type event struct {
-		typ    uint32
-		config uint64
-	}
-	e := event{s.Attrs[i].Type(), s.Attrs[i].Config()}
-	if name, ok := map[event]string{
+func eventNames(s *recording.Recording) []string {
+	usual := map[event]string{
 		{0, 0}: "cycles", {0, 1}: "instructions", {0, 2}: "cache-references", {0, 3}: "cache-misses", {0, 4}: "branches", {0, 5}: "branch-misses",
 		{1, 0}: "cpu-clock", {1, 1}: "task-clock", {1, 2}: "page-faults", {1, 3}: "context-switches", {1, 9}: "dummy", {1, 10}: "bpf-output",
-	}[e]; ok {
-		return name
 	}
-	return fmt.Sprintf("type-%d-config-%#x", e.typ, e.config)
+	names := s.EventNames()
+	for i := range names {
+		e := event{s.Attrs[i].Type(), s.Attrs[i].Config()}
+		names[i] = cmp.Or(names[i], usual[e], fmt.Sprintf("type-%d-config-%#x", e.typ, e.config))
+	}
+	return names
 }

@@ -70,7 +70,7 @@ type Add = func(t calls.Trace, clock func(uint64) uint64, match report.Clock)
 // The error is that of an Opener.
 func Open(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, given []calls.Trace, formats []Opener, opts *config.Options) (*Traces, error) {
 	traces := new(Traces)
-	names := &traceNames{rec: rec}
+	names := newTraceNames(rec)
 	add := func(t calls.Trace, clock func(uint64) uint64, match report.Clock) {
 		traces.add(ctx, names, t, clock, match, opts)
 	}
@@ -94,7 +94,7 @@ func Open(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, co
 // add adds a trace, or a finding that says why it is left out.
 func (traces *Traces) add(ctx context.Context, names *traceNames, trace calls.Trace, clock func(uint64) uint64, match report.Clock, opts *config.Options) {
 	rec := names.rec
-	if !hasTimes(rec) {
+	if !names.timed {
 		traces.Found.Problem(report.Problem{Code: report.ProblemCalls, File: rec.In.Path, Offset: -1, Text: "its samples have no times, so calls cannot be added between them", Advice: "record again with perf record -T -k mono"})
 		trace.Close()
 		return

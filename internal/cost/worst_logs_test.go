@@ -239,6 +239,35 @@ var worstOtherLogs = []worst{
 		w.Function(xrayfdr.Enter, uint32(i+1), second+uint64(i)*1000)
 		w.Function(xrayfdr.Exit, uint32(i+1), second+uint64(i)*1000)
 	}), xrayRuns},
+	{"xray", "a recording with events of its names", func(s *scene, size int) {
+		traced(10, func(w *xraygen.Writer, i int) {
+			w.Begin(block(pid, i))
+			w.Function(xrayfdr.Enter, 1, second+uint64(i)*1000)
+		})(s, size/10)
+		s.changed = func(file []byte) []byte {
+			le := binary.LittleEndian
+			at, one := le.Uint64(file[24:]), le.Uint64(file[16:])
+			attr := file[at:][:one-16]
+			n := size * 9 / 10 / (2*len(attr) + 80)
+			events := words(n, len(attr))
+			for i := range n {
+				id := words(uint64(1000 + i))
+				name := strings.TrimSuffix(fmt.Sprintf("xray-%d", i+1), "-1")
+				events = append(append(append(append(events, attr...), words(1, 24)...), name...), append(make([]byte, 24-len(name)), id...)...)
+			}
+			out := withFeature(file, 12, events)
+			ids := len(out)
+			for i := range n {
+				out = append(out, words(uint64(1000+i))...)
+			}
+			le.PutUint64(out[24:], uint64(len(out)))
+			le.PutUint64(out[32:], uint64(n)*one)
+			for i := range n {
+				out = append(append(out, attr...), words(uint64(ids+8*i), uint64(8))...)
+			}
+			return out
+		}
+	}, xrayRuns[:1]},
 	{"xray", "events", fdr(func(w *xraygen.Writer, i int) {
 		if i%500 == 0 {
 			w.Begin(block(7, i))

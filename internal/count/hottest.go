@@ -59,7 +59,7 @@ func (c *Counter) hottest(dumps []*model.Dump) *report.Hottest {
 	}
 	attr, several := c.hot.mainAttr()
 	if several {
-		h.Event = c.rec.EventName(attr)
+		h.Event = c.rec.EventNames()[attr]
 	}
 	r := c.hotReader(dumps, attr)
 	groups, pieces := r.groups(heaviest(c.hot.functions(attr)), false)

@@ -63,6 +63,21 @@ func TestDumps_OpenForReading(t *testing.T) {
 	}
 }
 
+// A process may have its dump open as often as it likes.
+func TestDumps_ManyDescriptors(t *testing.T) {
+	path := t.TempDir() + "/jit-" + strconv.Itoa(os.Getpid()) + ".dump"
+	for range 2 * maxDumps {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+	}
+	if dumps, err := Dumps(uint32(os.Getpid())); len(dumps) != maxDumps || err != nil {
+		t.Errorf("got %d, %v; want %d", len(dumps), err, maxDumps)
+	}
+}
+
 // A denier fails the listing of descriptors.
 type denier struct{ err error }
 

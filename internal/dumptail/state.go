@@ -34,6 +34,7 @@ func (r *reader) state(addr uint64, lib *library) (s *state, changing bool, err 
 		return nil, false, err
 	}
 	s = &state{buffer: b, lib: lib, held: make([]byte, b.used), size: first.Size()}
+	r.held += b.used
 	if err := r.process.ReadCode(b.start, s.held); err != nil {
 		return nil, false, err
 	}

@@ -32,6 +32,9 @@ const (
 
 	// maxFILEs bounds how many places in the memory are tried.
 	maxFILEs = 16
+
+	// maxHeld bounds the bytes of buffers that are read in all tries: the process chooses their size.
+	maxHeld = 8 * maxBuffer
 )
 
 // Tail returns the size of the dump on the disk, in bytes, and the bytes that follow it, which the
@@ -40,7 +43,7 @@ const (
 // If the error is not nil, there is no tail, and size is valid all the same if the dump could be opened.
 // The error is errNoBuffer, errBusy or errMachine, one of procmem.Open, procmem.ErrEnded if the process
 // has ended, closed the dump or replaced its program, or that of reading the dump. The process goes on.
-// Tail reads up to 256 MB of its memory, and, if it has no FILE, the dump.
+// Tail reads up to 256 MB of its memory and 128 MB of buffers, and, if it has no FILE, the dump.
 func (d *Dump) Tail() (size int64, tail []byte, err error) {
 	file, err := d.open(0)
 	if err != nil {
@@ -116,6 +119,7 @@ type reader struct {
 	file    *sys.File // the dump
 	records follower
 	tried   int  // number of places
+	held    int  // bytes of buffers that were read
 	busy    bool // one of them was a FILE, without a consistent state
 
 	size int64  // of the file, in bytes
@@ -141,7 +145,7 @@ func (r *reader) searched(s *search) (found bool, err error) {
 // read reads the FILE at an address until its state is consistent, and reports whether it became so.
 func (r *reader) read(addr uint64, lib *library) (bool, error) {
 	var last *state
-	for range tries {
+	for i := 0; i < tries && r.held < maxHeld; i++ {
 		now, changing, err := r.state(addr, lib)
 		switch {
 		case errors.As(err, new(*elfcore.MissingError)):

@@ -7,9 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/procmem"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -171,6 +176,44 @@ func TestTail_EndedProcess(t *testing.T) {
 			}
 		}
 		w.cmd.Wait()
+	}
+}
+
+// A buffer that always is of another place of the file is tried again, but not without end: a process may
+// say that it has 16 MB, at many places.
+func TestTail_LargeBuffers(t *testing.T) {
+	const size = maxBuffer + pageSize
+	memory, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(memory)
+	file, err := sys.OpenFile(t.TempDir()+"/jit-"+strconv.Itoa(os.Getpid())+".dump", os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	dumps, err := Dumps(uint32(os.Getpid()))
+	if err != nil || len(dumps) != 1 {
+		t.Fatalf("got dumps %+v, %v; want one", dumps, err)
+	}
+	p, err := procmem.Open(uint32(os.Getpid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	at := uint64(uintptr(unsafe.Pointer(&memory[0])))
+	start := at + pageSize
+	end := start + maxBuffer
+	copy(memory, words(map[int]uint64{0x00: 0xfbad2c84, 0x20: start, 0x28: end, 0x38: start, 0x40: end, 0x70: uint64(dumps[0].FD), 0x90: 40}))
+	r := &reader{dump: &dumps[0], process: p, file: file}
+	for range maxFILEs {
+		if found, err := r.read(at, libraries[0]); found || err != nil || !r.busy {
+			t.Fatalf("got %v, %v, busy: %v; want it to be busy", found, err, r.busy)
+		}
+	}
+	if r.held < maxHeld || r.held > maxHeld+maxBuffer {
+		t.Errorf("got %d bytes of buffers read; want at most %d", r.held, maxHeld+maxBuffer)
 	}
 }
 

@@ -69,9 +69,9 @@ func readRecording(ctx context.Context, opts *Options) (*recorded, error) {
 
 // describe adds what the header says of the events and of the run.
 func (rec *recorded) describe(state *recording.Recording) {
-	for i := range state.Attrs {
+	for i, name := range state.EventNames() {
 		rec.addAttr(&state.Attrs[i], state.In.Order)
-		if name := state.EventName(i); name != "" { // of a damaged list, perf script has the names
+		if name != "" { // of a damaged list, perf script has the names
 			rec.events = append(rec.events, name)
 		}
 	}

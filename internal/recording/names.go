@@ -81,20 +81,24 @@ func NameOf(pid uint32, comm string) string {
 	return fmt.Sprintf("process %d (%s)", pid, quote.Printable(comm))
 }
 
-// EventName returns perf's name for the event of an attr, by the attr's number. It is "" if the recording
-// does not have it.
-func (r *Recording) EventName(attr int) string {
+// EventNames returns perf's names for the events, one for each attr. All are "" if the recording does not
+// have them. They are read anew with each call.
+func (r *Recording) EventNames() []string {
+	names := make([]string, len(r.Attrs))
 	f := r.In.File.Feature(perfdata.FeatureEventDesc)
 	if f == nil {
-		return ""
+		return names
 	}
 	described, err := f.Bytes()
 	if err != nil {
-		return ""
+		return names
 	}
 	events, err := perfdata.EventDesc(r.In.Order, described)
 	if err != nil || len(events) != len(r.Attrs) {
-		return ""
+		return names
 	}
-	return events[attr].Name
+	for i := range events {
+		names[i] = events[i].Name
+	}
+	return names
 }

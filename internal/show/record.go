@@ -6,6 +6,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"unsafe"
 )
 
 // One walk prints records: as text, as JSON, and to compare them with the filter.
@@ -77,7 +78,7 @@ func (v *Viewer) mentions(rec any, table *Fields) bool {
 func (v *Viewer) Wants(rec any) bool { return v.mentions(rec, nil) }
 
 func (v *Viewer) newMatcher() *matcher {
-	m := &matcher{Form: Form{w: io.Discard, json: true}}
+	m := &matcher{Form: Form{w: io.Discard, json: true}, shared: make(map[*byte]bool)}
 	m.match = m
 	m.reset(v)
 	return m
@@ -95,6 +96,8 @@ type matcher struct {
 	Form
 	filter             *Filter
 	pid, name, address bool
+
+	shared map[*byte]bool // whether the filter looks for a long name, by the first byte of that
 }
 
 func (m *matcher) found() bool { return m.pid && m.name && m.address }
@@ -118,6 +121,26 @@ func MentionName(o *Form, name []byte) {
 	if m := o.match; m != nil && len(name) > 0 {
 		m.name = m.name || m.filter.MatchesName(name)
 	}
+}
+
+// MentionShared is MentionName for a name that any number of records may share, and that never changes:
+// it is compared once. No other such name begins in the same memory.
+func MentionShared(o *Form, name string) {
+	m := o.match
+	if m == nil {
+		return
+	}
+	if len(name) <= longText {
+		MentionName(o, []byte(name))
+		return
+	}
+	first := unsafe.StringData(name)
+	is, known := m.shared[first]
+	if !known {
+		is = m.filter.MatchesName([]byte(name))
+		m.shared[first] = is
+	}
+	m.name = m.name || is
 }
 
 // Matching reports whether o only looks for what the filter says: nothing needs to be computed for it
@@ -223,9 +246,7 @@ func (v *Viewer) number(o *Form, f *field, x, of reflect.Value) {
 	}
 	if f.known {
 		if key, name := v.Known(f.key, n); name != "" {
-			if Matching(o) {
-				MentionName(o, []byte(name))
-			}
+			MentionShared(o, name)
 			o.Word(key, name)
 		}
 	}

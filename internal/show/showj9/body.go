@@ -164,7 +164,7 @@ func (b *Body) stack(o *show.Form, r *codeRange) {
 			m := b.known[f.Method]
 			shown.Name, shown.file, shown.line = m.name, m.file, metadata.LineOf(m.lines, f.ByteCodeIndex)
 		}
-		show.MentionName(o, []byte(shown.Name))
+		show.MentionShared(o, shown.Name)
 		if show.Matching(o) {
 			continue
 		}

@@ -16,6 +16,7 @@ type script struct {
 // A function is a SharedFunctionInfo.
 type function struct {
 	name   []byte // as in the log: NAME SCRIPT:LINE:COLUMN; the script is escaped
+	text   string // the name without escapes
 	script *script
 }
 
@@ -50,19 +51,16 @@ func (k *known) addFunction(addr uint64, name []byte) {
 	if again && bytes.Equal(f.name, name) {
 		return // of another tier
 	}
-	if delete(k.functions, addr); k.keep(len(name)) {
-		k.functions[addr] = function{name: bytes.Clone(name)}
+	if delete(k.functions, addr); k.keep(2 * len(name)) {
+		k.functions[addr] = function{name: bytes.Clone(name), text: string(v8log.AppendText(nil, name))}
 	}
 }
 
 func (f *function) showName(o *show.Form) {
-	if len(f.name) == 0 {
-		return
+	if len(f.name) > 0 { // many calls may share a long one
+		show.MentionShared(o, f.text)
+		o.Str("function", f.name)
 	}
-	if show.Matching(o) { // many calls may share a long name
-		show.MentionName(o, v8log.AppendText(nil, f.name))
-	}
-	o.Str("function", f.name)
 }
 
 // position returns line and column of an offset in the script's file, or 0.

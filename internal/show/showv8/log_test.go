@@ -269,7 +269,8 @@ func TestFile_LongNameShared(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v8.log")
 	text := "v8-version,14,1,146,11,-node.25,0\nscript-source,1,/a.js,x\n" +
 		"code-creation,JS,9,1,0x10,9," + strings.Repeat("n", 50_000) + " /a.js:1:1,0x20,~\n" +
-		"code-creation,JS,9,1,0x40,9,f /a.js:1:1,0x30,~\ncode-source-info,0x40,1,0,50,C0O0," + strings.Repeat("F0O1", 20_000) + ",S0x20\n"
+		"code-creation,JS,9,1,0x40,9,f /a.js:1:1,0x30,~\ncode-source-info,0x40,1,0,50,C0O0," + strings.Repeat("F0O1", 20_000) + ",S0x20\n" +
+		strings.Repeat("sfi-move,0x20,0x50\nsfi-move,0x50,0x20\n", 100)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -281,5 +282,13 @@ func TestFile_LongNameShared(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
 		t.Errorf("got %d MB of allocations for a log of %d bytes; want at most 64 MB", n>>20, len(text))
+	}
+	compared := 0
+	name := show.Name{Match: func(name []byte) bool { compared += len(name); return false }}
+	if err := showtest.File(io.Discard, path, &show.Options{Filter: show.Filter{Names: []show.Name{name}}}); err == nil {
+		t.Fatal("got no error; want one: nothing has the name")
+	}
+	if compared < 50_000 || compared > 2*len(text) {
+		t.Errorf("got %d bytes compared with the name that is looked for, for a log of %d bytes; want at most twice as many", compared, len(text))
 	}
 }
