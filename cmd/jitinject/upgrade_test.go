@@ -87,9 +87,14 @@ func TestUpgrade_ResultsOfEarlierVersions(t *testing.T) {
 		}
 		if !testing.Short() {
 			for version, perf := range testrec.Perfs(t) {
-				out, err := viewProgram(t, at, perf, "report", "--stdio", "--no-children", "-g", "none", "-f", "-i", "perf.jit.data").CombinedOutput()
-				if err != nil || !strings.Contains(string(out), "[.] "+kept.function) {
-					t.Errorf("%s: report with perf %s: got %v, %s; want %s", kept.name, version, err, out, kept.function)
+				for args, want := range map[string]string{
+					"report --stdio --no-children -g none -f -i perf.jit.data": "[.] " + kept.function,
+					"export --format folded -o - perf.jit.data":                "_[j] ", // with a shorter name
+				} {
+					out, err := viewProgram(t, at, perf, strings.Fields(args)...).CombinedOutput()
+					if err != nil || !strings.Contains(string(out), want) {
+						t.Errorf("%s: %s with perf %s: got %v, %s; want %s", kept.name, args, version, err, out, want)
+					}
 				}
 			}
 		}

@@ -23,6 +23,7 @@ type cost struct {
 	read       int64 // bytes
 	written    int64 // bytes, also to standard output
 	code       int   // exit code
+	input      int64 // bytes of all files
 }
 
 // run runs a command of jitinject in the directory of the scene, and returns the cost. An injection

@@ -239,7 +239,7 @@ var worstProcesses = []worst{
 			s.Comm(child(i), s.tick(), "node", true)
 			s.memory(child(i))
 			s.sampleOf(child(i))
-			s.must(os.WriteFile(s.path(fmt.Sprintf("perf-%d.map", i+1)), fmt.Appendf(nil, "%x 40 f\n", place(i)), 0o644))
+			s.must(os.WriteFile(s.path(fmt.Sprintf("perf-%d.map", 1_000_000+i)), fmt.Appendf(nil, "%x 40 f\n", place(i)), 0o644))
 		}
 	}, []string{"inject -i perf.data --dump-dir ."}},
 	{"process", "processes and directories", func(s *scene, size int) {

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -24,13 +25,13 @@ var worstFiles = slices.Concat(worstDumps, worstObjects, worstDWARF, worstELF, w
 // Bounds on a run.
 const (
 	alwaysMemory, memoryPerByte   = 64 << 20, 32
-	alwaysWritten, writtenPerByte = 16 << 20, 64
+	alwaysWritten, writtenPerByte = 16 << 20, 80
 	// callsWritten is for formats of calls: one of three bytes becomes a sample with up to 127 callers.
 	// The object of a method of nine bytes has 800.
 	callsWritten = 400
-	// mostTen is how much more work ten times the input may be: 10 for one pass over it, and a
-	// little more for sorting.
-	mostTen = 12.5
+	// mostTwice is how much more work twice the input may be: 2 for one pass over it, and a little more
+	// for sorting and for searching.
+	mostTwice = 2.3
 )
 
 // The memory and the work of each command follow the bytes that it reads. One of a file's commands runs, and
@@ -83,6 +84,7 @@ func (s *scene) bounded(args ...string) cost {
 	}
 	input := s.bytes()
 	got := s.run([]string{"GOGC=off", "GOMEMLIMIT=1GiB"}, args...)
+	got.input = input
 	most := alwaysMemory + memoryPerByte*input
 	peak := got.memory
 	if got.memory > most {
@@ -103,9 +105,12 @@ func (s *scene) bounded(args ...string) cost {
 	return got
 }
 
-// atMost checks that ten times the input takes ten times the work.
+// atMost checks that the work grows as the input does, from before.
 func (c cost) atMost(t *testing.T, before cost) {
 	t.Helper()
+	times := float64(c.input) / float64(before.input)
+	most := math.Pow(times, math.Log2(mostTwice))
+	few := int(4 * before.input) // a file that is read twice may be read three times if it is large
 	for _, work := range []struct {
 		what         string
 		few          int // does not count
@@ -113,11 +118,11 @@ func (c cost) atMost(t *testing.T, before cost) {
 	}{
 		{"statements", 100_000, int64(before.statements.sum()), int64(c.statements.sum())},
 		{"system calls", 1000, before.calls, c.calls},
-		{"bytes read", 1 << 20, before.read, c.read},
-		{"bytes written", 1 << 20, before.written, c.written},
+		{"bytes read", max(1<<20, few), before.read, c.read},
+		{"bytes written", max(1<<20, few), before.written, c.written},
 	} {
-		if float64(work.large) > mostTen*float64(max(work.small, int64(work.few))) {
-			t.Errorf("got %d and %d %s; want at most %.1f times as many for ten times the bytes", work.small, work.large, work.what, mostTen)
+		if float64(work.large) > most*float64(max(work.small, int64(work.few))) {
+			t.Errorf("got %d and %d %s; want at most %.1f times as many for %.1f times the bytes", work.small, work.large, work.what, most, times)
 			if work.what == "statements" {
 				t.Log(grown(before.statements, c.statements))
 			}

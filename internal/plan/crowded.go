@@ -87,7 +87,7 @@ func (b *bundler) crowdedImages(list []int, limit int, referenced referenceTimes
 	flush := func(time uint64) {
 		shown.clear()
 		shown.addAll(now)
-		here := now.len()
+		here := now.len
 		show := func(i int) {
 			if !shown.has(i) {
 				shown.add(i)

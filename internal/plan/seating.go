@@ -9,9 +9,12 @@ import (
 // A seating is a set of functions of a region that do not overlap. A function's seat is its index
 // in the region's list, which is in the order of addresses.
 type seating struct {
-	b    *bundler
-	all  []int    // the region's list
-	bits []uint64 // the taken seats
+	b   *bundler
+	all []int // the region's list
+	// levels have a bit for each taken seat, and then for each word of the level before that is not 0. So a
+	// step between taken seats takes no longer if they are few.
+	levels [][]uint64
+	len    int // number of functions
 }
 
 // newSeating returns an empty set for functions of a region's list, and sets their seats.
@@ -19,45 +22,62 @@ func (b *bundler) newSeating(list []int) *seating {
 	for seat, i := range list {
 		b.placedFunctions[i].seat = int32(seat)
 	}
-	return &seating{b, list, make([]uint64, (len(list)+63)/64)}
+	s := &seating{b: b, all: list}
+	for n := len(list); len(s.levels) == 0 || n > 1; {
+		n = (n + 63) / 64
+		s.levels = append(s.levels, make([]uint64, n))
+	}
+	return s
 }
 
 func (s *seating) add(placed int) {
+	if s.has(placed) {
+		return
+	}
+	s.len++
 	seat := s.b.placedFunctions[placed].seat
-	s.bits[seat/64] |= 1 << (seat % 64)
+	for _, words := range s.levels {
+		words[seat/64] |= 1 << (seat % 64)
+		seat /= 64
+	}
 }
 
 func (s *seating) has(placed int) bool {
 	seat := s.b.placedFunctions[placed].seat
-	return s.bits[seat/64]&(1<<(seat%64)) != 0
+	return s.levels[0][seat/64]&(1<<(seat%64)) != 0
 }
 
 func (s *seating) remove(placed int) {
+	if !s.has(placed) {
+		return
+	}
+	s.len--
 	seat := s.b.placedFunctions[placed].seat
-	s.bits[seat/64] &^= 1 << (seat % 64)
+	for _, words := range s.levels {
+		if words[seat/64] &^= 1 << (seat % 64); words[seat/64] != 0 {
+			return
+		}
+		seat /= 64
+	}
 }
 
 // addAll adds the functions of another set. They must not overlap functions of this one.
 func (s *seating) addAll(other *seating) {
-	for i := range s.bits {
-		s.bits[i] |= other.bits[i]
+	for seat := other.next(0); seat >= 0; seat = other.next(seat + 1) {
+		s.add(other.all[seat])
 	}
 }
 
 // clear removes all functions.
-func (s *seating) clear() { clear(s.bits) }
-
-// len returns the number of functions.
-func (s *seating) len() (n int) {
-	for _, word := range s.bits {
-		n += bits.OnesCount64(word)
+func (s *seating) clear() {
+	for seat := s.next(0); seat >= 0; seat = s.next(seat + 1) {
+		s.remove(s.all[seat])
 	}
-	return n
 }
 
 // list returns the functions in the order of their addresses.
 func (s *seating) list() []int {
-	list := make([]int, 0, s.len())
+	list := make([]int, 0, s.len)
 	for seat := s.next(0); seat >= 0; seat = s.next(seat + 1) {
 		list = append(list, s.all[seat])
 	}
@@ -95,36 +115,40 @@ func (s *seating) at(seat int) *placed { return &s.b.placedFunctions[s.all[seat]
 
 // next returns the first taken seat from seat on, or -1.
 func (s *seating) next(seat int) int {
-	if seat >= len(s.all) {
-		return -1
-	}
-	word := s.bits[seat/64] >> (seat % 64) << (seat % 64)
-	for i := seat / 64; ; {
-		if word != 0 {
-			return i*64 + bits.TrailingZeros64(word)
-		}
-		if i++; i == len(s.bits) {
+	for level, words := range s.levels {
+		i := seat / 64
+		if i >= len(words) {
 			return -1
 		}
-		word = s.bits[i]
+		if word := words[i] >> (seat % 64) << (seat % 64); word != 0 {
+			seat = i*64 + bits.TrailingZeros64(word)
+			for ; level > 0; level-- {
+				seat = seat*64 + bits.TrailingZeros64(s.levels[level-1][seat])
+			}
+			return seat
+		}
+		seat = i + 1
 	}
+	return -1
 }
 
 // previous returns the last taken seat up to seat, or -1.
 func (s *seating) previous(seat int) int {
-	if seat < 0 {
-		return -1
-	}
-	word := s.bits[seat/64] << (63 - seat%64) >> (63 - seat%64)
-	for i := seat / 64; ; {
-		if word != 0 {
-			return i*64 + 63 - bits.LeadingZeros64(word)
-		}
-		if i--; i < 0 {
+	for level, words := range s.levels {
+		if seat < 0 {
 			return -1
 		}
-		word = s.bits[i]
+		i := seat / 64
+		if word := words[i] << (63 - seat%64) >> (63 - seat%64); word != 0 {
+			seat = i*64 + 63 - bits.LeadingZeros64(word)
+			for ; level > 0; level-- {
+				seat = seat*64 + 63 - bits.LeadingZeros64(s.levels[level-1][seat])
+			}
+			return seat
+		}
+		seat = i - 1
 	}
+	return -1
 }
 
 // hasOverlaps reports whether any functions overlap. list is in the order of their addresses.

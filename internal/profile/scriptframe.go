@@ -31,7 +31,7 @@ func parseFrame(text []byte, places bool, isFile func(name []byte) bool) (f scri
 	}
 	rest = rest[1 : len(rest)-1]
 	rank := 0
-	for end := len(rest); rank < certain; {
+	for end, tries := len(rest), 0; rank < certain && tries < maxTries; tries++ {
 		at := bytes.LastIndex(rest[:end], []byte(" ("))
 		if at < 0 || len(rest)-at > maxFile {
 			break
@@ -50,6 +50,9 @@ func parseFrame(text []byte, places bool, isFile func(name []byte) bool) (f scri
 const (
 	certain = 4       // a symbol with a distance, or [unknown], and a mapped file
 	maxFile = 8 << 10 // bytes of a file with its place: the kernel's names are shorter than 4 KB
+	// maxTries bounds the parentheses that are tried. A symbol may have thousands, and each is compared as a
+	// file.
+	maxTries = 16
 )
 
 // divideFrame reads the text before and in a pair of parentheses. The rank is how likely this is the

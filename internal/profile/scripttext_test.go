@@ -196,3 +196,14 @@ func FuzzScript(f *testing.F) {
 		}
 	})
 }
+
+// A symbol may be of thousands of parentheses. Few of them are compared with the files.
+func TestParseFrame_ManyParentheses(t *testing.T) {
+	compared := 0
+	isFile := func(name []byte) bool { compared++; return false }
+	symbol := strings.Repeat(" (", 4000)
+	f, ok := parseFrame([]byte("401000"+symbol+"+0x10 (/bin/a)"), true, isFile)
+	if !ok || string(f.symbol) != symbol[1:] || string(f.file) != "/bin/a" || compared > 100 {
+		t.Errorf("got symbol of %d bytes, file %q, ok: %v, after %d comparisons; want %d bytes, /bin/a, after at most %d", len(f.symbol), f.file, ok, compared, len(symbol)-1, 100)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"reflect"
 	"strings"
-	"unsafe"
 )
 
 // One walk prints records: as text, as JSON, and to compare them with the filter.
@@ -78,7 +77,7 @@ func (v *Viewer) mentions(rec any, table *Fields) bool {
 func (v *Viewer) Wants(rec any) bool { return v.mentions(rec, nil) }
 
 func (v *Viewer) newMatcher() *matcher {
-	m := &matcher{Form: Form{w: io.Discard, json: true}, shared: make(map[*byte]bool)}
+	m := &matcher{Form: Form{w: io.Discard, json: true}, shared: make(map[uintptr]sharedName)}
 	m.match = m
 	m.reset(v)
 	return m
@@ -97,7 +96,13 @@ type matcher struct {
 	filter             *Filter
 	pid, name, address bool
 
-	shared map[*byte]bool // whether the filter looks for a long name, by the first byte of that
+	shared map[uintptr]sharedName // long names by the address of their first byte
+}
+
+// A sharedName is a long name that records share. It stays, so no other name gets its address.
+type sharedName struct {
+	name   string
+	wanted bool // by the filter
 }
 
 func (m *matcher) found() bool { return m.pid && m.name && m.address }
@@ -124,7 +129,7 @@ func MentionName(o *Form, name []byte) {
 }
 
 // MentionShared is MentionName for a name that any number of records may share, and that never changes:
-// it is compared once. No other such name begins in the same memory.
+// it is compared once.
 func MentionShared(o *Form, name string) {
 	m := o.match
 	if m == nil {
@@ -134,13 +139,13 @@ func MentionShared(o *Form, name string) {
 		MentionName(o, []byte(name))
 		return
 	}
-	first := unsafe.StringData(name)
-	is, known := m.shared[first]
-	if !known {
-		is = m.filter.MatchesName([]byte(name))
-		m.shared[first] = is
+	at := reflect.ValueOf(name).Pointer()
+	shared := m.shared[at]
+	if len(shared.name) != len(name) {
+		shared = sharedName{name, m.filter.MatchesName([]byte(name))}
+		m.shared[at] = shared
 	}
-	m.name = m.name || is
+	m.name = m.name || shared.wanted
 }
 
 // Matching reports whether o only looks for what the filter says: nothing needs to be computed for it

@@ -1,10 +1,12 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -182,6 +184,14 @@ type Listing struct {
 // Scanned returns the listing itself.
 func (l *Listing) Scanned() *Listing { return l }
 
+// KeepEnds frees the events but the earliest and the latest.
+func (l *Listing) KeepEnds() {
+	byTime := func(a, b jitcode.Event) int { return cmp.Compare(a.Time, b.Time) }
+	if len(l.Events) > 2 {
+		l.Events = []jitcode.Event{slices.MinFunc(l.Events, byTime), slices.MaxFunc(l.Events, byTime)}
+	}
+}
+
 // Problem adds a problem. Beyond MaxProblems it only counts it.
 func (l *Listing) Problem(off int64, format string, args ...any) {
 	if len(l.Problems) == MaxProblems {
@@ -191,7 +201,7 @@ func (l *Listing) Problem(off int64, format string, args ...any) {
 	l.Problems = append(l.Problems, Problem{off, fmt.Sprintf(format, args...)})
 }
 
-// A Lean is a Dump whose functions can be read without its events. The jitdump format implements it.
+// A Lean is a Dump whose functions can be read without its events.
 type Lean interface {
 	// DropEvents frees the events but the earliest and the latest, unless functions need them.
 	DropEvents()

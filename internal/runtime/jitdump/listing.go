@@ -51,9 +51,8 @@ func (l *listing) LacksCode() bool { return len(l.withoutCode) > 0 }
 
 // DropEvents implements source.Lean. Code from a memory is found by its event.
 func (l *listing) DropEvents() {
-	byTime := func(a, b jitcode.Event) int { return cmp.Compare(a.Time, b.Time) }
-	if !l.LacksCode() && len(l.Events) > 0 {
-		l.Events = []jitcode.Event{slices.MinFunc(l.Events, byTime), slices.MaxFunc(l.Events, byTime)}
+	if !l.LacksCode() {
+		l.Listing.KeepEnds()
 	}
 }
 

@@ -150,7 +150,10 @@ func (m *Log) FunctionName(i int) []byte {
 }
 
 // FunctionPlace returns the address of the i-th function, and its size in bytes.
-func (m *Log) FunctionPlace(i int) (addr, size uint64) { return m.Events[i].Addr, m.Events[i].Size }
+func (m *Log) FunctionPlace(i int) (addr, size uint64) { return m.Place(i) }
+
+// DropEvents implements source.Lean: there may be a million functions.
+func (m *Log) DropEvents() { m.KeepPlaces() }
 
 // A functionReader reads the functions of a log.
 type functionReader struct {
@@ -172,8 +175,8 @@ func (m *Log) Inspect() source.FunctionReader { return m.Functions() }
 
 // Function returns the i-th function, valid until the next call.
 func (r *functionReader) Function(i int) (*jitcode.Function, error) {
-	e := &r.m.Events[i]
-	r.fn = jitcode.Function{Name: r.m.FunctionName(i), Addr: e.Addr, Size: e.Size, Code: r.Bytes(i)}
+	addr, size := r.m.Place(i)
+	r.fn = jitcode.Function{Name: r.m.FunctionName(i), Addr: addr, Size: size, Code: r.Bytes(i)}
 	r.Derive(&r.fn)
 	return &r.fn, nil
 }

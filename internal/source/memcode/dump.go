@@ -20,6 +20,7 @@ type Dump struct {
 	// is the event of the function's number.
 	Load func(function int) *jitcode.Event
 
+	places  []place // of the functions, once their events are dropped
 	machine source.Machine
 	memory  source.CodeMemory
 	derive  bool
@@ -62,18 +63,46 @@ func (d *Dump) CodeFrom(sources []source.CodeSource, world source.CodeWorld) (la
 
 // HasCode implements source.Dump.
 func (d *Dump) HasCode(function int) bool {
-	e := d.load(function)
-	return e != nil && d.memory.Has(function, e.Addr, e.Size)
+	addr, size, ok := d.load(function)
+	return ok && d.memory.Has(function, addr, size)
 }
 
 // DeriveFrames implements source.Dump.
 func (d *Dump) DeriveFrames(source.Surroundings) { d.derive = true }
 
-func (d *Dump) load(function int) *jitcode.Event {
-	if d.Load != nil {
-		return d.Load(function)
+func (d *Dump) load(function int) (addr, size uint64, ok bool) {
+	if d.Load == nil {
+		addr, size = d.Place(function)
+		return addr, size, true
 	}
-	return &d.Events[function]
+	if e := d.Load(function); e != nil {
+		return e.Addr, e.Size, true
+	}
+	return 0, 0, false
+}
+
+// A place is the address of a function, and its size in bytes.
+type place struct{ addr, size uint64 }
+
+// Place returns the address of a function with an event of its number, and its size in bytes.
+func (d *Dump) Place(function int) (addr, size uint64) {
+	if d.places != nil {
+		return d.places[function].addr, d.places[function].size
+	}
+	e := &d.Events[function]
+	return e.Addr, e.Size
+}
+
+// KeepPlaces keeps the events' places, and drops all but two of the events.
+func (d *Dump) KeepPlaces() {
+	if d.places != nil {
+		return
+	}
+	d.places = make([]place, len(d.Events))
+	for i := range d.Events {
+		d.places[i] = place{d.Events[i].Addr, d.Events[i].Size}
+	}
+	d.Listing.KeepEnds()
 }
 
 // A Reader is the base of a source.FunctionReader of a Dump.
@@ -86,11 +115,11 @@ type Reader struct {
 
 // Bytes returns the code of a function, valid until the next call, or nil if it is unknown.
 func (r *Reader) Bytes(function int) []byte {
-	e := r.Dump.load(function)
-	if e == nil {
+	addr, size, ok := r.Dump.load(function)
+	if !ok {
 		return nil
 	}
-	code := r.Dump.memory.Read(function, e.Addr, e.Size, r.code)
+	code := r.Dump.memory.Read(function, addr, size, r.code)
 	if code != nil {
 		r.code = code
 	}
