@@ -33,7 +33,7 @@ func writeAdvice(w io.Writer, s *report.Summary) {
 		}
 	}
 	if unlogged > 0 {
-		advice := "add V8's flags --log-code --log-source-code"
+		advice := "start the program with jitinject record, or V8's flags --log-code --log-source-code"
 		if asksForLog(s.Cmdline) {
 			advice = "the recorded command has V8's flags for it, but no isolate-*-PID-v8.log is used; name its directory with --dump-dir"
 			if log := logFile(s.Cmdline); log != "" {

@@ -74,7 +74,7 @@ func TestSummary_Unlogged(t *testing.T) {
 	const about = "V8's log would add"
 	for unlogged, want := range map[int]string{
 		0:   "",
-		400: about + " inlined calls and exact lines to 1,200 functions: add V8's flags --log-code --log-source-code; see jitinject help v8log\n",
+		400: about + " inlined calls and exact lines to 1,200 functions: start the program with jitinject record, or V8's flags --log-code --log-source-code; see jitinject help v8log\n",
 	} {
 		s := dumps(3)
 		for i := range s.Dumps {
@@ -112,7 +112,7 @@ func TestSummary_UnloggedAsked(t *testing.T) {
 		s.Dumps[0].Unlogged, s.Cmdline = 4, strings.Fields("perf record "+line)
 		var out bytes.Buffer
 		Write(&out, s, Options{})
-		if text := out.String(); strings.Contains(text, "no isolate-*-PID-v8.log is used; name its directory with --dump-dir") != asked || strings.Contains(text, "add V8's flags") == asked {
+		if text := out.String(); strings.Contains(text, "no isolate-*-PID-v8.log is used; name its directory with --dump-dir") != asked || strings.Contains(text, "start the program") == asked {
 			t.Errorf("%s: got %q; want the flags only if they are missing", line, text)
 		}
 	}
