@@ -32,7 +32,6 @@ type Writer struct {
 	Opts    *config.Options
 	Stores  *objstore.Stores
 	compDir string
-	fill    map[*model.Dump]uint64            // see fillOf
 	lacks   func(d *model.Dump, function int) // called for functions without an object
 	next    atomic.Int64                      // first unreserved object of the plan
 	parts   []partJob
@@ -73,16 +72,11 @@ var ErrNothing = errors.New("no object could be made")
 // cancelled, Make returns its error, and an empty result. Make calls lacks for each function without
 // an object.
 func Make(ctx context.Context, p *model.Plan, stores *objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options) (*Writer, Result, error) {
-	w := &Writer{Plan: p, Opts: opts, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures), fill: make(map[*model.Dump]uint64), result: Result{Dumps: make(DumpCounts)}}
+	w := &Writer{Plan: p, Opts: opts, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures), result: Result{Dumps: make(DumpCounts)}}
 	w.Created = make([]createdFile, 0, len(p.Objects))
 	jobs := opts.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
-	}
-	for i := range p.Objects {
-		if d := p.Objects[i].Dump; w.fill[d] == 0 {
-			w.fill[d] = fillOf(d)
-		}
 	}
 	w.parts = w.bundleJobs()
 	defer w.abandonBundles()
@@ -134,7 +128,7 @@ func (w *Writer) Undo() (left string) {
 
 // work makes objects until none are left.
 func (w *Writer) work(ctx context.Context) error {
-	m := maker{Opts: w.Opts, CompDir: w.compDir, fill: w.fill, made: Result{Dumps: make(DumpCounts)}}
+	m := maker{Opts: w.Opts, CompDir: w.compDir, made: Result{Dumps: make(DumpCounts)}}
 	var dump *model.Dump // dump that m has entered
 	var store *objstore.Store
 	for ctx.Err() == nil {
@@ -188,9 +182,8 @@ type maker struct {
 	builder  *jitobj.Builder
 	bundler  *jitobj.Builder
 	name     []byte
-	mode     uint32                 // permissions of the dump's objects
-	CompDir  string                 // compilation directory of the objects
-	fill     map[*model.Dump]uint64 // see fillOf
+	mode     uint32 // permissions of the dump's objects
+	CompDir  string // compilation directory of the objects
 	made     Result
 	Created  []createdFile
 	problems []report.Problem
@@ -244,25 +237,6 @@ func (m *maker) finished(i int, o *model.Object, obj *jitobj.Object, did objstor
 	m.made.Dumps.merge(c)
 }
 
-// mostFill and fillPerByte bound the bytes in place of unknown code in all objects of a dump: by its size.
-const (
-	mostFill    = 16 << 20
-	fillPerByte = 16
-)
-
-// fillOf bounds the bytes in place of the unknown code of one function of a dump. Maps and logs may claim any number
-// of large functions. Readers that disassemble these bytes need a few.
-func fillOf(d *model.Dump) uint64 {
-	all, most, events := uint64(0), mostFill+fillPerByte*uint64(d.Bytes()), d.Source.Scanned().Events
-	for i := range events {
-		all += min(events[i].Size, jitobj.MaxFill)
-	}
-	if all <= most {
-		return jitobj.MaxFill
-	}
-	return max(most/uint64(len(events)), 64)
-}
-
 // enter prepares m for objects of a dump.
 func (m *maker) enter(d *model.Dump) (err error) {
 	if d == m.dump {
@@ -271,7 +245,7 @@ func (m *maker) enter(d *model.Dump) (err error) {
 	m.LeaveDump()
 	opts := jitobj.Options{
 		DWARF: m.Opts.DWARF, Producer: m.Opts.Producer, Tight: model.IsTight(d.Objects),
-		Embed: m.Opts.EmbedSources, CompDir: m.CompDir, Fill: m.fill[d],
+		Embed: m.Opts.EmbedSources, CompDir: m.CompDir, Fill: d.Fill,
 	}
 	if m.builder, err = jitobj.NewBuilder(d.Source.Target(), opts); err != nil {
 		return err

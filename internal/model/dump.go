@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -31,6 +32,9 @@ type Dump struct {
 	// LeftOut has the functions that cannot be told from others without a clock. They are
 	// dropped.
 	LeftOut map[int]bool
+	// Fill bounds the bytes in place of the unknown code of a function, in an object.
+	Fill uint64
+
 	// Unmapped has entries of the dump that look like functions and are none, or are in better sources.
 	Unmapped map[int]bool
 	// Parts has, by function, the descriptions of the same code in other sources of its process, the most
@@ -196,4 +200,22 @@ func (d *Dump) IsSampled(rec *recording.Recording) bool {
 		}
 	}
 	return false
+}
+
+// mostFill and fillPerByte bound the bytes in place of unknown code in all objects of a dump: by its size.
+const (
+	mostFill    = 16 << 20
+	fillPerByte = 16
+)
+
+// SetFill sets Fill by the events. Maps and logs may claim any number of large functions. Readers that disassemble
+// these bytes need a few.
+func (d *Dump) SetFill() {
+	all, most, events := uint64(0), mostFill+fillPerByte*uint64(d.Bytes()), d.Source.Scanned().Events
+	for i := range events {
+		all += min(events[i].Size, jitobj.MaxFill)
+	}
+	if d.Fill = jitobj.MaxFill; all > most {
+		d.Fill = max(most/uint64(len(events)), 64)
+	}
 }

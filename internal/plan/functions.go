@@ -103,6 +103,7 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 		p.found(manyReplaced, "", len(replacements))
 	}
 	for _, d := range dumps {
+		d.SetFill()
 		if lean, ok := d.Source.(source.Lean); ok && !rec.CopiesStacks() && opts.CFI != config.CFIAlways { // unwind tables need events
 			lean.DropEvents()
 		}
