@@ -55,10 +55,10 @@ var allowed = map[string][]string{
 	"internal/runtime/openj9/metadata": {"internal/format/j9meta", "internal/jitcode", "internal/sorting", "internal/source", "internal/wire", "jitdump"},
 	"internal/runtime/jitdump/hotspot": {"internal/cfi", "internal/jitcode"},
 	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/ehframe", "internal/format/j9meta", "internal/jitcode", "internal/runtime/jitdump/hotspot", "internal/runtime/openj9/metadata", "internal/sorting", "internal/source", "internal/tier", "internal/wire", "jitdump"},
-	"internal/xraymap":                 {"github.com/ianlancetaylor/demangle", "internal/format/elffile", "internal/sorting"},
+	"internal/xraymap":                 {"internal/format/elffile", "internal/sorting", "internal/tier"},
 	"internal/ehframe":                 {"internal/format/callframe", "internal/jitcode", "internal/sorting", "internal/wire"},
 	"internal/cfi":                     {"internal/ehframe", "internal/format/callframe", "internal/jitcode"},
-	"internal/jitobj":                  {"dwarfgen", "elfgen", "github.com/ianlancetaylor/demangle", "internal/format/elffile", "internal/jitcode", "internal/wire"},
+	"internal/jitobj":                  {"dwarfgen", "elfgen", "internal/format/elffile", "internal/jitcode", "internal/tier", "internal/wire"},
 
 	// What debug/dwarf does not check.
 
@@ -90,7 +90,7 @@ var allowed = map[string][]string{
 	"internal/runtime/v8/stays":          {"internal/addrs", "internal/jitcode", "internal/recording", "internal/sorting"},
 	"internal/runtime/gdbjit":            {"internal/codebytes", "internal/format/gdbjit", "internal/format/jitelf", "internal/jitcode", "internal/locate", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/runtime/gdbjit/registered", "internal/safefile/sys", "internal/sorting", "internal/source", "internal/source/memcode"},
 	"internal/runtime/xray":              {"golang.org/x/sys/unix", "internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/format/xrayfdr", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/sorting", "internal/source", "internal/wire", "internal/xraymap"},
-	"internal/merge":                     {"github.com/ianlancetaylor/demangle", "internal/addrs", "internal/jitcode", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/sorting", "internal/source"},
+	"internal/merge":                     {"github.com/ianlancetaylor/demangle", "internal/addrs", "internal/jitcode", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/sorting", "internal/source", "internal/tier"},
 	"internal/attribution":               {"internal/jitcode", "internal/model", "internal/recording"},
 	"internal/plan":                      {"internal/addrs", "internal/attribution", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/samplerefs", "internal/sorting", "internal/source"},
 	"internal/unwind":                    {"internal/codebytes", "internal/config", "internal/jitcode", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/source"},

@@ -73,6 +73,15 @@ func (s *scene) tick() uint64 {
 
 func (s *scene) path(name string) string { return filepath.Join(s.dir, name) }
 
+// manyPaths returns the i-th of a million paths of the directory.
+func (s *scene) manyPaths(i int) string {
+	path := s.dir
+	for bit := range 20 {
+		path += []string{"/.", "//"}[i>>bit&1]
+	}
+	return path
+}
+
 // process adds the process that has the dump.
 func (s *scene) process() {
 	s.Comm(pid, s.tick(), "prog", true)

@@ -36,18 +36,26 @@ func (s *scene) recorded(file []byte) {
 	s.FileMmap2(pid, s.tick(), base, 1<<20, 0, s.path("prog"), st.Ino)
 	s.functions(10)
 	s.samples(10)
+	s.refer(s.path("jitted-4711-1.so"))
+}
+
+// refer writes a result that refers to objects.
+func (s *scene) refer(paths ...string) {
+	s.t.Helper()
 	result := testrec.NewRecording()
-	b := wire.NewBuffer(binary.LittleEndian)
-	b.U32(pid)
-	b.U32(pid)
-	b.U64(base)
-	b.U64(1 << 20)
-	b.U64(0)
-	b.Bytes(append([]byte{20, 0, 0, 0}, id...))
-	b.U32(5)
-	b.U32(2)
-	b.CString(path)
-	result.Kernel(10, 2|1<<14, b.Data, pid, s.tick()) // PERF_RECORD_MISC_MMAP_BUILD_ID
+	for i, path := range paths {
+		b := wire.NewBuffer(binary.LittleEndian)
+		b.U32(pid)
+		b.U32(pid)
+		b.U64(base + uint64(i)<<20)
+		b.U64(1 << 20)
+		b.U64(0)
+		b.Bytes(append([]byte{20, 0, 0, 0}, id...))
+		b.U32(5)
+		b.U32(2)
+		b.CString(path)
+		result.Kernel(10, 2|1<<14, b.Data, pid, s.tick()) // PERF_RECORD_MISC_MMAP_BUILD_ID
+	}
 	result.Write(s.t, s.path("result.data"))
 }
 
@@ -74,6 +82,14 @@ var worstELF = []worst{
 	{"ELF file", "symbols", func(s *scene, size int) {
 		s.recorded(elfProgram(symbols(size/24, 2, 0x1000, 0, first), long(3)))
 	}, elfRuns},
+	{"ELF file", "an object under many paths", func(s *scene, size int) {
+		s.recorded(elfProgram(symbols(size/48, 2, 0x1000, 0, first), long(3)))
+		paths := make([]string, size/2/250)
+		for i := range paths {
+			paths[i] = s.manyPaths(i) + "/jitted-4711-1.so"
+		}
+		s.refer(paths...)
+	}, elfRuns[3:]},
 	{"ELF file", "symbols with ends of one long name", func(s *scene, size int) {
 		s.recorded(elfProgram(symbols(size/48, 2, 0x1000, 0, func(i int) uint32 { return uint32(i) }), long(size/2)))
 	}, elfRuns},

@@ -3,6 +3,7 @@ package cost
 import (
 	"bytes"
 	"encoding/binary"
+	"os"
 	"slices"
 	"strings"
 
@@ -77,6 +78,15 @@ var worstDumps = []worst{
 		s.record(jitdump.NewEmbeddedSource("a", bytes.Repeat([]byte("text\n"), min(size/10, 13_000))))
 		for i := range size / 2 / 108 {
 			s.record(lines(base+uint64(i), jitdump.DebugEntry{Addr: base + uint64(i), Line: 1, Name: []byte("a")}))
+			s.tiny(i, "f")
+		}
+		s.samples(10)
+	}, dumpRuns},
+	{"jitdump", "one source file under many names", func(s *scene, size int) {
+		s.process()
+		s.must(os.WriteFile(s.path("src"), bytes.Repeat([]byte("x\n"), size/4), 0o644))
+		for i := range size / 2 / 250 {
+			s.record(lines(base+uint64(i), jitdump.DebugEntry{Addr: base + uint64(i), Line: 1, Name: []byte(s.manyPaths(i) + "/src")}))
 			s.tiny(i, "f")
 		}
 		s.samples(10)

@@ -3,13 +3,11 @@ package jitobj
 import (
 	"crypto/md5"
 	"debug/dwarf"
-	"math/bits"
 	"slices"
-
-	"github.com/ianlancetaylor/demangle"
 
 	"github.com/jitinject/jitinject/dwarfgen"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // Conversion of a function to DWARF.
@@ -118,7 +116,7 @@ func (b *Builder) subprogram(fn *jitcode.Function) {
 
 // name sets the name of an entry, and its linkage name if that differs.
 func (b *Builder) name(id dwarfgen.EntryID, name string) {
-	plain := demangled(name)
+	plain := tier.Demangle(name)
 	b.unit.AddAttrs(id, dwarfgen.String(dwarf.AttrName, plain))
 	if plain != name {
 		b.unit.AddAttrs(id, dwarfgen.String(dwarf.AttrLinkageName, name))
@@ -158,15 +156,7 @@ func (b *Builder) texts(fn *jitcode.Function) {
 	}
 }
 
-// These constants bound the demangling of names, which come from untrusted files. The
-// result, and the stack of the recursion, may need much more memory than the name.
-const (
-	maxMangled   = 8 << 10 // longer names stay mangled
-	minDemangled = 12      // log2 of the length that the result of a short name may have, and of any name
-	maxDemangled = 16
-)
-
-// names returns a name of an inlined function, and demangled(name), with a cache, because demangling is slow and
+// names returns a name of an inlined function, and its demangled form, with a cache, because demangling is slow and
 // inlined functions may share a long name.
 func (b *Builder) names(of []byte) [2]string {
 	names, ok := b.plain[string(of)]
@@ -174,7 +164,7 @@ func (b *Builder) names(of []byte) [2]string {
 		if b.plain == nil || len(b.plain) >= maxPlain {
 			b.plain = make(map[string][2]string)
 		}
-		names = [2]string{string(of), demangled(string(of))}
+		names = [2]string{string(of), tier.Demangle(string(of))}
 		b.plain[names[0]] = names
 	}
 	return names
@@ -182,11 +172,3 @@ func (b *Builder) names(of []byte) [2]string {
 
 // maxPlain bounds the size of this cache.
 const maxPlain = 1000
-
-// demangled returns the demangled form of a name, or the name itself.
-func demangled(name string) string {
-	if len(name) > maxMangled {
-		return name
-	}
-	return demangle.Filter(name, demangle.MaxLength(min(max(minDemangled, bits.Len(uint(8*len(name)))), maxDemangled)))
-}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // Sources spell one name in several ways: "JS:*f a.js:1:2" and "*f a.js:1:2" of V8, "Lp/C;::m" and "int p.C.m()"
@@ -95,31 +97,18 @@ func hasWords(x, y []string) bool {
 	return len(x) == 0
 }
 
-// maxMangled bounds names that are demangled, in bytes, and maxDemangled is the logarithm of the bound of the
-// results: some characters may stand for gigabytes.
-const (
-	maxMangled   = 8 << 10
-	maxDemangled = 12
-)
-
-// readable returns a name, demangled with options if it is mangled.
-func readable(name string, options ...demangle.Option) string {
-	if strings.HasPrefix(name, "_") && len(name) <= maxMangled {
-		return demangle.Filter(name, append(options, demangle.MaxLength(maxDemangled))...)
-	}
-	return name
-}
-
 // operators matches the name of an operator of C++ that is no conversion.
 var operators = regexp.MustCompile(`operator( new| delete)?(\[\]|\(\)|[-+*/%^&|~!=<>,]*)`)
 
 // operatorOf returns the operator in a name, or "".
-func operatorOf(name string) string { return operators.FindString(readable(name, demangle.NoParams)) }
+func operatorOf(name string) string {
+	return operators.FindString(tier.Demangle(name, demangle.NoParams))
+}
 
 // wordsOf returns the words of a name, demangled with options. Of a Java class in a descriptor, the L is left out,
 // and the $ before names in maps of Erlang.
 func wordsOf(name string, options ...demangle.Option) []string {
-	name = strings.TrimPrefix(readable(name, options...), "$")
+	name = strings.TrimPrefix(tier.Demangle(name, options...), "$")
 	isMark := func(c rune) bool {
 		return !(c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z')
 	}

@@ -1,18 +1,24 @@
 package show
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+	"syscall"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
+)
 
 // The text of source lines.
 
-// SourceTexts finds lines of source files, those read lately from memory.
+// SourceTexts finds lines of source files. Each file is read once, also if it has many names.
 type SourceTexts struct {
 	read  func(name string) ([]byte, error) // nil: nothing is read
-	files map[string]SourceText             // by name; nil for a file that cannot be read
+	files map[string]SourceText             // by name, and by device and inode; nil for an unreadable file
 	own   map[string]SourceText             // by what a dump brings along
-	size  int                               // of both, in bytes
+	size  int                               // of own, in bytes
 }
 
-// maxSourcesHeld bounds what is kept of source files, in bytes.
+// maxSourcesHeld bounds what is kept of texts that a dump brings along, in bytes.
 const maxSourcesHeld = 64 << 20
 
 // A SourceText has the lines of a text, without their ends.
@@ -40,29 +46,30 @@ func (t *SourceTexts) Of(name string) SourceText {
 	if ok || t.read == nil {
 		return s
 	}
-	text, err := t.read(name)
-	t.makeRoom(len(text) + len(name))
-	if err == nil {
-		s = NewSourceText(text)
+	file := name
+	if st, err := sys.Stat(name); err == nil {
+		u := st.Sys().(*syscall.Stat_t)
+		file = fmt.Sprint("\x00", u.Dev, "-", u.Ino) // no name has a zero
 	}
-	t.files[name] = s
+	if s, ok = t.files[file]; !ok {
+		if text, err := t.read(name); err == nil {
+			s = NewSourceText(text)
+		}
+	}
+	t.files[name], t.files[file] = s, s
 	return s
 }
 
-// Brought returns the lines of a text that a dump brings along.
+// Brought returns the lines of a text that a dump brings along. The texts used lately are kept.
 func (t *SourceTexts) Brought(text string) SourceText {
 	s, ok := t.own[text]
 	if !ok {
-		t.makeRoom(len(text))
+		if t.size += 5*len(text) + 100; t.size > maxSourcesHeld {
+			clear(t.own)
+			t.size = 0
+		}
 		s = NewSourceText([]byte(text))
 		t.own[text] = s
 	}
 	return s
-}
-
-// makeRoom gives up what is kept if there is too much of it.
-func (t *SourceTexts) makeRoom(size int) {
-	if t.size += 5*size + 100; t.files == nil || t.size > maxSourcesHeld {
-		t.files, t.own, t.size = make(map[string]SourceText), make(map[string]SourceText), 0
-	}
 }

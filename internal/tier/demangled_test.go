@@ -1,6 +1,7 @@
 package tier
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,20 @@ func TestDemangled_WithoutParameters(t *testing.T) {
 	} {
 		if got := Demangled(name); got != want {
 			t.Errorf("%.60s: got %.60s; want %s", name, got, want)
+		}
+	}
+}
+
+// The time that repeated qualifiers take shows in what is allocated.
+func TestDemangle_Qualifiers(t *testing.T) {
+	for _, qualifiers := range []string{"K", "rVK"} {
+		name := "_Z1fI" + strings.Repeat(qualifiers, 6000/len(qualifiers)) + "EE"
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got := Demangle(name)
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; got != name || n > 10<<20 {
+			t.Errorf("%.20s: got %.20s with %d bytes allocated; want the name, with 10 MB at most", name, got, n)
 		}
 	}
 }

@@ -1,27 +1,36 @@
 package tier
 
 import (
+	"math/bits"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
 )
 
-// maxMangled is the length of the longest name that is demangled, in bytes, and maxDemangled the
-// logarithm of the longest result: they may be much longer.
+// Limits of names: a few characters of hostile ones may stand for gigabytes.
 const (
-	maxMangled   = 8 << 10
+	maxMangled   = 8 << 10 // longer names stay mangled
+	minDemangled = 12      // log2 of the length that the result of a short name may have, and of any name
 	maxDemangled = 16
 )
 
-// Demangled returns a name of C++ or Rust as perf prints it: without parameters. Other names stay.
-func Demangled(name string) string {
-	if len(name) > maxMangled {
+// qualifiers matches repeated qualifiers of a type, which no compiler writes. Demangling takes the square
+// of their number.
+var qualifiers = regexp.MustCompile(`[rVK]{4}`)
+
+// Demangle returns a name of C++ or Rust as a person would write it. Other names stay.
+func Demangle(name string, options ...demangle.Option) string {
+	if !strings.HasPrefix(name, "_") || len(name) > maxMangled || qualifiers.MatchString(name) {
 		return name
 	}
-	return demangle.Filter(name, demangle.NoParams, demangle.MaxLength(maxDemangled))
+	return demangle.Filter(name, append(options, demangle.MaxLength(min(max(minDemangled, bits.Len(uint(8*len(name)))), maxDemangled)))...)
 }
+
+// Demangled returns a name of C++ or Rust as perf prints it: without parameters.
+func Demangled(name string) string { return Demangle(name, demangle.NoParams) }
 
 // rakuFiles are endings of names of Raku's sources, which tell MoarVM's names from others.
 var rakuFiles = []string{".raku", ".rakumod", ".rakutest", ".nqp", ".p6", ".pl6", ".pm6"}

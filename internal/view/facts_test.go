@@ -152,6 +152,24 @@ func TestViewSources_Limit(t *testing.T) {
 	}
 }
 
+// Large files that are not shown are not all read, because they may be one file.
+func TestViewSources_ManyLarge(t *testing.T) {
+	b := newBuilder()
+	for i := range 100 {
+		c := jitted("f", tier.Optimized, 1, 1)
+		c.File = fmt.Sprint("/large", i)
+		b.sample(1, 0, 0, c)
+	}
+	calls := 0
+	doc := dataOf(t, write(t, &b.Profile, view.Options{SourceLimit: 100, Sources: func(string) ([]byte, error) {
+		calls++
+		return []byte(strings.Repeat("x", 1000)), nil
+	}}))
+	if want := []string{"The page has at most 100 bytes of source text: 100 files are left out."}; calls > 10 || !reflect.DeepEqual(doc.Notes, want) {
+		t.Errorf("got %d files read and notes %q, want at most 10 and %q", calls, doc.Notes, want)
+	}
+}
+
 func TestViewSources_LongAndInvisible(t *testing.T) {
 	b := newBuilder()
 	b.sample(1, 0, 0, jitted("f", tier.Optimized, 1, 1))

@@ -31,6 +31,7 @@ type part struct {
 
 const (
 	defaultSourceLimit = 4 << 20
+	readPerShown       = 64 // bytes that are read for each that may be shown: many names may be of one file
 	linesAround        = 15 // shown before and after a line with samples
 	longestLine        = 500
 	// farthestStart is how many lines a function's first line may precede its first line
@@ -53,7 +54,7 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 		limit = defaultSourceLimit
 	}
 	list, notes = []sourceFile{}, []string{}
-	left, tooMuch, missing := limit, 0, 0
+	left, read, tooMuch, missing := limit, 0, 0, 0
 	files := usedFiles(p, tree)
 	bases := make(map[string]int) // number of files with a name
 	for _, used := range files {
@@ -61,13 +62,14 @@ func embedSources(p *profile.Profile, tree *stackTree, texts *textTable, o Optio
 	}
 	for _, used := range files {
 		file := sourceFile{File: texts.add(used.path)}
-		if left <= 0 {
+		if left <= 0 || read > readPerShown*limit {
 			file.Why = "the page's limit of source text is reached"
 			tooMuch++
 			list = append(list, file)
 			continue
 		}
 		text, beside, err := o.source(used.path, bases[filepath.Base(used.path)] == 1)
+		read += len(text)
 		if err != nil {
 			file.Why = reason(err)
 			missing++

@@ -4,11 +4,9 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"math/bits"
-
-	"github.com/ianlancetaylor/demangle"
 
 	"github.com/jitinject/jitinject/internal/format/elffile"
+	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // ErrNoMap is the error for a program that was not built with -fxray-instrument.
@@ -110,13 +108,6 @@ func (m *Map) Fits(off, end uint64) bool {
 	return false
 }
 
-// Limits of names: the file may be anything.
-const (
-	maxMangled   = 8 << 10 // longer names are not demangled
-	minDemangled = 12      // log2 of the length that the result of a short name may have, and of any name
-	maxDemangled = 16
-)
-
 // A Symbol is what a program's symbol table calls a function.
 type Symbol struct {
 	Name string // demangled
@@ -139,7 +130,7 @@ func (m *Map) Names(f *elffile.File) []Symbol {
 				y.Value &^= 1
 			}
 			if old, ok := ranks[y.Value]; ok && y.IsFunction() && rank(y.Bind) > old && y.Name() != "" {
-				ranks[y.Value], best[y.Value] = rank(y.Bind), Symbol{demangled(y.Name()), y.Size}
+				ranks[y.Value], best[y.Value] = rank(y.Bind), Symbol{tier.Demangle(y.Name()), y.Size}
 			}
 		}
 	}
@@ -159,13 +150,4 @@ func rank(bind elf.SymBind) int {
 		return 2
 	}
 	return 1
-}
-
-// demangled returns the name as a person would write it, if it is a mangled one that is not
-// too long.
-func demangled(name string) string {
-	if len(name) > maxMangled {
-		return name
-	}
-	return demangle.Filter(name, demangle.MaxLength(min(max(minDemangled, bits.Len(uint(8*len(name)))), maxDemangled)))
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"syscall"
 
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/sorting"
@@ -80,16 +81,21 @@ func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
 		c.Violation("recording/object-file", first.at, "%s is no regular file", verify.Quoted(o.path))
 		return
 	}
-	f, err := sys.Open(o.path)
-	if err != nil {
-		c.Violation("recording/object-missing", first.at, "%s: %v", verify.Quoted(o.path), verify.PlainError(err))
-		return
+	u := st.Sys().(*syscall.Stat_t)
+	file := [2]uint64{uint64(u.Dev), u.Ino}
+	e := c.checked[file]
+	if e == nil {
+		f, err := sys.Open(o.path)
+		if err != nil {
+			c.Violation("recording/object-missing", first.at, "%s: %v", verify.Quoted(o.path), verify.PlainError(err))
+			return
+		}
+		defer f.Close()
+		own := c.File
+		c.File = o.path
+		e = checkobject.Check(ctx, c.Reporter, f, st.Size(), o.path, true)
+		c.File, c.checked[file] = own, e
 	}
-	defer f.Close()
-	own := c.File
-	c.File = o.path
-	e := checkobject.Check(ctx, c.Reporter, f, st.Size(), o.path, true)
-	c.File = own
 	if e.ELF == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/checkobject"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
 	"github.com/jitinject/jitinject/internal/verify/recorded"
 	"github.com/jitinject/jitinject/internal/words"
@@ -20,8 +21,9 @@ type checker struct {
 	rec     *recorded.File
 	events  map[uint64]int // by id
 	rounds  rounds
-	objects map[string]*mappedObject // by path
-	marker  string                   // the first dump that is named
+	objects map[string]*mappedObject          // by path
+	checked map[[2]uint64]*checkobject.Object // by device and inode: a file may have many paths
+	marker  string                            // the first dump that is named
 	records int
 	mapped  int // of objects
 	samples samples
@@ -59,7 +61,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 }
 
 func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File) error {
-	c := &checker{Reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
+	c := &checker{Reporter: r, rec: rec, objects: make(map[string]*mappedObject), checked: make(map[[2]uint64]*checkobject.Object)}
 	c.rounds.off = rec.IsDir // each of its files has an order of its own
 	if rec.Header.Header.Unfinished {
 		c.Violation("recording/unfinished", 0, "the header does not say how much data there is")
