@@ -23,6 +23,8 @@ func (l list) Set(text string) error {
 		*l.texts = append(*l.texts, text)
 	case text != "":
 		*l.texts = append(*l.texts, strings.Split(text, ",")...)
+	case *l.texts == nil: // an empty list is not an absent one
+		*l.texts = []string{}
 	}
 	return nil
 }
