@@ -39,6 +39,8 @@ func TestOption_NearMiss(t *testing.T) {
 		"dump --jsno x":        "there is no option --jsno; did you mean --json? see jitinject dump --help",
 		"compl":                "there is no command compl; did you mean completion?",
 		"help exit":            "there is no command or topic exit; did you mean exit-codes?",
+		"--live node":          `--live "node": it takes a number; see`,
+		"--pid node":           `--pid "node": it takes a number; see`,
 		"--clock str":          "did you mean strict?",
 		"sh -c x":              "there is no command sh; to record a program: jitinject record sh -c x; see",
 		"frobnicate":           "there is no command frobnicate; see jitinject help inject",
