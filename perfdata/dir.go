@@ -143,13 +143,13 @@ func (d *Dir) Blocks() Stream {
 	return m
 }
 
-// maxHeld is the size of files that are read at once, in bytes: 1/32 of zstd's largest window. So
+// maxHeld is the size of files that are read ahead, and how far, in bytes: 1/32 of zstd's largest window. So
 // thousands of small files share one window.
 const maxHeld = maxWindow / 32
 
-// A heldStream reads a file at once, when the first block is wanted.
+// A heldStream reads ahead while a file is unpacked, to its end if that is near.
 type heldStream struct {
-	reader *BlockReader // nil once it is read
+	reader *BlockReader // nil at the end of the file
 	blocks []Block
 	cut    int64
 	err    error
@@ -157,20 +157,24 @@ type heldStream struct {
 
 // Next implements Stream.
 func (h *heldStream) Next() (Block, error) {
-	for h.reader != nil {
-		var b Block
-		if b, h.err = h.reader.Next(); h.err == nil {
+	if len(h.blocks) == 0 {
+		h.blocks = nil
+		for held := 0; h.reader != nil && (held == 0 || held < maxHeld && h.reader.unpack != nil); {
+			var b Block
+			if b, h.err = h.reader.Next(); h.err != nil {
+				h.cut, h.reader = h.reader.Cut(), nil
+				break
+			}
+			held += len(b.Data)
 			b.Data = bytes.Clone(b.Data)
 			h.blocks = append(h.blocks, b)
-			continue
 		}
-		h.cut, h.reader = h.reader.Cut(), nil
-	}
-	if len(h.blocks) == 0 {
-		return Block{}, h.err
+		if len(h.blocks) == 0 {
+			return Block{}, h.err
+		}
 	}
 	b := h.blocks[0]
-	h.blocks = h.blocks[1:]
+	h.blocks[0].Data, h.blocks = nil, h.blocks[1:]
 	return b, nil
 }
 

@@ -100,3 +100,39 @@ func TestUnpack_SmallestOfPerf(t *testing.T) {
 		t.Errorf("got %d bytes and %v; want %d and the end", n, err, unpacked)
 	}
 }
+
+// Of a small file that unpacks to much, little is held. Nothing is lost, and of a file without compressed records
+// nothing is read ahead.
+func TestHeldStream_Bounded(t *testing.T) {
+	stream, err := os.ReadFile("testdata/zero-stacks.zst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := compressedOnly(stream)[16:]
+	for _, c := range []struct {
+		data     []byte
+		unpacked int
+		most     int
+	}{{packed, 90428680, maxHeld + 1<<20}, {make([]byte, 0), 0, 0}, {bytes.Repeat([]byte{1, 0, 0, 0, 0, 0, 8, 0}, maxHeld/8), maxHeld, blockSize}} {
+		h := &heldStream{reader: newBlockReader(bytes.NewReader(c.data), binary.LittleEndian, 0, int64(len(c.data)), true)}
+		n := 0
+		for {
+			b, err := h.Next()
+			if err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			held := len(b.Data)
+			for _, next := range h.blocks {
+				held += len(next.Data)
+			}
+			if n += len(b.Data); held > c.most {
+				t.Fatalf("got %d bytes in memory; want at most %d", held, c.most)
+			}
+		}
+		if n != c.unpacked {
+			t.Errorf("got %d bytes; want %d", n, c.unpacked)
+		}
+	}
+}

@@ -135,7 +135,7 @@ var allowed = map[string][]string{
 	"internal/stdio":      {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/terminal":   {"golang.org/x/sys/unix"},
 	"internal/words":      {},
-	"internal/summary":    {"internal/formats", "internal/quote", "internal/report", "internal/words"},
+	"internal/summary":    {"internal/formats", "internal/quote", "internal/report", "internal/sorting", "internal/words"},
 	"cmd/jitinject":       {"github.com/spf13/pflag", "golang.org/x/sys/unix", "internal/addr2line", "internal/clock", "internal/completion", "internal/config", "internal/engine", "internal/export", "internal/fetch", "internal/formats", "internal/formats/checks", "internal/formats/display", "internal/known", "internal/manual", "internal/nearest", "internal/objstore", "internal/perfcache", "internal/perfrun", "internal/profile", "internal/quote", "internal/record", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/summary", "internal/terminal", "internal/verify", "internal/verify/printed", "internal/view", "internal/words"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format
@@ -145,7 +145,7 @@ var allowed = map[string][]string{
 	"internal/verify/recorded":       {"internal/safefile/sys", "internal/verify", "internal/verify/jitted", "perfdata"},
 	"internal/verify/checkobject":    {"internal/format/callframe", "internal/format/dwarfdata", "internal/format/elffile", "internal/sorting", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted", "internal/words"},
 	"internal/verify/checkrecording": {"internal/safefile/sys", "internal/sorting", "internal/verify", "internal/verify/checkobject", "internal/verify/jitted", "internal/verify/recorded", "internal/words", "perfdata"},
-	"internal/verify/checkdump":      {"internal/format/callframe", "internal/jitcode", "internal/runtime/jitdump", "internal/safefile/sys", "internal/source", "internal/verify", "internal/verify/checkproducer", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "internal/words", "jitdump", "perfdata"},
+	"internal/verify/checkdump":      {"internal/format/callframe", "internal/jitcode", "internal/runtime/jitdump", "internal/safefile/sys", "internal/sorting", "internal/source", "internal/verify", "internal/verify/checkproducer", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "internal/words", "jitdump", "perfdata"},
 	"internal/verify/checkproducer":  {"internal/jitcode", "internal/safefile/sys", "internal/verify", "internal/words"},
 	"internal/verify/checkmap":       {"internal/format/perfmap", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire", "internal/words"},
 	"internal/verify/checkgdbjit":    {"internal/elfcore", "internal/format/gdbjit", "internal/runtime/gdbjit/registered", "internal/sorting", "internal/verify", "internal/wire", "internal/words"},
@@ -174,7 +174,7 @@ var allowed = map[string][]string{
 	"internal/verify/verifytest":      {"internal/format/j9meta", "internal/format/j9meta/j9gen", "internal/jitcode", "internal/jitobj", "internal/testrec", "internal/verify"},
 	"internal/golden":                 {},
 	"internal/truth":                  {"github.com/ianlancetaylor/demangle", "internal/judge"},
-	"internal/runtimes":               {"internal/judge", "internal/truth"},
+	"internal/runtimes":               {"internal/judge", "internal/sorting", "internal/truth"},
 	"internal/sessions":               {"internal/testrec"},
 	"internal/licenses":               {},
 	"internal/stepped":                {}, // tests only

@@ -473,6 +473,6 @@ func dumpsOf(p *model.Plan) (dumps []*model.Dump) {
 			}
 		}
 	}
-	slices.SortFunc(dumps, func(a, b *model.Dump) int { return cmp.Compare(a.Number, b.Number) })
+	sorting.By(dumps, func(a, b *model.Dump) int { return cmp.Compare(a.Number, b.Number) })
 	return dumps
 }

@@ -207,8 +207,7 @@ var worstDWARF = []worst{
 			b.U8(1)
 			b.CString("zR")
 			b.Bytes([]byte{1, 0x78, 16, 1, 0x00, 0x0c, 7, 8, 0x90, 1})
-			b.Bytes(bytes.Repeat([]byte{0x0a}, 200))
-			b.Bytes(bytes.Repeat([]byte{0x0e, 8}, 1900))
+			b.Bytes(bytes.Repeat([]byte{0x0e, 8}, 2000))
 		})
 		for i := range n {
 			b.Prefixed32(func() {

@@ -142,6 +142,14 @@ var worstDumps = []worst{
 		}
 		s.samples(10)
 	}, dumpRuns},
+	{"jitdump", "CIEs that remember states", func(s *scene, size int) {
+		s.process()
+		cie := append(words(268, 0), 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1)
+		table := bytes.Repeat(append(cie, bytes.Repeat([]byte{0x0a}, 254)...), size/272)
+		s.record(&jitdump.Unwinding{Data: append(table, 1, 0xff, 0xff, 0xff, 0, 0, 0, 0), HeaderSize: 8})
+		s.load(0, base, 64)
+		s.samples(10)
+	}, dumpRuns},
 	{"jitdump", "demangled names", func(s *scene, size int) {
 		s.process()
 		name := mangled()

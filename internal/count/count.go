@@ -21,17 +21,33 @@ type countingWalk struct {
 	done chan error
 }
 
-// Start begins to count the samples of a recording. c may be nil.
+// Begin counts the samples of the address histogram beside the caller. It sends a counter of samples in the
+// functions of some dumps, which must not change afterwards. Functions without objects are unknown so far.
+func Begin(rec *recording.Recording, functions model.Functions, dumps []*model.Dump) <-chan *Counter {
+	began := make(chan *Counter, 1)
+	go func() {
+		c := Of(rec, functions)
+		c.prepare(dumps)
+		c.known = c.take(rec.Histogram)
+		began <- c
+	}()
+	return began
+}
+
+// Start goes on after the objects were made. If the histogram was not enough, it begins to read all samples. c may be
+// nil.
 func Start(ctx context.Context, c *Counter, dumps []*model.Dump) *countingWalk {
 	if c == nil {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	w := &countingWalk{c, dumps, cancel, make(chan error, 1)}
-	c.prepare(dumps)
-	known := c.take(c.rec.Histogram)
+	if len(c.lost) > 0 {
+		c.clear()
+		c.known = c.take(c.rec.Histogram)
+	}
 	c.rec.Histogram = nil
-	if known {
+	if c.known {
 		w.done <- nil
 		return w
 	}

@@ -37,6 +37,7 @@ type Counter struct {
 	// lowest and highest are their first and last address.
 	lowest, highest uint64
 	Total           int64 // number of samples
+	known           bool  // the histogram was enough
 	// elsewhere counts samples in files.
 	elsewhere int64
 	// carriers are the processes with files or functions.

@@ -8,6 +8,7 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/tier"
 )
@@ -112,7 +113,7 @@ func (r *hotReader) groups(functions []weighed, alone bool) (groups []*hotGroup,
 		g.Add(f.Weight)
 		pieces[f.function] = piece{k, g}
 	}
-	slices.SortStableFunc(groups, func(a, b *hotGroup) int {
+	sorting.Stable(groups, func(a, b *hotGroup) int {
 		return cmp.Or(cmp.Compare(b.Period, a.Period), cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.name.Text, b.name.Text), cmp.Compare(a.addr, b.addr))
 	})
 	return groups[:min(len(groups), report.MaxHottest)], pieces

@@ -309,15 +309,19 @@ func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) 
 			return nil, nil, err
 		}
 	}
+	var counter *count.Counter
+	var counting <-chan *count.Counter
+	if !r.opts.NoCount {
+		counting = count.Begin(r.rec, functions.Functions, r.dumps)
+	}
 	planned, err := functions.Layout(ctx, r.opts.Bundle)
+	if counting != nil {
+		counter = <-counting
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	planned.DropUnmapped()
-	var counter *count.Counter
-	if !r.opts.NoCount {
-		counter = count.Of(r.rec, functions.Functions)
-	}
 	r.sum.Dumps = functions.Lines
 	r.sum.Add(functions.Found)
 	for _, d := range r.dumps {

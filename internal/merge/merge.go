@@ -12,6 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -28,7 +29,7 @@ type program struct {
 // is ctx's.
 func Sources(ctx context.Context, rec *recording.Recording, dumps []*model.Dump) (kept []*model.Dump, found report.Findings, err error) {
 	order := slices.Clone(dumps)
-	slices.SortStableFunc(order, byTrust)
+	sorting.Stable(order, byTrust)
 	sources := make(map[program][]*model.Dump)
 	indexes := make(map[*model.Dump]*index)
 	gone := make(map[*model.Dump]bool)
@@ -54,7 +55,7 @@ func Sources(ctx context.Context, rec *recording.Recording, dumps []*model.Dump)
 				sources[at] = append(of, d)
 			}
 		}
-		slices.SortStableFunc(better, byTrust)
+		sorting.Stable(better, byTrust)
 		for _, other := range better {
 			if err := ctx.Err(); err != nil {
 				return nil, found, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A process may have code of several dumps, such as a dump and a map that fills its gaps, or a dump of its own
@@ -75,7 +76,7 @@ func (b *bundler) joinOnce() (joined bool) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(x, y *region) int { return cmp.Compare(b.moduleLow(x), b.moduleLow(y)) })
+	sorting.Stable(all, func(x, y *region) int { return cmp.Compare(b.moduleLow(x), b.moduleLow(y)) })
 	var open []*region // those before r that end after the beginning of its module
 	for _, r := range all {
 		open = slices.DeleteFunc(open, func(o *region) bool { return o.end <= b.moduleLow(r) })
@@ -126,14 +127,14 @@ func (b *bundler) replaceJoined(joints map[*region]*joint) {
 		of.regions = append(of.regions, r)
 	}
 	for i := range b.apart {
-		slices.SortStableFunc(b.apart[i].regions, func(x, y *region) int { return cmp.Compare(b.lo(x), b.lo(y)) })
+		sorting.Stable(b.apart[i].regions, func(x, y *region) int { return cmp.Compare(b.lo(x), b.lo(y)) })
 	}
 }
 
 // join returns the region of a joint.
 func (b *bundler) join(j *joint) *region {
 	r := &region{dumps: j.dumps, end: j.Hi, copied: j.regions[0].copied, placedFunctions: b.functionsOf(j.regions)}
-	slices.SortFunc(r.dumps, func(x, y *model.Dump) int { return cmp.Compare(x.Number, y.Number) })
+	sorting.By(r.dumps, func(x, y *model.Dump) int { return cmp.Compare(x.Number, y.Number) })
 	r.dump, r.wanted = r.dumps[0], b.replacements(r.placedFunctions)+1
 	if r.copied != (addrs.Range{}) {
 		r.images = []image{{placedFunctions: r.placedFunctions}}

@@ -1,8 +1,8 @@
 package source
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -105,7 +105,7 @@ func replaced(events []jitcode.Event, functions int) []bool {
 			bounds = append(bounds, e.Addr, e.Addr+e.Size)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *jitcode.Event) int { return cmp.Compare(a.Time, b.Time) })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Time < list[j].Time })
 	slices.Sort(bounds)
 	bounds = slices.Compact(bounds)
 	free := make([]int, len(bounds)) // by range: itself if no later function has it, or else a higher one

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/words"
 )
 
@@ -22,10 +23,10 @@ func writeDumps(w io.Writer, s *report.Summary, opts Options) {
 	for i := range s.Dumps {
 		dumps[i] = &s.Dumps[i]
 	}
-	slices.SortStableFunc(dumps, func(a, b *report.DumpSummary) int { return cmp.Compare(a.PID, b.PID) })
+	sorting.Stable(dumps, func(a, b *report.DumpSummary) int { return cmp.Compare(a.PID, b.PID) })
 	var more []*report.DumpSummary
 	if len(dumps) > maxDumps && !opts.All {
-		slices.SortStableFunc(dumps, func(a, b *report.DumpSummary) int {
+		sorting.Stable(dumps, func(a, b *report.DumpSummary) int {
 			return cmp.Or(cmp.Compare(samplesOf(b).InJIT, samplesOf(a).InJIT), cmp.Compare(b.Functions, a.Functions))
 		})
 		dumps, more = dumps[:maxDumps*3/4], dumps[maxDumps*3/4:]

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -160,7 +159,7 @@ func usedFiles(p *profile.Profile, tree *stackTree) []*usedFile {
 	for _, used := range files {
 		list = append(list, used)
 	}
-	slices.SortFunc(list, func(a, b *usedFile) int {
+	sorting.By(list, func(a, b *usedFile) int {
 		return cmp.Or(cmp.Compare(b.samples, a.samples), strings.Compare(a.path, b.path))
 	})
 	return list

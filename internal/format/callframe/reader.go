@@ -51,9 +51,13 @@ type Reader struct {
 	Place
 	CIEs []CIE // those read so far
 
-	at map[int]int // index of a CIE by its offset
-	c  wire.Cursor
+	at   map[int]int // index of a CIE by its offset
+	fdes int         // how many were read
+	c    wire.Cursor
 }
+
+// maxUnused bounds how many more CIEs than FDEs are kept: a CIE of 13 bytes takes hundreds.
+const maxUnused = 1 << 10
 
 // NewReader returns a reader of a table, which it aliases.
 func NewReader(place Place, table []byte) *Reader {
@@ -100,6 +104,7 @@ func (r *Reader) Next() (e Entry, ok bool) {
 		r.cie(&c, &e)
 	} else {
 		e.Kind = KindFDE
+		r.fdes++
 		c = wire.NewCursor(".eh_frame", "FDE", body, r.Order, r.File+int64(idAt))
 		if e.CIE, ok = r.at[idAt-int(id)]; !ok {
 			e.CIE = -1
@@ -145,6 +150,9 @@ func Blank(b []byte) bool {
 // cie reads a CIE after its id.
 func (r *Reader) cie(c *wire.Cursor, e *Entry) {
 	cie := CIE{At: e.At, Version: c.U8("version")}
+	if len(r.CIEs) > r.fdes+maxUnused {
+		c.Bad("CIE id", "more CIEs than FDEs")
+	}
 	if cie.Version != 1 && cie.Version != 3 {
 		c.Bad("version", "%d, want 1 or 3", cie.Version)
 	}

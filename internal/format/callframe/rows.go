@@ -63,6 +63,7 @@ func (r *Row) Fault(p *Place) string {
 const (
 	maxSaved      = 256
 	maxRemembered = math.MaxUint8
+	maxKept       = 2 // states that a CIE remembers, each by one byte
 )
 
 // A program is in the middle of instructions.
@@ -79,8 +80,8 @@ type program struct {
 func (p *Place) begin(cie *CIE, at int64) (size int, err error) {
 	g := program{Place: p, cie: cie, c: wire.NewCursor(".eh_frame", "CIE", cie.Instructions, p.Order, at)}
 	for i := range p.Instructions(cie, &g.c) {
-		if i.Op == Advance && i.Delta > 0 {
-			g.c.Bad("instruction", "an advance in a CIE")
+		if i.Op == Advance && i.Delta > 0 || i.Op == RememberState && len(g.saved) == maxKept {
+			g.c.Bad("instruction", "an advance in a CIE, or its third state to remember")
 		}
 		g.do(&i)
 		if i.Op != Nop {

@@ -338,7 +338,7 @@ const syntheticTIDs = 1<<22 + 1
 func (m *threadMatch) threadNumbers() (tids map[*LogThread]uint32, made []calls.SyntheticThread) {
 	tids = make(map[*LogThread]uint32)
 	threads := slices.Clone(m.threads)
-	slices.SortStableFunc(threads, func(a, b *LogThread) int { return cmp.Compare(a.First, b.First) })
+	sorting.Stable(threads, func(a, b *LogThread) int { return cmp.Compare(a.First, b.First) })
 	for _, t := range threads {
 		if !t.Calls() {
 			continue

@@ -152,6 +152,8 @@ func TestOriginalName_URLs(t *testing.T) {
 		{"../../a.ts", "https://host", "https://host/a.ts"},
 		{"//cdn/a.ts", "https://host/dist/x.js", "https://cdn/a.ts"},
 		{"a.ts", "data:text/plain,x", "a.ts"},
+		{"a.ts", "data:text/javascript,fetch('https://host/x')", "a.ts"},
+		{"../a.ts", "blob:https://host/0f6c", "../a.ts"},
 		{"a.ts", "evalmachine.<anonymous>", "a.ts"},
 		{"", "/app/x.map", ""},
 	} {

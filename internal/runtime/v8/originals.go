@@ -183,7 +183,7 @@ func originalName(ref, base string) string {
 		return jitdump.FileName(ref)
 	}
 	if scheme := sourcemap.Scheme(base); scheme != "" && scheme != "file" {
-		return resolved(ref, base)
+		return resolved(ref, scheme, base)
 	}
 	if plain, err := url.PathUnescape(ref); err == nil && !strings.ContainsRune(plain, 0) {
 		ref = plain
@@ -194,16 +194,16 @@ func originalName(ref, base string) string {
 	return path.Join(path.Dir(base), ref)
 }
 
-// resolved returns the URL of a reference in a file with a URL, as both are written there. Without a host it
-// is the reference itself. net/url would quote characters, and its parser is 20 kB of the program.
-func resolved(ref, base string) string {
-	scheme, rest, _ := strings.Cut(base, "://")
+// resolved returns the URL of a reference in a file with a URL, as both are written there. Without a host, as in
+// blob:https://host/id, it is the reference itself. net/url would quote characters, and its parser is 20 kB of the program.
+func resolved(ref, scheme, base string) string {
+	rest, ok := strings.CutPrefix(base, scheme+"://")
 	if query := strings.IndexAny(rest, "?#"); query >= 0 {
 		rest = rest[:query]
 	}
 	host, file, _ := strings.Cut(rest, "/")
 	switch {
-	case host == "":
+	case !ok || host == "":
 		return ref
 	case strings.HasPrefix(ref, "//"):
 		return scheme + ":" + ref

@@ -2,11 +2,11 @@ package v8
 
 import (
 	"io/fs"
-	"slices"
 	"syscall"
 
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A setKey identifies a dumpSet.
@@ -77,7 +77,7 @@ func (s *dumpSet) likely(x *index) []*target {
 			list = append(list, t)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *target) int { return hits[b] - hits[a] })
+	sorting.Stable(list, func(a, b *target) int { return hits[b] - hits[a] })
 	if len(list) == 0 {
 		list = s.targets[:1] // its refusal says that nothing fits
 	}

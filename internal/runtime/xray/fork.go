@@ -9,6 +9,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // XRay's runtime does nothing at a fork. The child has copies of all of its parent's buffers. Its
@@ -79,7 +80,7 @@ func Share(logs []*Log, w *world) (problems []problem, err error) {
 		}
 	}
 	// The result must not depend on the order in which the traces were named.
-	slices.SortStableFunc(traces, func(a, b *shared) int {
+	sorting.Stable(traces, func(a, b *shared) int {
 		return cmp.Or(cmp.Compare(len(b.pieces), len(a.pieces)), cmp.Compare(b.newest.end(), a.newest.end()))
 	})
 	most := max(2, maxOwners/len(logs))
@@ -212,7 +213,7 @@ func divide(traces []*shared) error {
 		}
 	}
 	// Of copies without the process's own one, the latest has the most calls before the fork.
-	slices.SortStableFunc(traces, func(a, b *shared) int { return cmp.Compare(b.owner.Time, a.owner.Time) })
+	sorting.Stable(traces, func(a, b *shared) int { return cmp.Compare(b.owner.Time, a.owner.Time) })
 	for _, x := range traces {
 		for i := range x.pieces {
 			p := x.pieces[i]

@@ -19,6 +19,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // Traces calls add with the traces that opts name. Unusable traces become problems. The error is
@@ -103,7 +104,7 @@ func join(s *recording.Recording, programs *programs, xrays []*Trace) (joined []
 		began    uint64
 		program  string
 	}
-	slices.SortStableFunc(xrays, func(a, b *Trace) int { return cmp.Compare(a.life.traced, b.life.traced) })
+	sorting.Stable(xrays, func(a, b *Trace) int { return cmp.Compare(a.life.traced, b.life.traced) })
 	firsts := make(map[run]*Trace)
 	more := make(map[*Trace][]*Process) // of the first trace, without its own
 	for _, x := range xrays {

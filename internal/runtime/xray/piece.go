@@ -2,7 +2,6 @@ package xray
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/sorting"
@@ -47,7 +46,7 @@ func (x *Log) arrange() {
 		}
 		rest = rest[n:]
 	}
-	slices.SortStableFunc(x.Processes, func(a, b *Process) int { return cmp.Compare(first[a], first[b]) })
+	sorting.Stable(x.Processes, func(a, b *Process) int { return cmp.Compare(first[a], first[b]) })
 }
 
 // join appends the buffers of the same process in other traces. The runtime begins a new file each

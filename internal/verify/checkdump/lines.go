@@ -3,8 +3,8 @@ package checkdump
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/words"
 	"github.com/jitinject/jitinject/jitdump"
@@ -180,7 +180,7 @@ func (ls *lineRecords) orphans(c *checker, all bool) {
 			lost = append(lost, r)
 		}
 	}
-	slices.SortFunc(lost, func(a, b *lineRecord) int { return int(a.offset - b.offset) })
+	sorting.By(lost, func(a, b *lineRecord) int { return int(a.offset - b.offset) })
 	for _, r := range lost {
 		ls.drop(c, r)
 	}

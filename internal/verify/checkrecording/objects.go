@@ -7,9 +7,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/sorting"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkobject"
 	"github.com/jitinject/jitinject/perfdata"
@@ -25,7 +25,7 @@ func (c *checker) checkObjects(ctx context.Context) error {
 	for _, o := range c.objects {
 		objects = append(objects, o)
 	}
-	slices.SortFunc(objects, func(a, b *mappedObject) int { return cmp.Compare(a.path, b.path) })
+	sorting.By(objects, func(a, b *mappedObject) int { return cmp.Compare(a.path, b.path) })
 	own := c.File
 	defer func() { c.File = own }()
 	for _, o := range objects {
