@@ -43,6 +43,7 @@ func TestOption_NearMiss(t *testing.T) {
 		"--pid node":           `--pid "node": it takes a number; see`,
 		"--clock str":          "did you mean strict?",
 		"sh -c x":              "there is no command sh; to record a program: jitinject record sh -c x; see",
+		"nope":                 "there is no command nope; see",
 		"frobnicate":           "there is no command frobnicate; see jitinject help inject",
 		"recording":            "recording is empty: its program has not written it",
 		"perf.data":            "there is no file perf.data",
