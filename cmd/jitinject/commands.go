@@ -130,7 +130,7 @@ func notACommand(args []string) error {
 	if meant := nearest.Word(word, names); meant != "" {
 		return usageError(fmt.Sprintf("there is no command %s; did you mean %s?", typed(word), meant))
 	}
-	if meant := nearest.Word(word, perfCommands); meant != "" {
+	if meant := nearest.Word(word, perfCommands); meant != "" && meant[0] == word[0] {
 		return usageError(fmt.Sprintf("there is no command %s; did you mean perf %s?", typed(word), meant))
 	}
 	return usageError(fmt.Sprintf("there is no command %s", typed(word)))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -111,6 +112,9 @@ func printPaged(stdout *os.File, stderr io.Writer, text string) int {
 
 // fail writes an error, and returns the exit code.
 func fail(stderr io.Writer, err error) int {
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted; nothing was done")
+	}
 	printError(stderr, err)
 	return exitFailed
 }

@@ -219,7 +219,7 @@ func spellingError(fs *pflag.FlagSet, err error) error {
 // wanted says what kind of value an option takes.
 func wanted(f *pflag.Flag) string {
 	switch f.Value.Type() {
-	case "int", "int64", "uint64":
+	case "int", "int64", "uint32", "uint64", "uintSlice":
 		return "it takes a number"
 	case "bool":
 		return "it takes no value"

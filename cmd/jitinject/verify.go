@@ -146,12 +146,12 @@ func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOption
 		}
 	}
 	for i := range previews {
-		if !slices.Contains(o.files, previews[i].Recording) {
+		if ctx.Err() == nil && !slices.Contains(o.files, previews[i].Recording) {
 			show(&previews[i])
 		}
 	}
 	for _, file := range o.files {
-		if p := previews.Of(file); p != nil {
+		if p := previews.Of(file); p != nil && ctx.Err() == nil {
 			show(p)
 		}
 		result, err := verifier.File(ctx, file, opts)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -8,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/formats/checks"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -305,5 +308,26 @@ func TestVerifyCommand_Producer(t *testing.T) {
 	}
 	if _, stdout, _ := verifyCommand(t, dir, "--explain", "producer/unwind"); !strings.Contains(stdout, "producer/unwind (note)") {
 		t.Errorf("--explain: got %q; want the rule", stdout)
+	}
+}
+
+// A run that was interrupted says that, and nothing of a recording that it did not count.
+func TestVerifyCommand_Interrupted(t *testing.T) {
+	t.Chdir(testrec.Place(t, "php"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out, err := os.Create("out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	var stderr bytes.Buffer
+	code := verifyFiles(ctx, checks.Verifier(), &verifyOptions{files: []string{"perf.data"}}, out, &stderr)
+	if st, err := out.Stat(); err != nil || st.Size() > 0 || code != exitFailed || stderr.String() != "jitinject: interrupted; not everything was checked\n" {
+		t.Errorf("exit code %d, error %v, %d bytes on standard output; want none\n%s", code, err, st.Size(), &stderr)
+	}
+	stderr.Reset()
+	if fail(&stderr, context.Canceled); stderr.String() != "jitinject: interrupted; nothing was done\n" {
+		t.Errorf("another command says %s", &stderr)
 	}
 }

@@ -168,7 +168,8 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// A copy of a log, as one beside the recording and one in a directory that is named, adds no dump.
+// A copy of a log, as one beside the recording and one in a directory that is named, adds no dump. Neither does a
+// log without code, as node --perf-basic-prof writes it.
 func TestV8Log_AloneWithCopy(t *testing.T) {
 	dir := testrec.Place(t, "v8log-workers")
 	whole, _ := withV8Log(t, dir)
@@ -178,7 +179,11 @@ func TestV8Log_AloneWithCopy(t *testing.T) {
 	for i := range 3 {
 		put(t, filepath.Join(dir, fmt.Sprintf("isolate-0x%d-%d-v8.log", i, alone.Dumps[0].PID)), read(t, path))
 	}
+	put(t, filepath.Join(dir, fmt.Sprintf("isolate-0x9-%d-v8.log", alone.Dumps[0].PID)), []byte("v8-version,11,3,244,8,-node.38,0\nv8-platform,linux,linux\n"))
 	again, _ := withV8Log(t, dir)
+	if notes := strings.Join(again.Notes, "\n"); strings.Contains(notes, "isolate-0x9-") {
+		t.Errorf("got notes %s; want none about the log without code", notes)
+	}
 	if got := strings.Count(strings.Join(again.Notes, "\n"), "another log has the same code; copies are left out"); got != 1 {
 		t.Errorf("got %d notes about copies, %q; want 1", got, again.Notes)
 	}

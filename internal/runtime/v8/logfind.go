@@ -343,7 +343,7 @@ func (s *logSearch) refuse(one *foundLog, pid uint32, err error) {
 	s.Opts.Logf(1, "%s: %v", quote.Printable(one.Path), err)
 	if _, isNamed := s.named[one.Path]; isNamed {
 		s.named[one.Path] = err
-	} else if pid != 0 && len(s.dumps[pid]) == 0 && !errors.Is(err, errCopy) {
+	} else if pid != 0 && len(s.dumps[pid]) == 0 && !errors.Is(err, errCopy) && !errors.Is(err, stays.ErrNoCode) {
 		s.Unreadable.Note(fmt.Sprintf("%s: %v; it is left out", quote.Printable(one.Path), err))
 	}
 }

@@ -2,6 +2,7 @@ package stays
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -92,6 +93,9 @@ func (f *Life) holds(c *Code, addr uint64) bool {
 	return f.executable.Hold(addr)
 }
 
+// ErrNoCode is the error of a log without machine code, as V8 writes it beside a dump or a perf map.
+var ErrNoCode = errors.New("it has no code")
+
 // Fits fails if the code of a log cannot be of the process, by its places.
 func (f *Life) Fits(l *Log) error {
 	if !f.known {
@@ -107,7 +111,10 @@ func (f *Life) Fits(l *Log) error {
 			outside++
 		}
 	}
-	if inside <= outside {
+	switch {
+	case inside+outside == 0:
+		return ErrNoCode
+	case inside <= outside:
 		return fmt.Errorf("its code does not lie where process %d had executable memory: it is of another run", f.pid)
 	}
 	return nil
