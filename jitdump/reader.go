@@ -53,6 +53,9 @@ func NewReader(src io.ReaderAt) (*Reader, error) {
 	return &Reader{src: src, header: h, next: h.Size()}, nil
 }
 
+// At returns another reader of the file. Its next record is at an offset.
+func (r *Reader) At(off int64) *Reader { return &Reader{src: r.src, header: r.header, next: off} }
+
 // Header returns the file header. It belongs to the reader.
 func (r *Reader) Header() *Header { return r.header }
 

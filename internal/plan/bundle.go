@@ -26,17 +26,14 @@ import (
 // A placed is a placed function: a function at one address. It is small, because there may be a
 // million.
 type placed struct {
-	first      *model.Mapping // its first mapping: place, process and time
-	object     int32          // index in the objects of the plan; -1 if there is none
-	piece      int32          // index in the pieces of its object
-	region     int32          // index in the bundler's regions, or noRegion
-	seat       int32          // index in its region's list; set by newSeating
-	noCode     bool           // its bytes are unknown
-	dropped    bool           // its object lacks it, because nothing refers to it
-	referenced bool           // something refers to its addresses
-	early      bool           // something refers to it before it is loaded
-	gapAfter   bool           // something refers to the gap between it and the next function of its run
-	headUsed   bool           // something refers to where the head of an object would be that begins with it
+	first   *model.Mapping // its first mapping: place, process and time
+	object  int32          // index in the objects of the plan; -1 if there is none
+	piece   int32          // index in the pieces of its object
+	region  int32          // index in the bundler's regions, or noRegion
+	seat    int32          // index in its region's list; set by newSeating
+	noCode  bool           // its bytes are unknown
+	dropped bool           // its object lacks it, because nothing refers to it
+	uses    uint32         // what something refers to: referenced and others
 }
 
 // The code of a placed function is at [lo, hi).
@@ -473,16 +470,16 @@ func (b *bundler) addPieces(object int32, members []int) {
 	for _, r := range members {
 		m := &b.placedFunctions[r]
 		if m.dropped { // nothing shows zeros as its code
-			apart = apart || m.gapAfter || !b.whole
+			apart = apart || m.has(gapAfter) || !b.whole
 			continue
 		}
-		late := m.early || b.blind
+		late := m.has(early) || b.blind
 		if apart || late {
 			pieces = append(pieces, piece{first: r, lo: m.lo(), late: late})
 		}
 		m.piece = int32(len(pieces) - 1)
 		pieces[m.piece].hi = m.hi()
-		apart = late || m.gapAfter
+		apart = late || m.has(gapAfter)
 	}
 	b.pieces[object] = pieces
 }

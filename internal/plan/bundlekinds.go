@@ -47,12 +47,12 @@ func (b *bundler) inspector(d *model.Dump) lineInspector {
 func (b *bundler) kindOf(d *model.Dump, u unit) kind {
 	in := b.inspector(d)
 	function := func(r int) int { return int(b.in.List[b.placedFunctions[r].function()].Number) }
-	referenced := b.blind || slices.ContainsFunc(u.members, func(r int) bool { return b.placedFunctions[r].referenced })
+	isReferenced := b.blind || slices.ContainsFunc(u.members, func(r int) bool { return b.placedFunctions[r].has(referenced) })
 	may := slices.ContainsFunc(u.members, func(r int) bool { return in.may(function(r)) })
 	switch {
-	case !referenced && !may:
+	case !isReferenced && !may:
 		return anyKind
-	case !referenced:
+	case !isReferenced:
 		return withLines
 	case !may:
 		return withoutAny
@@ -68,7 +68,7 @@ func (b *bundler) kindOf(d *model.Dump, u unit) kind {
 			continue
 		}
 		k = withLines
-		if (b.blind || b.placedFunctions[r].referenced) && isBeyondASCII(fn) {
+		if (b.blind || b.placedFunctions[r].has(referenced)) && isBeyondASCII(fn) {
 			return confusing
 		}
 	}
@@ -136,7 +136,7 @@ func (b *bundler) divide(r *run) {
 		if k != anyKind {
 			of = k
 		}
-		if !b.blind && b.placedFunctions[u.members[len(u.members)-1]].gapAfter && !(small && parts()) {
+		if !b.blind && b.placedFunctions[u.members[len(u.members)-1]].has(gapAfter) && !(small && parts()) {
 			flush()
 		}
 	}
@@ -151,7 +151,7 @@ func (b *bundler) gap(u, next unit) uint64 {
 // isWhole reports whether one mapping may show all of a unit.
 func (b *bundler) isWhole(u unit) bool {
 	for i, r := range u.members {
-		if p := &b.placedFunctions[r]; p.early || p.gapAfter && i < len(u.members)-1 {
+		if p := &b.placedFunctions[r]; p.has(early) || p.has(gapAfter) && i < len(u.members)-1 {
 			return false
 		}
 	}

@@ -159,7 +159,7 @@ func (b *bundler) hasHead(d *model.Dump, first int) bool {
 	p, w := &b.placedFunctions[first], b.reserved[d]
 	head := headOf(p.lo())
 	below, ok := b.below(d, p.lo())
-	return head < p.lo() && !p.headUsed && !w.hasFile(head, head+maxHead) && !w.code.Overlap(head, head+maxHead) && (!ok || below <= head)
+	return head < p.lo() && !p.has(headUsed) && !w.hasFile(head, head+maxHead) && !w.code.Overlap(head, head+maxHead) && (!ok || below <= head)
 }
 
 // below returns the highest end of the functions of a dump that begin below an address.

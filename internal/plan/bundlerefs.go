@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"sort"
+	"sync"
+	"sync/atomic"
 
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/samplerefs"
@@ -29,7 +31,20 @@ type runReferences struct {
 	shows    map[uint32][]int                // the runs that a process maps
 	visible  recording.Descent[[]visibleRun] // the runs that a process or one of its ancestors maps
 	carriers recording.Carriers              // the processes that load functions or map bundles
+	mu       sync.Mutex                      // guards visible and carriers
 }
+
+// What something may refer to.
+const (
+	referenced = 1 << iota // the addresses of a placed function
+	early                  // these, before it is loaded
+	gapAfter               // the gap between it and the next function of its run
+	headUsed               // where the head of an object would be that begins with it
+)
+
+// has reports whether something refers to all of some uses, and use records that. Several goroutines may call them.
+func (p *placed) has(uses uint32) bool { return atomic.LoadUint32(&p.uses)&uses == uses }
+func (p *placed) use(uses uint32)      { atomic.OrUint32(&p.uses, uses) }
 
 // A placedIn is a placed function in a process.
 type placedIn struct {
@@ -148,9 +163,11 @@ func (refs *runReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
 }
 
 // reference records that a process refers to an address at a time. For return addresses, perf looks
-// up the byte before.
+// up the byte before. Several goroutines may call it.
 func (refs *runReferences) reference(pid uint32, time, addr uint64) (until uint64) {
+	refs.mu.Lock()
 	list := refs.visible.Get(pid)
+	refs.mu.Unlock()
 	if known := refs.lookedUp(list, pid, time, addr); refs.lookedUp(list, pid, time, addr-1) && known {
 		return samplerefs.Always
 	}
@@ -167,7 +184,7 @@ func (refs *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr ui
 		members, starts := refs.runs[run].members, refs.starts[run]
 		at := sort.Search(len(starts), func(i int) bool { return starts[i] > addr }) - 1 // the last one that begins below
 		if at+1 < len(starts) && addr-headOf(starts[at+1]) < maxHead {
-			refs.placedFunctions[members[at+1]].headUsed = true
+			refs.placedFunctions[members[at+1]].use(headUsed)
 		}
 		if at < 0 {
 			continue
@@ -176,16 +193,16 @@ func (refs *runReferences) lookedUp(list []visibleRun, pid uint32, time, addr ui
 		p := &refs.placedFunctions[r]
 		inside := addr < p.hi()
 		switch {
-		case !inside && (at+1 == len(members) || p.gapAfter):
-		case inside && (p.referenced && p.early):
+		case !inside && (at+1 == len(members) || p.has(gapAfter)):
+		case inside && p.has(referenced|early):
 		case inside && refs.isLoaded(pid, r, time):
-			p.referenced = true
+			p.use(referenced)
 		case !refs.isShown(pid, run, time):
 			known = false
 		case inside:
-			p.referenced, p.early = true, true
+			p.use(referenced | early)
 		default:
-			p.gapAfter = true
+			p.use(gapAfter)
 		}
 	}
 	return known
@@ -219,7 +236,10 @@ func (refs *runReferences) inherits(pid uint32, time uint64, is func(pid uint32,
 			return true
 		}
 		var more bool
-		if pid, time, more = refs.carriers.Next(pid, time); !more {
+		refs.mu.Lock()
+		pid, time, more = refs.carriers.Next(pid, time)
+		refs.mu.Unlock()
+		if !more {
 			break
 		}
 	}

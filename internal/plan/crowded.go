@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
@@ -157,13 +158,15 @@ func (b *bundler) findReferenced(ctx context.Context, crowded []*region) (*sampl
 		hi = max(hi, ranges[i].Hi)
 		ranges[i].Hi = hi // of all up to this one: addresses between regions cost little
 	}
-	l := samplerefs.NewLog(begin, end)
+	l, mu := samplerefs.NewLog(begin, end), new(sync.Mutex)
 	err := samplerefs.Each(ctx, b.rec, func(uint32) (uint64, uint64, bool) { return lo, hi, true }, func(_ uint32, time, addr uint64) (until uint64) {
 		n, found := slices.BinarySearchFunc(ranges, addr, func(r addrs.Range, addr uint64) int { return cmp.Compare(r.Lo, addr) })
 		if !found {
 			n--
 		}
 		if n >= 0 && addr < ranges[n].Hi {
+			mu.Lock()
+			defer mu.Unlock()
 			return l.Add(addr, time)
 		}
 		return samplerefs.Always

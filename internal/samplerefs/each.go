@@ -27,7 +27,7 @@ const Always = ^uint64(0)
 // for one process. Addresses outside of them, and processes with false, cost little. f also gets
 // kernel addresses and mere numbers within the bounds. It may get an address any number of times.
 // time is 0 for records without. f returns a time in nanoseconds: it need not get other references of
-// the process to the address from time up to that. One goroutine at a time calls bounds and f.
+// the process to the address from time up to that. One goroutine at a time calls bounds, and several call f.
 //
 // The error is an Unknowable if records cannot be read whole, or may lead to code that they do
 // not name. Otherwise it is ctx's, or one of reading the input.
@@ -46,7 +46,7 @@ func Each(ctx context.Context, rec *recording.Recording, bounds func(pid uint32)
 
 // A worker reads blocks.
 type worker struct {
-	mu      *sync.Mutex // of bounds and f
+	mu      *sync.Mutex // of bounds
 	bounds  func(pid uint32) (lo, hi uint64, ok bool)
 	f       func(pid uint32, time, addr uint64) (until uint64)
 	layouts *perfdata.Layouts
@@ -113,9 +113,7 @@ func (w *worker) block(b *perfdata.Block) error {
 			s, time := w.seen.at(w.pid, addr), w.refs.Time
 			if s.addr != addr || s.pid != w.pid || time < s.since || time >= s.until {
 				w.seen.misses++
-				w.mu.Lock()
 				*s = seenReference{addr, time, w.f(w.pid, time, addr), w.pid}
-				w.mu.Unlock()
 			}
 		}
 	}

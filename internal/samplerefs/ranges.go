@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -71,7 +72,10 @@ func (r *Ranges) located(a addrs.Range) addrs.Range {
 
 // Find finds the references of the samples. Its errors are those of [Each].
 func (r *Ranges) Find(ctx context.Context) error {
+	var mu sync.Mutex
 	return Each(ctx, r.rec, r.bounds, func(pid uint32, _, addr uint64) (until uint64) {
+		mu.Lock()
+		defer mu.Unlock()
 		r.Reference(pid, addr)
 		return Always
 	})

@@ -49,6 +49,16 @@ func (s *salting) add(raw *jitdump.Raw, l *jitdump.Load) {
 	s.loads++
 }
 
+// join adds the functions of a later part of the dump.
+func (s *salting) join(later *salting) {
+	if s.loads == 0 {
+		*s = *later
+	} else if later.loads > 0 {
+		s.none, s.apart = s.none || later.none || later.salt != s.salt, s.apart || later.apart || later.own != s.own
+		s.loads += later.loads
+	}
+}
+
 // proved reports whether the dump of a process has a salt.
 func (s *salting) proved(pid uint32) bool {
 	switch {

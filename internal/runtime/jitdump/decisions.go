@@ -90,11 +90,7 @@ func (d *decisions) readTables(ctx context.Context, l *listing, atOnce, goroutin
 		}
 	}
 	for range min(goroutines, parts) - 1 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			work()
-		}()
+		wg.Go(work)
 	}
 	work()
 	wg.Wait()

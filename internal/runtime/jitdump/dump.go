@@ -61,7 +61,7 @@ func OpenFile(src io.ReaderAt) (*Dump, error) {
 		return nil, fmt.Errorf("%s: elf_mach at offset %#x is %#x; ELF machines have 16 bits", jitdump.FormatName, 12, m)
 	}
 	d := &Dump{listing: listing{header: records.Header(), src: src, Listing: source.Listing{Cut: -1}}}
-	d.scanner = scanner{listing: &d.listing, fixes: &d.fixes, records: records, pairing: newPairing(), size: sizeOf(src)}
+	d.scanner = scanner{listing: &d.listing, fixes: &d.fixes, records: records, pairing: newPairing(), size: sizeOf(src), pieceSize: 1 << 20}
 	return d, nil
 }
 

@@ -55,6 +55,11 @@ type waitingTree struct {
 // lines of a lost load must not describe a much later function at the same address.
 const maxBatches = 1
 
+// isIdle reports whether no record waits for a load, as at the beginning of a dump.
+func (p *pairing) isIdle() bool {
+	return len(p.debug)+len(p.inline)+len(p.j9)+p.tooMany+p.tables == 0 && !p.inBatch && !p.mixed && p.lastDebug.Size == 0 && p.unwind.Size == 0
+}
+
 func newPairing() pairing { return pairing{debug: make(map[uint64]waiting)} }
 
 // debugInfo records a debug record, and returns how many are dropped.

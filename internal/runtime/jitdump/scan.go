@@ -17,7 +17,9 @@ type scanner struct {
 	*listing
 	fixes       *fixes
 	records     *jitdump.Reader
-	size        int64 // of the file when it was opened, in bytes, without holes; 0 if unknown
+	from        int64 // offset of the first record, or below it
+	size        int64 // of the file from there on when it was opened, in bytes, without holes; 0 if unknown
+	pieceSize   int64 // in bytes
 	lost        bool  // the rest of the file is unreadable
 	plain       bool  // see PreferPlain
 	pairing     pairing
@@ -30,13 +32,13 @@ func spanOf(raw *jitdump.Raw) source.Span {
 	return source.Span{Off: raw.Offset, Size: uint32(raw.Size())}
 }
 
-// grown returns a list with space for another element. It estimates their total from the number up
+// grown returns a list with space for more elements. It estimates their total from the number up
 // to offset at, to avoid repeated copying and spare space. The estimate is bounded until there are
 // some: the first records may be shorter than the others.
-func grown[T any](list []T, at, size int64) []T {
+func grown[T any](list []T, more int, at, size int64) []T {
 	const smallest = 32 // below the size of each record of a function, in bytes
-	n := len(list)
-	if n < cap(list) {
+	n := len(list) + more
+	if n <= cap(list) {
 		return list
 	}
 	most := 4*float64(n) + 256
@@ -52,7 +54,13 @@ func grown[T any](list []T, at, size int64) []T {
 func (s *scanner) scan(ctx context.Context) error {
 	s.Cut, s.CutName = -1, ""
 	s.listed = s.window() // the file may have grown since
+	ahead := s.pieces(ctx)
+	defer ahead.workers.Wait()
+	defer ahead.cancel()
 	for n := 0; !s.lost; n++ {
+		for s.records.Offset() >= ahead.check {
+			ahead.join()
+		}
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -202,7 +210,7 @@ func (s *scanner) load(raw *jitdump.Raw, l *jitdump.Load) {
 	s.traces = s.traces || isTraced(l.Name)
 	s.high = max(s.high, l.CodeAddr+l.CodeSize)
 	s.pairing.loaded(codeID{l.CodeIndex, l.PID}, len(s.Events))
-	s.Events = append(grown(s.Events, raw.Offset, s.size), jitcode.Event{
+	s.Events = append(grown(s.Events, 1, raw.Offset-s.from, s.size), jitcode.Event{
 		Kind: jitcode.Load, Function: int32(len(s.functions)), Time: raw.Timestamp, PID: l.PID, TID: s.thread(l.PID, l.TID),
 		Index: l.CodeIndex, Addr: s.codeStart(l.CodeAddr), Size: l.CodeSize, More: tables,
 	})
@@ -233,7 +241,7 @@ func (s *scanner) move(raw *jitdump.Raw, m *jitdump.Move) {
 	event.More = event.Addr
 	event.Addr = s.codeStart(m.NewCodeAddr)
 	s.pairing.loaded(codeID{m.CodeIndex, m.PID}, len(s.Events))
-	s.Events = append(grown(s.Events, raw.Offset, s.size), event)
+	s.Events = append(grown(s.Events, 1, raw.Offset-s.from, s.size), event)
 }
 
 // entriesInside reports whether the debug record table has entries, all inside the function or at
@@ -262,8 +270,8 @@ func (s *scanner) entriesInside(table source.Span, addr, size uint64) bool {
 func (s *scanner) addParts(p *parts, at int64) {
 	packed := packedParts{load: pack(p.load), debug: p.debug.Size}
 	if p.inline.Size != 0 || p.unwind.Size != 0 || p.debug.Size != 0 && p.debug.Off+int64(p.debug.Size) != p.load.Off {
-		s.others = append(grown(s.others, at, s.size), otherParts{pack(p.debug), pack(p.inline), pack(p.unwind)})
+		s.others = append(grown(s.others, 1, at-s.from, s.size), otherParts{pack(p.debug), pack(p.inline), pack(p.unwind)})
 		packed.others = uint32(len(s.others))
 	}
-	s.functions = append(grown(s.functions, at, s.size), packed)
+	s.functions = append(grown(s.functions, 1, at-s.from, s.size), packed)
 }
