@@ -12,7 +12,7 @@ import (
 
 // Limits of names: a few characters of hostile ones may stand for gigabytes.
 const (
-	maxMangled   = 8 << 10 // longer names stay mangled
+	maxMangled   = 4 << 10 // longer names stay mangled
 	minDemangled = 12      // log2 of the length that the result of a short name may have, and of any name
 	maxDemangled = 16
 	// maxExpanded bounds the expansions of packs of arguments, of which each takes the square of the arguments.
@@ -21,7 +21,7 @@ const (
 
 // qualifiers matches repeated qualifiers of a type, which no compiler writes. Demangling takes the square
 // of their number.
-var qualifiers = regexp.MustCompile(`[rVK]{4}`)
+var qualifiers = regexp.MustCompile(`([rVK]|D[oOwx]){4}`)
 
 // isSlow reports whether a name may take very long to demangle.
 func isSlow(name string) bool {
