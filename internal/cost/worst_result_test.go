@@ -115,4 +115,12 @@ var worstResults = []worst{
 		})
 		s.grow(size, func(i int) { s.Sample(pid, s.tick(), base+uint64(i*17)%(1<<20)) })
 	}, resultRuns},
+	{"result", "an object under many paths", func(s *scene, size int) {
+		s.result(1, long(3), inlinedCalls(min(900, size/200), size/2))
+		s.grow(size/2, func(i int) {
+			at := base + uint64(i)<<20
+			s.FileMmap2(pid, s.tick(), at, 1<<20, 0, s.manyPaths(i)+"/jitted-4711-1.so", 7)
+			s.Sample(pid, s.tick(), at+8)
+		})
+	}, resultRuns},
 }

@@ -10,21 +10,34 @@ import (
 	"github.com/jitinject/jitinject/internal/format/elffile"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/sorting"
 )
 
-// placesOf returns the places of each file with functions of a kind, and the files in order.
+// placesOf returns the places of each file with functions of a kind, and the files in order. A file that
+// is mapped by many paths has the first of them.
 func (t *tables) placesOf(kind Kind) (of map[string][]int, files []string) {
 	of = make(map[string][]int)
+	first := make(map[string]string) // path of a file, by its paths and by what it is
 	for i := range t.places {
 		f := &t.profile.Functions[t.places[i].function]
 		if f.Kind != kind || isMap(f.Object) {
 			continue
 		}
-		if of[f.Object] == nil {
-			files = append(files, f.Object)
+		path := first[f.Object]
+		if path == "" {
+			path = f.Object
+			if id, err := sys.Identity(path); err == nil || t.rec.buildIDs[path] != "" { // perf's cache may have it
+				file := fmt.Sprint("\x00", id, t.rec.buildIDs[path])
+				path = cmp.Or(first[file], path)
+				first[file] = path
+			}
+			first[f.Object] = path
 		}
-		of[f.Object] = append(of[f.Object], i)
+		if of[path] == nil {
+			files = append(files, path)
+		}
+		of[path] = append(of[path], i)
 	}
 	slices.Sort(files)
 	return of, files

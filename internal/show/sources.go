@@ -3,7 +3,6 @@ package show
 import (
 	"bytes"
 	"fmt"
-	"syscall"
 
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -47,9 +46,8 @@ func (t *SourceTexts) Of(name string) SourceText {
 		return s
 	}
 	file := name
-	if st, err := sys.Stat(name); err == nil {
-		u := st.Sys().(*syscall.Stat_t)
-		file = fmt.Sprint("\x00", u.Dev, "-", u.Ino) // no name has a zero
+	if id, err := sys.Identity(name); err == nil {
+		file = fmt.Sprint("\x00", id) // no name has a zero
 	}
 	if s, ok = t.files[file]; !ok {
 		if text, err := t.read(name); err == nil {

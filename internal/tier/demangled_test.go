@@ -21,16 +21,20 @@ func TestDemangled_WithoutParameters(t *testing.T) {
 	}
 }
 
-// The time that repeated qualifiers take shows in what is allocated.
-func TestDemangle_Qualifiers(t *testing.T) {
-	for _, qualifiers := range []string{"K", "rVK"} {
-		name := "_Z1fI" + strings.Repeat(qualifiers, 6000/len(qualifiers)) + "EE"
+// The time that hostile names take shows in what is allocated.
+func TestDemangle_SlowNames(t *testing.T) {
+	for what, name := range map[string]string{
+		"qualifiers":      "_Z1fI" + strings.Repeat("K", 4000) + "EE",
+		"more qualifiers": "_Z1fI" + strings.Repeat("DorVK", 500) + "EE",
+		"a pack":          "_Z1fIJ" + strings.Repeat("i", 2000) + "EEvDpT_",
+		"expressions":     "_Z1fIJ" + strings.Repeat("i", 2000) + "EEv1aIXspT_EE",
+	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		got := Demangle(name)
 		runtime.ReadMemStats(&after)
 		if n := after.TotalAlloc - before.TotalAlloc; got != name || n > 10<<20 {
-			t.Errorf("%.20s: got %.20s with %d bytes allocated; want the name, with 10 MB at most", name, got, n)
+			t.Errorf("%s: got %.20s with %d bytes allocated; want the name, with 10 MB at most", what, got, n)
 		}
 	}
 }

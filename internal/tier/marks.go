@@ -12,18 +12,26 @@ import (
 
 // Limits of names: a few characters of hostile ones may stand for gigabytes.
 const (
-	maxMangled   = 8 << 10 // longer names stay mangled
+	maxMangled   = 4 << 10 // longer names stay mangled
 	minDemangled = 12      // log2 of the length that the result of a short name may have, and of any name
 	maxDemangled = 16
+	// maxExpanded bounds the expansions of packs of arguments, of which each takes the square of the arguments.
+	maxExpanded = 1 << 18
 )
 
 // qualifiers matches repeated qualifiers of a type, which no compiler writes. Demangling takes the square
 // of their number.
-var qualifiers = regexp.MustCompile(`[rVK]{4}`)
+var qualifiers = regexp.MustCompile(`([rVK]|D[oOwx]){4}`)
+
+// isSlow reports whether a name may take very long to demangle.
+func isSlow(name string) bool {
+	packs := strings.Count(name, "Dp") + strings.Count(name, "sp")
+	return len(name) > maxMangled || packs*len(name)*len(name) > maxExpanded || qualifiers.MatchString(name)
+}
 
 // Demangle returns a name of C++ or Rust as a person would write it. Other names stay.
 func Demangle(name string, options ...demangle.Option) string {
-	if !strings.HasPrefix(name, "_") || len(name) > maxMangled || qualifiers.MatchString(name) {
+	if !strings.HasPrefix(name, "_") || isSlow(name) {
 		return name
 	}
 	return demangle.Filter(name, append(options, demangle.MaxLength(min(max(minDemangled, bits.Len(uint(8*len(name)))), maxDemangled)))...)

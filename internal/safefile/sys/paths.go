@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +20,16 @@ func onPath(op, name, path string, do func() error) error {
 func Stat(path string) (st fs.FileInfo, err error) {
 	err = onPath("stat", "newfstatat", path, func() error { st, err = os.Stat(path); return err })
 	return st, err
+}
+
+// Identity returns the device and the inode of a path's file, which may have many paths.
+func Identity(path string) (id [2]uint64, err error) {
+	st, err := Stat(path)
+	if err == nil {
+		u := st.Sys().(*syscall.Stat_t)
+		id = [2]uint64{uint64(u.Dev), u.Ino}
+	}
+	return id, err
 }
 
 // Lstat returns the state of a path, which may be a link.

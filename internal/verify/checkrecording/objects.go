@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"syscall"
 
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/sorting"
@@ -81,10 +80,9 @@ func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
 		c.Violation("recording/object-file", first.at, "%s is no regular file", verify.Quoted(o.path))
 		return
 	}
-	u := st.Sys().(*syscall.Stat_t)
-	file := [2]uint64{uint64(u.Dev), u.Ino}
-	e := c.checked[file]
-	if e == nil {
+	id, err := sys.Identity(o.path)
+	e := c.checked[id]
+	if e == nil || err != nil {
 		f, err := sys.Open(o.path)
 		if err != nil {
 			c.Violation("recording/object-missing", first.at, "%s: %v", verify.Quoted(o.path), verify.PlainError(err))
@@ -94,7 +92,7 @@ func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
 		own := c.File
 		c.File = o.path
 		e = checkobject.Check(ctx, c.Reporter, f, st.Size(), o.path, true)
-		c.File, c.checked[file] = own, e
+		c.File, c.checked[id] = own, e
 	}
 	if e.ELF == nil {
 		return
