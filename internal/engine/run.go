@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -311,12 +312,16 @@ func (r *result) plan(ctx context.Context) (*model.Plan, func() *count.Counter, 
 		}
 	}
 	counter := func() *count.Counter { return nil }
-	if !r.opts.NoCount {
+	beside := runtime.GOMAXPROCS(0) > 1 && len(functions.Mappings) <= 1<<18 // or else both would take much memory
+	if !r.opts.NoCount && beside {
 		counter = count.Begin(r.rec, functions.Functions, r.dumps)
 	}
 	planned, err := functions.Layout(ctx, r.opts.Bundle)
 	if err != nil {
 		return nil, nil, err
+	}
+	if !r.opts.NoCount && !beside {
+		counter = count.Begin(r.rec, functions.Functions, r.dumps)
 	}
 	planned.DropUnmapped()
 	r.sum.Dumps = functions.Lines
