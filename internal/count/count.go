@@ -2,6 +2,7 @@ package count
 
 import (
 	"context"
+	"sync"
 
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -21,9 +22,9 @@ type countingWalk struct {
 	done chan error
 }
 
-// Begin counts the samples of the address histogram beside the caller. It sends a counter of samples in the
-// functions of some dumps, which must not change afterwards. Functions without objects are unknown so far.
-func Begin(rec *recording.Recording, functions model.Functions, dumps []*model.Dump) <-chan *Counter {
+// Begin counts the samples of the address histogram in the functions of some dumps, which must not change
+// afterwards, as if all had objects. It returns at once. Any goroutine may wait for the counter.
+func Begin(rec *recording.Recording, functions model.Functions, dumps []*model.Dump) (wait func() *Counter) {
 	began := make(chan *Counter, 1)
 	go func() {
 		c := Of(rec, functions)
@@ -31,7 +32,7 @@ func Begin(rec *recording.Recording, functions model.Functions, dumps []*model.D
 		c.known = c.take(rec.Histogram)
 		began <- c
 	}()
-	return began
+	return sync.OnceValue(func() *Counter { return <-began })
 }
 
 // Start goes on after the objects were made. If the histogram was not enough, it begins to read all samples. c may be

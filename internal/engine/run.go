@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -247,7 +248,7 @@ func (r *result) produce(ctx context.Context) error {
 
 // write plans the objects, makes them, and writes the recording with their mappings.
 func (r *result) write(ctx context.Context) error {
-	planned, counter, err := r.plan(ctx)
+	planned, wait, err := r.plan(ctx)
 	if err != nil {
 		return err
 	}
@@ -255,7 +256,8 @@ func (r *result) write(ctx context.Context) error {
 	plan.Collect()
 	r.opts.Logf(2, "planned: %d objects, %d mappings", len(planned.Objects), len(planned.Mappings))
 
-	made, built, err := build.Make(ctx, planned, r.dirs.stores, r.dirs.sources, counter.Lacks, r.opts)
+	made, built, err := build.Make(ctx, planned, r.dirs.stores, r.dirs.sources, func(d *model.Dump, function int) { wait().Lacks(d, function) }, r.opts)
+	counter := wait()
 	r.dirs.made = made
 	addBuilt(r.sum, built)
 	if errors.Is(err, build.ErrNothing) && !r.rec.In.IsPipe() {
@@ -294,9 +296,9 @@ func (r *result) write(ctx context.Context) error {
 	return explain(ctx, r.rec, r.left, r.code, r.dumps, counter, r.opts, r.sum)
 }
 
-// plan returns the plan of a run and a sample counter. The counter has every single function,
+// plan returns the plan of a run, and a function that waits for a sample counter. The counter has every single function,
 // those in bundles included. It is nil if samples are not to be counted.
-func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) {
+func (r *result) plan(ctx context.Context) (*model.Plan, func() *count.Counter, error) {
 	r.opts.Progress.Begin(report.PhasePlan, 0)
 	histories := recording.NewFileHistories(r.rec)
 	functions, err := plan.Place(ctx, r.rec, histories, r.dumps, r.opts)
@@ -309,17 +311,17 @@ func (r *result) plan(ctx context.Context) (*model.Plan, *count.Counter, error) 
 			return nil, nil, err
 		}
 	}
-	var counter *count.Counter
-	var counting <-chan *count.Counter
-	if !r.opts.NoCount {
-		counting = count.Begin(r.rec, functions.Functions, r.dumps)
+	counter := func() *count.Counter { return nil }
+	beside := runtime.GOMAXPROCS(0) > 1 && len(functions.Mappings) <= 1<<18 // or else both would take much memory
+	if !r.opts.NoCount && beside {
+		counter = count.Begin(r.rec, functions.Functions, r.dumps)
 	}
 	planned, err := functions.Layout(ctx, r.opts.Bundle)
-	if counting != nil {
-		counter = <-counting
-	}
 	if err != nil {
 		return nil, nil, err
+	}
+	if !r.opts.NoCount && !beside {
+		counter = count.Begin(r.rec, functions.Functions, r.dumps)
 	}
 	planned.DropUnmapped()
 	r.sum.Dumps = functions.Lines

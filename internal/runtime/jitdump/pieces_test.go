@@ -91,6 +91,9 @@ func mixed(t *testing.T, r *rand.Rand, salted, moves bool) []byte {
 		if i%7 > 0 && r.IntN(few+1) == 0 {
 			recs = append(recs, jitdump.NewDebugInfo(binary.LittleEndian, addr(i+r.Uint64N(3)), []jitdump.DebugEntry{{Addr: addr(i), Line: 1, Name: []byte("a.c")}}))
 		}
+		if i%1000 == 500 && few%2 == 0 { // neither is of the next function
+			recs = append(recs, tree("a"), tree("b"))
+		}
 		if moves && r.IntN(300) == 0 {
 			of := i - r.Uint64N(min(i+1, 100))
 			recs = append(recs, &jitdump.Move{PID: 100, TID: 100, OldCodeAddr: addr(of), NewCodeAddr: addr(of + last), CodeSize: 8, CodeIndex: of})
@@ -102,4 +105,9 @@ func mixed(t *testing.T, r *rand.Rand, salted, moves bool) []byte {
 		}
 	}
 	return out.Bytes()
+}
+
+// tree returns a record of inlined calls in a function of a name.
+func tree(name string) jitdump.Record {
+	return &jitdump.DebugInfo2{Names: [][]byte{[]byte(name)}, Functions: make([]jitdump.SourceFunction, 1), Calls: make([]jitdump.InlineCall, 1)}
 }
