@@ -47,11 +47,6 @@ func (t *tables) placesOf(kind Kind) (of map[string][]int, files []string) {
 // recording may have more than a process may open.
 func (t *tables) expandJIT(ctx context.Context) error {
 	of, files := t.placesOf(JIT)
-	for i := range t.profile.Functions { // perf has no names for functions of objects that are gone
-		if f := &t.profile.Functions[i]; f.Kind == Unknown && of[f.Object] == nil && recording.IsObject([]byte(f.Object)) {
-			files = append(files, f.Object)
-		}
-	}
 	failed := 0
 	var first error
 	for _, file := range files {
@@ -61,6 +56,13 @@ func (t *tables) expandJIT(ctx context.Context) error {
 		if err := t.expandObject(file, of[file]); err != nil {
 			if failed++; first == nil {
 				first = err
+			}
+		}
+	}
+	for i := range t.profile.Functions { // perf has no names for functions of objects that are gone
+		if f := &t.profile.Functions[i]; f.Kind == Unknown && of[f.Object] == nil && recording.IsObject([]byte(f.Object)) {
+			if _, err := sys.Stat(f.Object); err != nil {
+				failed, first = failed+1, cmp.Or(first, fmt.Errorf("%s is not there", quote.Printable(f.Object)))
 			}
 		}
 	}
