@@ -59,6 +59,17 @@ var worstMaps = []worst{
 	{"source map", "lists in lists", sourceMapped(func(size int) string {
 		return `"x":` + strings.Repeat("[", size/2) + strings.Repeat("]", size/2) + `,"sources":["a"],"names":[],"mappings":"AAAA"`
 	}), mapRuns},
+	{"source map", "a map of many scripts", func(s *scene, size int) {
+		s.must(os.WriteFile(s.path("big.map"), []byte(`{"version":3,"sources":["a"],"names":[],"mappings":"`+strings.Repeat("CAAC,", size/10)+`AAAA"}`), 0o644))
+		v := s.newV8(child(0))
+		for i := range size / 2 / 300 {
+			fmt.Fprintf(&v.log, "script-source,%d,/a%d.js,%s\\n//# sourceMappingURL=%s/big.map\\n\n", i+1, i, strings.Repeat("x", 100), s.manyPaths(i))
+		}
+		for i := range 10 {
+			v.both(i, listed(i))
+		}
+		v.write(1)
+	}, mapRuns},
 	{"source map", "texts", sourceMapped(func(size int) string {
 		return `"sources":[""],"sourcesContent":[` + strings.Repeat(`"",`, size/3) + `""],"names":[],"mappings":"AAAA"`
 	}), mapRuns},

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"syscall"
 
 	"github.com/jitinject/jitinject/internal/format/sourcemap"
 	"github.com/jitinject/jitinject/internal/format/v8log"
@@ -33,6 +34,9 @@ type scriptMap struct {
 // maxMaps bounds the memory of a dump's maps, in bytes.
 const maxMaps = 96 << 20
 
+// maxUses bounds how many scripts have one file as their map. It is read for each.
+const maxUses = 16
+
 // A mapLoader loads the source maps of a dump.
 type mapLoader struct {
 	*attacher
@@ -40,6 +44,7 @@ type mapLoader struct {
 	list   []source.Source
 	texts  map[textID]int    // numbers in list, of originals
 	starts map[int32][]start // of functions, by number of the text; nil before the first use
+	uses   map[[2]uint64]int // of files, by device and inode
 	memory int
 
 	absent      int    // number of maps that are in no file
@@ -50,7 +55,7 @@ type mapLoader struct {
 // loadMaps returns the originals of a dump, and its texts with those in maps. list has the texts of
 // its scripts. A map that cannot be used becomes a problem or a note.
 func (a *attacher) loadMaps(t *target, list []source.Source) (originals, []source.Source) {
-	l := &mapLoader{attacher: a, t: t, list: list, texts: make(map[textID]int)}
+	l := &mapLoader{attacher: a, t: t, list: list, texts: make(map[textID]int), uses: make(map[[2]uint64]int)}
 	o := make(originals, len(list))
 	seen := make([]bool, len(list))
 	for _, x := range t.indexes {
@@ -113,6 +118,11 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 			var st fs.FileInfo
 			if st, err = file.now.Stat(); err == nil {
 				size = st.Size()
+				u := st.Sys().(*syscall.Stat_t)
+				id := [2]uint64{uint64(u.Dev), u.Ino}
+				if l.uses[id]++; l.uses[id] > maxUses {
+					err = fmt.Errorf("it is the map of more than %d scripts", maxUses)
+				}
 			}
 		}
 		if err != nil {
