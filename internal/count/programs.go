@@ -28,7 +28,7 @@ type jitProgram struct {
 
 // A mark is a mapping of a dump by a process.
 type mark struct {
-	recording.Marker
+	*recording.Marker
 	dump, order int
 }
 
@@ -37,8 +37,8 @@ func programsOf(tree *recording.ProcessTree, dumps []*model.Dump) programs {
 	progs := make(programs)
 	var marks []mark
 	for _, d := range dumps {
-		for _, m := range d.Markers {
-			marks = append(marks, mark{m, d.Number, len(marks)})
+		for i := range d.Markers {
+			marks = append(marks, mark{&d.Markers[i], d.Number, len(marks)})
 		}
 	}
 	if len(marks) == 0 {
