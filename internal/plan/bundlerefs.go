@@ -152,10 +152,17 @@ func (refs *runReferences) visibleOf(line []uint32) (list []visibleRun) {
 	return list
 }
 
+// runsOf returns the runs that a process or one of its ancestors maps. Several goroutines may call it.
+func (refs *runReferences) runsOf(pid uint32) []visibleRun {
+	refs.mu.Lock()
+	defer refs.mu.Unlock()
+	return refs.visible.Get(pid)
+}
+
 // bounds returns the addresses between which a process may see runs. A return address may be one
 // byte after them.
 func (refs *runReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
-	list := refs.visible.Get(pid)
+	list := refs.runsOf(pid)
 	if len(list) == 0 {
 		return 0, 0, false
 	}
@@ -165,9 +172,7 @@ func (refs *runReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
 // reference records that a process refers to an address at a time. For return addresses, perf looks
 // up the byte before. Several goroutines may call it.
 func (refs *runReferences) reference(pid uint32, time, addr uint64) (until uint64) {
-	refs.mu.Lock()
-	list := refs.visible.Get(pid)
-	refs.mu.Unlock()
+	list := refs.runsOf(pid)
 	if known := refs.lookedUp(list, pid, time, addr); refs.lookedUp(list, pid, time, addr-1) && known {
 		return samplerefs.Always
 	}

@@ -27,7 +27,7 @@ const Always = ^uint64(0)
 // for one process. Addresses outside of them, and processes with false, cost little. f also gets
 // kernel addresses and mere numbers within the bounds. It may get an address any number of times.
 // time is 0 for records without. f returns a time in nanoseconds: it need not get other references of
-// the process to the address from time up to that. One goroutine at a time calls bounds, and several call f.
+// the process to the address from time up to that. One goroutine at a time calls bounds; meanwhile, several call f.
 //
 // The error is an Unknowable if records cannot be read whole, or may lead to code that they do
 // not name. Otherwise it is ctx's, or one of reading the input.

@@ -73,7 +73,12 @@ func (r *Ranges) located(a addrs.Range) addrs.Range {
 // Find finds the references of the samples. Its errors are those of [Each].
 func (r *Ranges) Find(ctx context.Context) error {
 	var mu sync.Mutex
-	return Each(ctx, r.rec, r.bounds, func(pid uint32, _, addr uint64) (until uint64) {
+	bounds := func(pid uint32) (lo, hi uint64, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		return r.bounds(pid)
+	}
+	return Each(ctx, r.rec, bounds, func(pid uint32, _, addr uint64) (until uint64) {
 		mu.Lock()
 		defer mu.Unlock()
 		r.Reference(pid, addr)
