@@ -97,7 +97,11 @@ type matcher struct {
 	pid, name, address bool
 
 	shared map[uintptr]sharedName // long names by the address of their first byte
+	held   int                    // bytes of these
 }
+
+// maxHeld bounds the long names that are kept, in bytes.
+const maxHeld = 16 << 20
 
 // A sharedName is a long name that records share. It stays, so no other name gets its address.
 type sharedName struct {
@@ -142,6 +146,10 @@ func MentionShared(o *Form, name string) {
 	at := reflect.ValueOf(name).Pointer()
 	shared := m.shared[at]
 	if len(shared.name) != len(name) {
+		if m.held += len(name); m.held > maxHeld {
+			clear(m.shared)
+			m.held = len(name)
+		}
 		shared = sharedName{name, m.filter.MatchesName([]byte(name))}
 		m.shared[at] = shared
 	}

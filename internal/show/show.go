@@ -95,7 +95,7 @@ func File(w io.Writer, path string, opts *Options) error {
 	o := *opts
 	o.Filter.prefixes = prefixesOf(opts.Formats)
 	opts = &o
-	v := &Viewer{Opts: opts, Path: path, Texts: &SourceTexts{opts.Sources, make(map[string]SourceText), make(map[string]SourceText), 0}, Out: NewForm(w, opts.JSON, opts.Hex)}
+	v := &Viewer{Opts: opts, Path: path, Texts: &SourceTexts{read: opts.Sources, files: make(map[string]SourceText), own: make(map[string]SourceText), was: make(map[string]bool)}, Out: NewForm(w, opts.JSON, opts.Hex)}
 	f, err := v.open()
 	if err != nil {
 		return err

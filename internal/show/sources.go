@@ -14,11 +14,16 @@ type SourceTexts struct {
 	read  func(name string) ([]byte, error) // nil: nothing is read
 	files map[string]SourceText             // by name, and by device and inode; nil for an unreadable file
 	own   map[string]SourceText             // by what a dump brings along
-	size  int                               // of own, in bytes
+	size  int                               // of both, in bytes
+	was   map[string]bool                   // the keys of files that were read
+	again int                               // bytes that were read again
 }
 
-// maxSourcesHeld bounds what is kept of texts that a dump brings along, in bytes.
-const maxSourcesHeld = 64 << 20
+// maxSourcesHeld bounds what is kept of texts, and maxSourcesAgain what is read again of files, in bytes.
+const (
+	maxSourcesHeld  = 64 << 20
+	maxSourcesAgain = 1 << 30
+)
 
 // A SourceText has the lines of a text, without their ends.
 type SourceText [][]byte
@@ -49,9 +54,14 @@ func (t *SourceTexts) Of(name string) SourceText {
 	if id, err := sys.Identity(name); err == nil {
 		file = fmt.Sprint("\x00", id) // no name has a zero
 	}
-	if s, ok = t.files[file]; !ok {
+	if s, ok = t.files[file]; !ok && (!t.was[file] || t.again < maxSourcesAgain) {
 		if text, err := t.read(name); err == nil {
 			s = NewSourceText(text)
+			t.makeRoom(len(text) + 20*len(s)) // 24 bytes a line
+			if t.was[file] {
+				t.again += len(text)
+			}
+			t.was[file] = true
 		}
 	}
 	t.files[name], t.files[file] = s, s
@@ -62,12 +72,18 @@ func (t *SourceTexts) Of(name string) SourceText {
 func (t *SourceTexts) Brought(text string) SourceText {
 	s, ok := t.own[text]
 	if !ok {
-		if t.size += 5*len(text) + 100; t.size > maxSourcesHeld {
-			clear(t.own)
-			t.size = 0
-		}
+		t.makeRoom(5*len(text) + 100)
 		s = NewSourceText([]byte(text))
 		t.own[text] = s
 	}
 	return s
+}
+
+// makeRoom gives up what is kept if there is too much of it.
+func (t *SourceTexts) makeRoom(size int) {
+	if t.size += size; t.size > maxSourcesHeld {
+		clear(t.files)
+		clear(t.own)
+		t.size = size
+	}
 }

@@ -34,8 +34,11 @@ type scriptMap struct {
 // maxMaps bounds the memory of a dump's maps, in bytes.
 const maxMaps = 96 << 20
 
-// maxUses bounds how many scripts have one file as their map. It is read for each.
-const maxUses = 16
+// A file is read for each script that has it as its map: for maxUses scripts, and up to maxAgain bytes in all.
+const (
+	maxUses  = 16
+	maxAgain = 8 << 20
+)
 
 // A mapLoader loads the source maps of a dump.
 type mapLoader struct {
@@ -120,8 +123,8 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 				size = st.Size()
 				u := st.Sys().(*syscall.Stat_t)
 				id := [2]uint64{uint64(u.Dev), u.Ino}
-				if l.uses[id]++; l.uses[id] > maxUses {
-					err = fmt.Errorf("it is the map of more than %d scripts", maxUses)
+				if l.uses[id]++; l.uses[id] > maxUses && int64(l.uses[id])*size > maxAgain {
+					err = fmt.Errorf("it is the map of more than %d scripts", l.uses[id]-1)
 				}
 			}
 		}
