@@ -122,7 +122,7 @@ func functionsIn(t *testing.T, path string) (list []codedFunction) {
 }
 
 // instruction is a line of perf annotate with one.
-var instruction = regexp.MustCompile(`(?m)^\s+([0-9.]+)\s*:\s+[0-9a-f]+:\s+([a-z]\w+)`)
+var instruction = regexp.MustCompile(`(?m)^\s+([0-9.]+)\s*:\s+[0-9a-f]+:\s+(?:(?:[0-9a-f]{2} )+\s+)?([a-z]\w+)`)
 
 // perf annotate shows the instructions with their samples if there was a core, and none
 // at all otherwise.
