@@ -46,7 +46,8 @@ var allowed = map[string][]string{
 
 	// Meaning.
 	"internal/jitcode":        {},
-	"internal/tier":           {"github.com/ianlancetaylor/demangle"},
+	"internal/mangled":        {"github.com/ianlancetaylor/demangle"},
+	"internal/tier":           {},
 	"internal/calls":          {},
 	"internal/disasm":         {"golang.org/x/arch/x86/x86asm", "internal/cfi", "internal/jitcode"},
 	"internal/source":         {"internal/jitcode"},
@@ -55,10 +56,10 @@ var allowed = map[string][]string{
 	"internal/runtime/openj9/metadata": {"internal/format/j9meta", "internal/jitcode", "internal/sorting", "internal/source", "internal/wire", "jitdump"},
 	"internal/runtime/jitdump/hotspot": {"internal/cfi", "internal/jitcode"},
 	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/ehframe", "internal/format/j9meta", "internal/jitcode", "internal/runtime/jitdump/hotspot", "internal/runtime/openj9/metadata", "internal/sorting", "internal/source", "internal/tier", "internal/wire", "jitdump"},
-	"internal/xraymap":                 {"internal/format/elffile", "internal/sorting", "internal/tier"},
+	"internal/xraymap":                 {"internal/format/elffile", "internal/mangled", "internal/sorting"},
 	"internal/ehframe":                 {"internal/format/callframe", "internal/jitcode", "internal/sorting", "internal/wire"},
 	"internal/cfi":                     {"internal/ehframe", "internal/format/callframe", "internal/jitcode"},
-	"internal/jitobj":                  {"dwarfgen", "elfgen", "internal/format/elffile", "internal/jitcode", "internal/tier", "internal/wire"},
+	"internal/jitobj":                  {"dwarfgen", "elfgen", "internal/format/elffile", "internal/jitcode", "internal/mangled", "internal/wire"},
 
 	// What debug/dwarf does not check.
 
@@ -90,11 +91,11 @@ var allowed = map[string][]string{
 	"internal/runtime/v8/stays":          {"internal/addrs", "internal/jitcode", "internal/recording", "internal/sorting"},
 	"internal/runtime/gdbjit":            {"internal/codebytes", "internal/format/gdbjit", "internal/format/jitelf", "internal/jitcode", "internal/locate", "internal/procmem", "internal/quote", "internal/recording", "internal/report", "internal/runtime/gdbjit/registered", "internal/safefile/sys", "internal/sorting", "internal/source", "internal/source/memcode"},
 	"internal/runtime/xray":              {"golang.org/x/sys/unix", "internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/format/xrayfdr", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/sorting", "internal/source", "internal/wire", "internal/xraymap"},
-	"internal/merge":                     {"github.com/ianlancetaylor/demangle", "internal/addrs", "internal/jitcode", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/sorting", "internal/source", "internal/tier"},
+	"internal/merge":                     {"github.com/ianlancetaylor/demangle", "internal/addrs", "internal/jitcode", "internal/mangled", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/sorting", "internal/source"},
 	"internal/attribution":               {"internal/jitcode", "internal/model", "internal/recording"},
 	"internal/plan":                      {"internal/addrs", "internal/attribution", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/samplerefs", "internal/sorting", "internal/source"},
 	"internal/unwind":                    {"internal/codebytes", "internal/config", "internal/jitcode", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/source"},
-	"internal/count":                     {"internal/addrs", "internal/jitcode", "internal/model", "internal/perfsample", "internal/quote", "internal/recording", "internal/report", "internal/sorting", "internal/source", "internal/tier", "perfdata"},
+	"internal/count":                     {"internal/addrs", "internal/jitcode", "internal/mangled", "internal/model", "internal/perfsample", "internal/quote", "internal/recording", "internal/report", "internal/sorting", "internal/source", "internal/tier", "perfdata"},
 	"internal/objstore":                  {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/config", "internal/format/elffile", "internal/model", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/sorting", "internal/source", "perfdata"},
 	"internal/fetch":                     {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/addrs", "internal/config", "internal/format/elffile", "internal/perfcache", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/samplerefs", "internal/sorting", "perfdata"},
 	"internal/build":                     {"golang.org/x/sync/errgroup", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/objstore", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/sorting", "internal/source"},
@@ -102,7 +103,7 @@ var allowed = map[string][]string{
 	"internal/calltrace":                 {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":                   {"golang.org/x/sys/unix", "internal/addrs", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":                  {"internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/sorting"},
-	"internal/profile":                   {"github.com/ianlancetaylor/demangle", "internal/addrs", "internal/config", "internal/format/dwarfdata", "internal/format/elffile", "internal/known", "internal/perfcache", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "internal/sorting", "internal/tier", "perfdata"},
+	"internal/profile":                   {"github.com/ianlancetaylor/demangle", "internal/addrs", "internal/config", "internal/format/dwarfdata", "internal/format/elffile", "internal/known", "internal/mangled", "internal/perfcache", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "internal/sorting", "internal/tier", "perfdata"},
 	"internal/formats":                   {"golang.org/x/sys/unix", "internal/calltrace", "internal/codebytes", "internal/locate", "internal/runtime/gdbjit", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/perfmap", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/engine":                    {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/known", "internal/locate", "internal/merge", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/safefile", "internal/safefile/sys", "internal/source", "internal/unwind", "perfdata"},
 	"inject":                             {"internal/clock", "internal/config", "internal/engine", "internal/formats", "internal/objstore", "internal/report"}, // public names
@@ -174,7 +175,7 @@ var allowed = map[string][]string{
 	"internal/verify/verifytest":      {"internal/format/j9meta", "internal/format/j9meta/j9gen", "internal/jitcode", "internal/jitobj", "internal/testrec", "internal/verify"},
 	"internal/golden":                 {},
 	"internal/truth":                  {"github.com/ianlancetaylor/demangle", "internal/judge"},
-	"internal/runtimes":               {"internal/judge", "internal/sorting", "internal/truth"},
+	"internal/runtimes":               {"internal/judge", "internal/truth"},
 	"internal/sessions":               {"internal/testrec"},
 	"internal/licenses":               {},
 	"internal/stepped":                {}, // tests only

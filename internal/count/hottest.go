@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/mangled"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -146,7 +147,7 @@ func (r *hotReader) read(f functionID) *keptFunction {
 func (r *hotReader) describe(g *hotGroup) report.HotFunction {
 	d := r.dumps[g.function.dump]
 	h := report.HotFunction{
-		Name: tier.Demangled(g.name.Text), Symbol: g.symbol, Tier: g.name.Tier.String(), PID: d.PID, Command: r.rec.CommOf(d.PID),
+		Name: mangled.WithoutParameters(g.name.Text), Symbol: g.symbol, Tier: g.name.Tier.String(), PID: d.PID, Command: r.rec.CommOf(d.PID),
 		Samples: g.Samples, Share: shareOf(g.Weight, r.total), File: g.begins.file, Line: g.begins.line,
 	}
 	var most recording.Weight

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jitinject/jitinject/dwarfgen"
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/tier"
+	"github.com/jitinject/jitinject/internal/mangled"
 )
 
 // Conversion of a function to DWARF.
@@ -116,7 +116,7 @@ func (b *Builder) subprogram(fn *jitcode.Function) {
 
 // name sets the name of an entry, and its linkage name if that differs.
 func (b *Builder) name(id dwarfgen.EntryID, name string) {
-	plain := tier.Demangle(name)
+	plain := mangled.Demangle(name)
 	b.unit.AddAttrs(id, dwarfgen.String(dwarf.AttrName, plain))
 	if plain != name {
 		b.unit.AddAttrs(id, dwarfgen.String(dwarf.AttrLinkageName, name))
@@ -164,7 +164,7 @@ func (b *Builder) names(of []byte) [2]string {
 		if b.plain == nil || len(b.plain) >= maxPlain {
 			b.plain = make(map[string][2]string)
 		}
-		names = [2]string{string(of), tier.Demangle(string(of))}
+		names = [2]string{string(of), mangled.Demangle(string(of))}
 		b.plain[names[0]] = names
 	}
 	return names

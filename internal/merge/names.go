@@ -8,7 +8,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"github.com/jitinject/jitinject/internal/tier"
+	"github.com/jitinject/jitinject/internal/mangled"
 )
 
 // Sources spell one name in several ways: "JS:*f a.js:1:2" and "*f a.js:1:2" of V8, "Lp/C;::m" and "int p.C.m()"
@@ -102,13 +102,13 @@ var operators = regexp.MustCompile(`operator( new| delete)?(\[\]|\(\)|[-+*/%^&|~
 
 // operatorOf returns the operator in a name, or "".
 func operatorOf(name string) string {
-	return operators.FindString(tier.Demangle(name, demangle.NoParams))
+	return operators.FindString(mangled.Demangle(name, demangle.NoParams))
 }
 
 // wordsOf returns the words of a name, demangled with options. Of a Java class in a descriptor, the L is left out,
 // and the $ before names in maps of Erlang.
 func wordsOf(name string, options ...demangle.Option) []string {
-	name = strings.TrimPrefix(tier.Demangle(name, options...), "$")
+	name = strings.TrimPrefix(mangled.Demangle(name, options...), "$")
 	isMark := func(c rune) bool {
 		return !(c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z')
 	}

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/mangled"
 	"github.com/jitinject/jitinject/internal/quote"
-	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // This file asks addr2line of binutils about native code. perf asks it, too, but address by address,
@@ -123,7 +123,7 @@ func readAnswers(out io.Reader, lookups []lookup) error {
 		}
 		file, line := cutPlace(strings.TrimSuffix(place, "\n"))
 		if name != "??" || file != "" {
-			q.answer = append(q.answer, located{&origin{name: tier.Demangled(name)}, file, line})
+			q.answer = append(q.answer, located{&origin{name: mangled.WithoutParameters(name)}, file, line})
 		}
 	}
 }

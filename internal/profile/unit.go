@@ -9,8 +9,8 @@ import (
 	"sort"
 
 	"github.com/jitinject/jitinject/internal/format/dwarfdata"
+	"github.com/jitinject/jitinject/internal/mangled"
 	"github.com/jitinject/jitinject/internal/sorting"
-	"github.com/jitinject/jitinject/internal/tier"
 )
 
 // A unit is a unit that is being read.
@@ -182,7 +182,7 @@ func (u *unit) origin(e *dwarf.Entry) (from *origin, err error) {
 	}
 	name, _ := f.Val(dwarf.AttrName).(string)
 	if linkage, ok := f.Val(dwarf.AttrLinkageName).(string); ok && linkage != name {
-		name = tier.Demangled(linkage)
+		name = mangled.WithoutParameters(linkage)
 	}
 	from = &origin{name[:min(len(name), maxName)], u.file(f, dwarf.AttrDeclFile), number(f, dwarf.AttrDeclLine)}
 	u.names[off] = from

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // A page is docs/runtimes/results.md: text, with tables and remarks of this program between
@@ -53,7 +51,7 @@ func (p *page) setRow(table, id string, cells, order []string) error {
 		}
 	}
 	rows = append(rows, fmt.Sprintf("| `%s` | %s |", id, strings.Join(cells, " | ")))
-	sorting.Stable(rows, func(a, b string) int {
+	slices.SortStableFunc(rows, func(a, b string) int {
 		return byOrder(firstCell.FindStringSubmatch(a)[1], firstCell.FindStringSubmatch(b)[1], order)
 	})
 	p.text = p.text[:begin] + strings.Join(append(head, rows...), "\n") + "\n" + p.text[end:]
@@ -85,7 +83,7 @@ func (p *page) setRemarks(id string, remarks, order []string) error {
 	for name := range parts {
 		ids = append(ids, name)
 	}
-	sorting.By(ids, func(a, b string) int { return byOrder(a, b, order) })
+	slices.SortFunc(ids, func(a, b string) int { return byOrder(a, b, order) })
 	text := "\n"
 	for _, name := range ids {
 		text += "### " + parts[name] + "\n\n"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jitinject/jitinject/internal/format/elffile"
-	"github.com/jitinject/jitinject/internal/tier"
+	"github.com/jitinject/jitinject/internal/mangled"
 )
 
 // ErrNoMap is the error for a program that was not built with -fxray-instrument.
@@ -130,7 +130,7 @@ func (m *Map) Names(f *elffile.File) []Symbol {
 				y.Value &^= 1
 			}
 			if old, ok := ranks[y.Value]; ok && y.IsFunction() && rank(y.Bind) > old && y.Name() != "" {
-				ranks[y.Value], best[y.Value] = rank(y.Bind), Symbol{tier.Demangle(y.Name()), y.Size}
+				ranks[y.Value], best[y.Value] = rank(y.Bind), Symbol{mangled.Demangle(y.Name()), y.Size}
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package tier
+package mangled
 
 import (
 	"runtime"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDemangled_WithoutParameters(t *testing.T) {
+func TestWithoutParameters_KeepsTheRest(t *testing.T) {
 	long := "_Z" + strings.Repeat("3fooIiE", maxMangled)
 	for name, want := range map[string]string{
 		"_ZL6tailedij":                "tailed",
@@ -16,7 +16,7 @@ func TestDemangled_WithoutParameters(t *testing.T) {
 		"_ZN" + strings.Repeat("10Dispatcher", 45) + "1fEv": strings.Repeat("Dispatcher::", 45) + "f", // sp is no pack there
 		long: long,
 	} {
-		if got := Demangled(name); got != want {
+		if got := WithoutParameters(name); got != want {
 			t.Errorf("%.60s: got %.60s; want %s", name, got, want)
 		}
 	}
