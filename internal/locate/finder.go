@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
@@ -37,9 +36,9 @@ type Finder struct {
 	// Unreadable has the problems of Unread.
 	Unreadable report.Findings
 
-	given    map[string]*SideFile // files of markers with a place, by path
-	byInode  map[Inode]*SideFile  // all of Files
-	numbered map[uint32][]uint32  // processes by the numbers in their markers; nil until it is asked
+	given    map[string]*SideFile    // files of markers with a place, by path
+	byInode  map[sys.Inode]*SideFile // all of Files
+	numbered map[uint32][]uint32     // processes by the numbers in their markers; nil until it is asked
 }
 
 // A SideFile is a file that may be a dump of the recording.
@@ -85,7 +84,7 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 		file.Close()
 		return nil, err
 	}
-	if s := f.byInode[InodeOf(info)]; s != nil {
+	if s := f.byInode[sys.InodeOf(info)]; s != nil {
 		file.Close()
 		if s.live && !isLive(path) {
 			s.Path, s.live = path, false
@@ -120,7 +119,7 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 
 // IsScanned reports whether a file has been scanned. info is from a Stat of it.
 func (f *Finder) IsScanned(info os.FileInfo) bool {
-	s := f.byInode[InodeOf(info)]
+	s := f.byInode[sys.InodeOf(info)]
 	return s != nil && s.Scanned
 }
 
@@ -128,9 +127,9 @@ func (f *Finder) IsScanned(info os.FileInfo) bool {
 func (f *Finder) AddFile(s *SideFile) {
 	s.live = isLive(s.Path)
 	if f.byInode == nil {
-		f.byInode = make(map[Inode]*SideFile)
+		f.byInode = make(map[sys.Inode]*SideFile)
 	}
-	if id := InodeOf(s.Info); f.byInode[id] == nil {
+	if id := sys.InodeOf(s.Info); f.byInode[id] == nil {
 		f.byInode[id] = s
 	}
 	f.Files = append(f.Files, s)
@@ -139,7 +138,7 @@ func (f *Finder) AddFile(s *SideFile) {
 // Forget closes a file that is of no use. It may be opened again.
 func (f *Finder) Forget(s *SideFile) {
 	s.File.Close()
-	delete(f.byInode, InodeOf(s.Info))
+	delete(f.byInode, sys.InodeOf(s.Info))
 	for i, other := range slices.Backward(f.Files) { // it is among the last ones
 		if other == s {
 			f.Files = slices.Delete(f.Files, i, i+1)
@@ -159,15 +158,6 @@ func (f *Finder) CloseOthers(dumps []*model.Dump) {
 			s.File.Close()
 		}
 	}
-}
-
-// An Inode identifies a file, as long as that is open.
-type Inode struct{ device, number uint64 }
-
-// InodeOf returns the inode of a file. info is from a Stat of this system.
-func InodeOf(info os.FileInfo) Inode {
-	st := info.Sys().(*syscall.Stat_t)
-	return Inode{uint64(st.Dev), st.Ino}
 }
 
 // MaxSubdirs bounds how many directories in one of DumpDirs are searched.

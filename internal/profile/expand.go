@@ -27,8 +27,8 @@ func (t *tables) placesOf(kind Kind) (of map[string][]int, files []string) {
 		path := first[f.Object]
 		if path == "" {
 			path = f.Object
-			if id, err := sys.Identity(path); err == nil || t.rec.buildIDs[path] != "" { // perf's cache may have it
-				file := fmt.Sprint("\x00", id, t.rec.buildIDs[path])
+			if inode, err := sys.PathInode(path); err == nil || t.rec.buildIDs[path] != "" { // perf's cache may have it
+				file := fmt.Sprint("\x00", inode, t.rec.buildIDs[path])
 				path = cmp.Or(first[file], path)
 				first[file] = path
 			}

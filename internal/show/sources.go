@@ -9,10 +9,11 @@ import (
 
 // The text of source lines.
 
-// SourceTexts finds lines of source files. Each file is read once, also if it has many names.
+// SourceTexts finds lines of source files. A file is read once, by any of its names, unless it was given up
+// for others.
 type SourceTexts struct {
 	read  func(name string) ([]byte, error) // nil: nothing is read
-	files map[string]SourceText             // by name, and by device and inode; nil for an unreadable file
+	files map[string]SourceText             // by name, and by inode; nil for an unreadable file
 	own   map[string]SourceText             // by what a dump brings along
 	size  int                               // of both, in bytes
 	was   map[string]bool                   // the keys of files that were read
@@ -51,8 +52,8 @@ func (t *SourceTexts) Of(name string) SourceText {
 		return s
 	}
 	file := name
-	if id, err := sys.Identity(name); err == nil {
-		file = fmt.Sprint("\x00", id) // no name has a zero
+	if inode, err := sys.PathInode(name); err == nil {
+		file = fmt.Sprint("\x00", inode) // no name has a zero
 	}
 	if s, ok = t.files[file]; !ok && (!t.was[file] || t.again < maxSourcesAgain) {
 		if text, err := t.read(name); err == nil {

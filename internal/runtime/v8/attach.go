@@ -12,6 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/sorting"
 )
 
@@ -29,15 +30,15 @@ type attacher struct {
 	dumps   []*model.Dump
 	opts    *config.Options
 	targets []*target
-	seen    map[locate.Inode]bool
+	seen    map[sys.Inode]bool
 	refused []refused
 	copies  []string // notes about logs that add nothing to others
 	memory  int      // of the logs that are used; see maxIndex
 
 	sets    map[setKey]*dumpSet
 	byPID   map[uint32][]*target
-	listed  map[locate.Inode]map[uint32][]string // paths of logs in a directory, by process
-	unnamed int                                  // problems of logs that no option names
+	listed  map[sys.Inode]map[uint32][]string // paths of logs in a directory, by process
+	unnamed int                               // problems of logs that no option names
 	more    report.Problem
 }
 
@@ -58,8 +59,8 @@ type target struct {
 // cannot be opened. The caller closes the result.
 func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*locate.Attached, error) {
 	a := &attacher{
-		Attached: new(locate.Attached), ctx: ctx, rec: rec, dumps: dumps, opts: opts, seen: make(map[locate.Inode]bool),
-		sets: make(map[setKey]*dumpSet), byPID: make(map[uint32][]*target), listed: make(map[locate.Inode]map[uint32][]string),
+		Attached: new(locate.Attached), ctx: ctx, rec: rec, dumps: dumps, opts: opts, seen: make(map[sys.Inode]bool),
+		sets: make(map[setKey]*dumpSet), byPID: make(map[uint32][]*target), listed: make(map[sys.Inode]map[uint32][]string),
 	}
 	for _, d := range dumps {
 		j, ok := d.Source.(*jitdump.Dump)

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/format/v8log"
-	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
@@ -82,12 +81,12 @@ func (t *target) pids() []uint32 {
 // that the user may not list is a note, because there is no sign of a log in it, unless an option names the
 // directory. Any other error is a problem.
 func (a *attacher) list(dir string) map[uint32][]string {
-	inode, ok := inodeOf(dir)
-	if logs := a.listed[inode]; ok && logs != nil {
+	inode, err := sys.PathInode(dir)
+	if logs := a.listed[inode]; err == nil && logs != nil {
 		return logs
 	}
 	paths, err := a.rec.In.Glob(dir, "*.log")
-	isNamed := func(named string) bool { other, ok := inodeOf(named); return ok && other == inode }
+	isNamed := func(named string) bool { other, err := sys.PathInode(named); return err == nil && other == inode }
 	switch {
 	case err == nil:
 	case errors.Is(err, unix.EACCES) && !slices.ContainsFunc(a.opts.DumpDirs, isNamed):
@@ -103,15 +102,6 @@ func (a *attacher) list(dir string) map[uint32][]string {
 	}
 	a.listed[inode] = logs
 	return logs
-}
-
-// inodeOf returns the inode of a directory, which may have several paths.
-func inodeOf(dir string) (locate.Inode, bool) {
-	st, err := sys.Stat(dir)
-	if err != nil {
-		return locate.Inode{}, false
-	}
-	return locate.InodeOf(st), true
 }
 
 // largestFirst sorts the paths of logs, in place: of two copies, the larger one has more texts. Only the

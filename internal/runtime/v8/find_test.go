@@ -50,7 +50,7 @@ func TestList_Errors(t *testing.T) {
 		{unix.EMFILE, dir, "", 0, 1, 0},
 	} {
 		a := &attacher{
-			Attached: new(locate.Attached), rec: &recording.Recording{In: new(recording.Input)}, listed: make(map[locate.Inode]map[uint32][]string), opts: &config.Options{DumpDirs: []string{c.named}},
+			Attached: new(locate.Attached), rec: &recording.Recording{In: new(recording.Input)}, listed: make(map[sys.Inode]map[uint32][]string), opts: &config.Options{DumpDirs: []string{c.named}},
 		}
 		restore := sys.Use(failingList{c.fault})
 		logs := a.list(c.dir)

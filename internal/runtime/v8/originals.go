@@ -8,13 +8,13 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"syscall"
 
 	"github.com/jitinject/jitinject/internal/format/sourcemap"
 	"github.com/jitinject/jitinject/internal/format/v8log"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -47,7 +47,7 @@ type mapLoader struct {
 	list   []source.Source
 	texts  map[textID]int    // numbers in list, of originals
 	starts map[int32][]start // of functions, by number of the text; nil before the first use
-	uses   map[[2]uint64]int // of files, by device and inode
+	uses   map[sys.Inode]int // of files
 	memory int
 
 	absent      int    // number of maps that are in no file
@@ -58,7 +58,7 @@ type mapLoader struct {
 // loadMaps returns the originals of a dump, and its texts with those in maps. list has the texts of
 // its scripts. A map that cannot be used becomes a problem or a note.
 func (a *attacher) loadMaps(t *target, list []source.Source) (originals, []source.Source) {
-	l := &mapLoader{attacher: a, t: t, list: list, texts: make(map[textID]int), uses: make(map[[2]uint64]int)}
+	l := &mapLoader{attacher: a, t: t, list: list, texts: make(map[textID]int), uses: make(map[sys.Inode]int)}
 	o := make(originals, len(list))
 	seen := make([]bool, len(list))
 	for _, x := range t.indexes {
@@ -121,10 +121,9 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 			var st fs.FileInfo
 			if st, err = file.now.Stat(); err == nil {
 				size = st.Size()
-				u := st.Sys().(*syscall.Stat_t)
-				id := [2]uint64{uint64(u.Dev), u.Ino}
-				if l.uses[id]++; l.uses[id] > maxUses && int64(l.uses[id])*size > maxAgain {
-					err = fmt.Errorf("it is the map of more than %d scripts", l.uses[id]-1)
+				l.uses[sys.InodeOf(st)]++
+				if n := l.uses[sys.InodeOf(st)]; n > maxUses && int64(n)*size > maxAgain {
+					err = fmt.Errorf("it is the map of more than %d scripts", n-1)
 				}
 			}
 		}

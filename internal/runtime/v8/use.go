@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -43,7 +42,7 @@ func (a *attacher) use(file *sys.File, path string, key setKey, of []*target) er
 		say(path, err, "")
 		return nil
 	}
-	inode := locate.InodeOf(info)
+	inode := sys.InodeOf(info)
 	if a.seen[inode] { // it has several names, or was named
 		return nil
 	}
@@ -103,10 +102,10 @@ func (a *attacher) use(file *sys.File, path string, key setKey, of []*target) er
 }
 
 // read returns the index of a log that is a dump of its own, too. It has all optimized code.
-func (a *attacher) read(inode locate.Inode) (*index, bool) {
+func (a *attacher) read(inode sys.Inode) (*index, bool) {
 	for _, d := range a.dumps {
 		if l, ok := d.Source.(*Log); ok {
-			if info, err := d.File.Stat(); err == nil && locate.InodeOf(info) == inode {
+			if info, err := d.File.Stat(); err == nil && sys.InodeOf(info) == inode {
 				return l.index, true
 			}
 		}

@@ -22,14 +22,22 @@ func Stat(path string) (st fs.FileInfo, err error) {
 	return st, err
 }
 
-// Identity returns the device and the inode of a path's file, which may have many paths.
-func Identity(path string) (id [2]uint64, err error) {
+// An Inode identifies a file, as long as that is open or named. A file may have many paths.
+type Inode struct{ device, number uint64 }
+
+// InodeOf returns the inode of a file. info is from a Stat of this system.
+func InodeOf(info fs.FileInfo) Inode {
+	st := info.Sys().(*syscall.Stat_t)
+	return Inode{uint64(st.Dev), st.Ino}
+}
+
+// PathInode returns the inode of a path's file, of the target of a link.
+func PathInode(path string) (Inode, error) {
 	st, err := Stat(path)
-	if err == nil {
-		u := st.Sys().(*syscall.Stat_t)
-		id = [2]uint64{uint64(u.Dev), u.Ino}
+	if err != nil {
+		return Inode{}, err
 	}
-	return id, err
+	return InodeOf(st), nil
 }
 
 // Lstat returns the state of a path, which may be a link.

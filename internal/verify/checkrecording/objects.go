@@ -80,9 +80,8 @@ func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
 		c.Violation("recording/object-file", first.at, "%s is no regular file", verify.Quoted(o.path))
 		return
 	}
-	id, err := sys.Identity(o.path)
-	e := c.checked[id]
-	if e == nil || err != nil {
+	e := c.checked[sys.InodeOf(st)]
+	if e == nil {
 		f, err := sys.Open(o.path)
 		if err != nil {
 			c.Violation("recording/object-missing", first.at, "%s: %v", verify.Quoted(o.path), verify.PlainError(err))
@@ -92,7 +91,7 @@ func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
 		own := c.File
 		c.File = o.path
 		e = checkobject.Check(ctx, c.Reporter, f, st.Size(), o.path, true)
-		c.File, c.checked[id] = own, e
+		c.File, c.checked[sys.InodeOf(st)] = own, e
 	}
 	if e.ELF == nil {
 		return

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkobject"
 	"github.com/jitinject/jitinject/internal/verify/jitted"
@@ -22,7 +23,7 @@ type checker struct {
 	events  map[uint64]int // by id
 	rounds  rounds
 	objects map[string]*mappedObject          // by path
-	checked map[[2]uint64]*checkobject.Object // by device and inode: a file may have many paths
+	checked map[sys.Inode]*checkobject.Object // a file may have many paths
 	marker  string                            // the first dump that is named
 	records int
 	mapped  int // of objects
@@ -61,7 +62,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 }
 
 func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File) error {
-	c := &checker{Reporter: r, rec: rec, objects: make(map[string]*mappedObject), checked: make(map[[2]uint64]*checkobject.Object)}
+	c := &checker{Reporter: r, rec: rec, objects: make(map[string]*mappedObject), checked: make(map[sys.Inode]*checkobject.Object)}
 	c.rounds.off = rec.IsDir // each of its files has an order of its own
 	if rec.Header.Header.Unfinished {
 		c.Violation("recording/unfinished", 0, "the header does not say how much data there is")
