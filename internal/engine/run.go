@@ -318,6 +318,7 @@ func (r *result) plan(ctx context.Context) (*model.Plan, func() *count.Counter, 
 	}
 	planned, err := functions.Layout(ctx, r.opts.Bundle)
 	if err != nil {
+		counter() // its goroutine must not outlive the run
 		return nil, nil, err
 	}
 	if !r.opts.NoCount && !beside {
@@ -328,6 +329,7 @@ func (r *result) plan(ctx context.Context) (*model.Plan, func() *count.Counter, 
 	r.sum.Add(functions.Found)
 	for _, d := range r.dumps {
 		if err := ctx.Err(); err != nil {
+			counter()
 			return nil, nil, err
 		}
 		s := &r.sum.Dumps[d.Number]

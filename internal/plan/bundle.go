@@ -33,7 +33,7 @@ type placed struct {
 	seat    int32          // index in its region's list; set by newSeating
 	noCode  bool           // its bytes are unknown
 	dropped bool           // its object lacks it, because nothing refers to it
-	uses    uint32         // what something refers to: referenced and others
+	uses    uint32         // referenced and others
 }
 
 // The code of a placed function is at [lo, hi).

@@ -34,15 +34,15 @@ type runReferences struct {
 	mu       sync.Mutex                      // guards visible and carriers
 }
 
-// What something may refer to.
+// Uses of a placed function.
 const (
-	referenced = 1 << iota // the addresses of a placed function
-	early                  // these, before it is loaded
-	gapAfter               // the gap between it and the next function of its run
-	headUsed               // where the head of an object would be that begins with it
+	referenced = 1 << iota // a sample refers to its addresses
+	early                  // a sample did so before it was loaded
+	gapAfter               // a sample refers to the gap between it and the next function of its run
+	headUsed               // a sample refers to where the head of an object would be that begins with it
 )
 
-// has reports whether something refers to all of some uses, and use records that. Several goroutines may call them.
+// has reports whether a function has all of some uses, and use adds uses. Several goroutines may call both.
 func (p *placed) has(uses uint32) bool { return atomic.LoadUint32(&p.uses)&uses == uses }
 func (p *placed) use(uses uint32)      { atomic.OrUint32(&p.uses, uses) }
 

@@ -2,7 +2,6 @@ package samplerefs
 
 import (
 	"context"
-	"sync"
 
 	"github.com/jitinject/jitinject/internal/perfsample"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -27,7 +26,7 @@ const Always = ^uint64(0)
 // for one process. Addresses outside of them, and processes with false, cost little. f also gets
 // kernel addresses and mere numbers within the bounds. It may get an address any number of times.
 // time is 0 for records without. f returns a time in nanoseconds: it need not get other references of
-// the process to the address from time up to that. One goroutine at a time calls bounds; meanwhile, several call f.
+// the process to the address from time up to that. Several goroutines call bounds and f.
 //
 // The error is an Unknowable if records cannot be read whole, or may lead to code that they do
 // not name. Otherwise it is ctx's, or one of reading the input.
@@ -36,9 +35,8 @@ func Each(ctx context.Context, rec *recording.Recording, bounds func(pid uint32)
 		return Unknowable(why)
 	}
 	defer rec.In.Progress.Begin(report.PhasePlan, 0) // callers plan with the references
-	var mu sync.Mutex
 	return rec.EachBlock(ctx, report.PhaseSamples, func() func(*perfdata.Block) error {
-		w := &worker{mu: &mu, layouts: rec.Layouts, bounds: bounds, f: f}
+		w := &worker{layouts: rec.Layouts, bounds: bounds, f: f}
 		w.enter(0)
 		return w.block
 	})
@@ -46,7 +44,6 @@ func Each(ctx context.Context, rec *recording.Recording, bounds func(pid uint32)
 
 // A worker reads blocks.
 type worker struct {
-	mu      *sync.Mutex // of bounds
 	bounds  func(pid uint32) (lo, hi uint64, ok bool)
 	f       func(pid uint32, time, addr uint64) (until uint64)
 	layouts *perfdata.Layouts
@@ -84,8 +81,6 @@ func (c *cache) at(pid uint32, addr uint64) *seenReference {
 }
 
 func (w *worker) enter(pid uint32) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.pid = pid
 	w.lo, w.hi, w.ok = w.bounds(pid)
 }
