@@ -113,7 +113,7 @@ func printPaged(stdout *os.File, stderr io.Writer, text string) int {
 // fail writes an error, and returns the exit code.
 func fail(stderr io.Writer, err error) int {
 	if errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted; nothing was done")
+		err = errors.New("interrupted")
 	}
 	printError(stderr, err)
 	return exitFailed

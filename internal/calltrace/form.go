@@ -45,8 +45,7 @@ func newTraceForm(rec *recording.Recording, traces []*track) (*traceForm, error)
 	if err != nil {
 		return nil, err
 	}
-	f := &traceForm{relay: r, attrs: slices.Clone(r.attrs)}
-	f.names = eventNames(rec)
+	f := &traceForm{relay: r, attrs: slices.Clone(r.attrs), names: eventNames(rec)}
 	var names []string
 	for _, t := range traces {
 		if !slices.Contains(names, t.event) {

@@ -27,12 +27,11 @@ type Dump struct {
 	Info fs.FileInfo // of the file; its size is that of the moment of Dumps
 }
 
-// maxDumps bounds the descriptors of one process, whose memory is searched for each: it writes one
-// dump.
+// maxDumps bounds the descriptors of a process: its memory is searched for each. A process writes one dump.
 const maxDumps = 8
 
-// Dumps returns the jitdumps, at most maxDumps, that a process has open for writing and that have its own number in
-// their name: jit-PID.dump, or jit-N-PID.dump. PID may be the number in any of the pid namespaces of
+// Dumps returns the jitdumps that a process has open for writing and that have its own number in
+// their name: jit-PID.dump, or jit-N-PID.dump. There are maxDumps at most. PID may be the number in any of the pid namespaces of
 // the process. Descriptors are inherited, V8's among them, so a dump with another number is that of a
 // parent.
 //

@@ -288,7 +288,7 @@ func TestCheck_InvalidTables(t *testing.T) {
 		"the pointer encoding":        func(m *maker) { m.cie(1, "zR", 0x1f); m.fde(0, 0x4000, 1, nil) },
 		"advances to byte 20 of 16":   func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x40|20) },
 		"0x3e is unknown":             func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x3e) },
-		"third state to remember":     func(m *maker) { m.Prefixed32(func() { m.U32(0); m.Bytes([]byte{1, 0, 1, 0x78, 16, 10, 10, 10}) }) },
+		"the third state":             func(m *maker) { m.Prefixed32(func() { m.U32(0); m.Bytes([]byte{1, 0, 1, 0x78, 16, 10, 10, 10}) }) },
 		"no state is remembered":      func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x0b) },
 		"set_loc":                     func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x01) },
 		"more bytes follow it":        func(m *maker) { good(m); m.U32(0); m.U32(7) },

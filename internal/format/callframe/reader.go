@@ -151,7 +151,7 @@ func Blank(b []byte) bool {
 func (r *Reader) cie(c *wire.Cursor, e *Entry) {
 	cie := CIE{At: e.At, Version: c.U8("version")}
 	if len(r.CIEs) > r.fdes+maxUnused {
-		c.Bad("CIE id", "more CIEs than FDEs")
+		c.Bad("CIE id", "more than %d CIEs without an FDE each", maxUnused)
 	}
 	if cie.Version != 1 && cie.Version != 3 {
 		c.Bad("version", "%d, want 1 or 3", cie.Version)

@@ -80,8 +80,11 @@ type program struct {
 func (p *Place) begin(cie *CIE, at int64) (size int, err error) {
 	g := program{Place: p, cie: cie, c: wire.NewCursor(".eh_frame", "CIE", cie.Instructions, p.Order, at)}
 	for i := range p.Instructions(cie, &g.c) {
-		if i.Op == Advance && i.Delta > 0 || i.Op == RememberState && len(g.saved) == maxKept {
-			g.c.Bad("instruction", "an advance in a CIE, or its third state to remember")
+		switch {
+		case i.Op == Advance && i.Delta > 0:
+			g.c.Bad("instruction", "an advance in a CIE")
+		case i.Op == RememberState && len(g.saved) == maxKept:
+			g.c.Bad("instruction", "the third state that a CIE remembers")
 		}
 		g.do(&i)
 		if i.Op != Nop {
