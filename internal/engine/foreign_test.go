@@ -140,7 +140,7 @@ func checkSwappedObjects(t *testing.T, little, big string) {
 		}
 	}
 	slices.Sort(keys)
-	keys = some(keys, 200)
+	keys = testrec.Chosen(t, keys, 200, 1000)
 	tell := func(tool, dir string, args ...string) string {
 		names := bigNames
 		if dir == little {

@@ -108,12 +108,12 @@ func runs(v vm, s *sanitizer) (all []busy) {
 		return all
 	}
 	for _, end := range []string{"return", "exit", "halt", "signal", "attach"} {
-		all = append(all, busy{v, end, 3000, 200, nil})
+		all = append(all, busy{v, end, 1000, 200, nil})
 	}
 	// The table needs ids that point to the method: tried with these. From 1024 classes on, it
 	// looks for those that are gone.
 	if !v.openJ9 && slices.Contains([]string{"17", "21", "25"}, v.version) {
-		all = append(all, busy{v, "exit", 3000, 800, tables}, busy{v, "attach", 3000, 400, tables})
+		all = append(all, busy{v, "exit", 1000, 800, tables}, busy{v, "attach", 1000, 400, tables})
 	}
 	return all
 }
