@@ -130,7 +130,7 @@ func (p *layoutPair) show(t *testing.T, s *side, perf string, v perfView) ([]str
 	defer stop()
 	cmd := exec.CommandContext(ctx, perf, args...)
 	model := testrec.Command(t, s.dir, perf, args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = model.Dir, append(model.Env, "PATH="+tools+":"+os.Getenv("PATH")), time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = model.Dir, append(model.Env, testrec.PatientPerf(t), "PATH="+tools+":"+os.Getenv("PATH")), time.Second
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -97,6 +97,9 @@ func TestByteOrder_SwappedRecording(t *testing.T) {
 				args = append(args, "-G")
 			}
 			for version, perf := range testrec.Perfs(t) {
+				if strings.HasPrefix(version, "6.12.") && plain.Mappings > 10_000 {
+					continue // it takes minutes for them
+				}
 				a, b := testrec.Run(t, recorded, perf, args...), testrec.Run(t, dir, perf, args...)
 				if want, got := firstDifference(a, b); want != got || len(a) < 1000 {
 					t.Errorf("%s, %s swapped, perf %s:\n%s\nas recorded:\n%s", name, variant, version, got, want)
