@@ -65,7 +65,7 @@ func (p *layoutPair) inPerfViews(t *testing.T, perfs map[string]string) {
 			}
 		}
 	}
-	for _, c := range testrec.Chosen(t, all, len(all), 12) {
+	for _, c := range testrec.Chosen(t, all, len(all), 8) {
 		t.Run(fmt.Sprintf("perf %s %s", c.version, c.view.args), func(t *testing.T) { p.compare(t, c.version, perfs[c.version], c.view) })
 	}
 }
