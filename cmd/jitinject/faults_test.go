@@ -92,7 +92,7 @@ func TestFaults_EveryCall(t *testing.T) {
 			for i := range calls {
 				calls[i] = i + 1
 			}
-			more := testrec.Chosen(t, calls, 0, 60)
+			more := testrec.Chosen(t, calls, 0, 40)
 			here := make(map[faults.Site]int)
 			for _, every := range []bool{false, true} {
 				for n := 1; ; n++ {

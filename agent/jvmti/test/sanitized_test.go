@@ -124,27 +124,29 @@ func TestAgent_SanitizedInJavaVMs(t *testing.T) {
 	classes, all := busyClasses(t), vms(t)
 	for _, s := range sanitizers {
 		so := s.compile(t)
+		var tried []busy
 		for _, v := range all {
-			for _, b := range runs(v, &s) {
-				name := fmt.Sprintf("%s/%s/%s", s.name, v.name, b.end)
-				if b.flags != nil {
-					name += "-tables"
-				}
-				t.Run(name, func(t *testing.T) {
-					dump, stderr := b.run(t, &s, so, classes)
-					for _, f := range findings(stderr) {
-						t.Error(f)
-					}
-					if dump == "" {
-						return
-					}
-					noErrors(t, dump)
-					functions := readNames(t, dump)
-					if n := len(named(functions, `^Busy\$Work\.applyAsInt\(I\)I$`)); n < 2 || len(functions) < 100 {
-						t.Errorf("got %d functions, %d of classes that come and go; want 100, 2 or more", len(functions), n)
-					}
-				})
+			tried = append(tried, runs(v, &s)...)
+		}
+		for _, b := range testrec.Chosen(t, tried, len(tried), 12) {
+			name := fmt.Sprintf("%s/%s/%s", s.name, b.vm.name, b.end)
+			if b.flags != nil {
+				name += "-tables"
 			}
+			t.Run(name, func(t *testing.T) {
+				dump, stderr := b.run(t, &s, so, classes)
+				for _, f := range findings(stderr) {
+					t.Error(f)
+				}
+				if dump == "" {
+					return
+				}
+				noErrors(t, dump)
+				functions := readNames(t, dump)
+				if n := len(named(functions, `^Busy\$Work\.applyAsInt\(I\)I$`)); n < 2 || len(functions) < 100 {
+					t.Errorf("got %d functions, %d of classes that come and go; want 100, 2 or more", len(functions), n)
+				}
+			})
 		}
 	}
 	if os.Getenv("JITINJECT_ALL") != "" {
