@@ -28,7 +28,7 @@ func Seed(t testing.TB) uint64 {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("to repeat it, in the directory of the package: JITINJECT_SEED=%d go test -count=1 -run '^%s$'", seed, t.Name())
+			t.Logf("to repeat it, in the directory of the package: JITINJECT_ALL=%s JITINJECT_SEED=%d go test -count=1 -run '^%s$'", os.Getenv("JITINJECT_ALL"), seed, t.Name())
 		}
 	})
 	return seed
