@@ -15,6 +15,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/faults"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -60,7 +61,7 @@ var faultModes = []faultMode{
 
 // At each place in the program, each error of the call is tried, and failing all later calls. Each mode
 // that comes there tries the first error again, twice if it comes there more often: there is more to
-// undo then. With JITINJECT_ALL, all is tried at each call.
+// undo then. make interop also tries all at calls by chance, its long form at each call.
 func TestFaults_EveryCall(t *testing.T) {
 	total, tried := 0, 0
 	known := make(map[faults.Site]bool)
@@ -86,10 +87,16 @@ func TestFaults_EveryCall(t *testing.T) {
 			if again := s.run(&mode, &faults.Fault{}); again.code != s.good.code || len(s.good.tree.Diff(again.tree)) > 0 || again.stdout != s.good.stdout {
 				t.Fatalf("two runs differ: %v", s.good.tree.Diff(again.tree))
 			}
-			sites, all := count.Sites(), os.Getenv("JITINJECT_ALL") != ""
+			sites := count.Sites()
+			calls := make([]int, len(sites))
+			for i := range calls {
+				calls[i] = i + 1
+			}
+			more := testrec.Chosen(t, calls, 0, 40)
 			here := make(map[faults.Site]int)
 			for _, every := range []bool{false, true} {
 				for n := 1; ; n++ {
+					all := slices.Contains(more, n)
 					if n <= len(sites) && !all && (here[sites[n-1]] == 2 || every && known[sites[n-1]]) {
 						continue
 					}

@@ -51,14 +51,15 @@ func sameView(t *testing.T, dir, version, perf, recording, view string) (alone, 
 	if words[0] == "annotate" && strings.HasPrefix(version, "6.12.") {
 		args = append(args, "--asm-raw")
 	}
+	patient := testrec.PatientPerf(t)
 	var wantErr, gotErr bytes.Buffer
 	p := perfAlone(t, dir, perf, args...)
-	p.Stderr = &wantErr
+	p.Env, p.Stderr = append(p.Env, patient), &wantErr
 	begin := time.Now()
 	want, errPerf := p.Output()
 	alone = time.Since(begin)
 	v := viewProgram(t, dir, perf, append(words, "-i", recording)...)
-	v.Stderr = &gotErr
+	v.Env, v.Stderr = append(v.Env, patient), &gotErr
 	begin = time.Now()
 	got, err := v.Output()
 	fast = time.Since(begin)

@@ -20,5 +20,6 @@
 //	addr2line
 //
 // They run with the perf that is installed, and with those that JITINJECT_PERFS names. With
-// JITINJECT_ALL, views are compared on all recordings, and on those that JITINJECT_RECORDINGS names.
+// JITINJECT_ALL, views are compared on all recordings, some by chance on each, and on those that
+// JITINJECT_RECORDINGS names.
 package clients

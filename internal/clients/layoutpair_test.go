@@ -42,13 +42,16 @@ func viewRecordings(t *testing.T) []string {
 	return append(paths, filepath.SplitList(os.Getenv("JITINJECT_RECORDINGS"))...)
 }
 
-// eachPair runs a test with the results of every recording that has samples in jitted code.
-func eachPair(t *testing.T, test func(t *testing.T, name string, p *layoutPair)) {
+// TestBundles_ShowWhatObjectsShow compares the results of every recording that has samples in jitted code.
+func TestBundles_ShowWhatObjectsShow(t *testing.T) {
+	perfs := testrec.Perfs(t)
 	for _, path := range viewRecordings(t) {
 		name, _ := strings.CutSuffix(filepath.Base(path), ".tar.zst")
 		t.Run(name, func(t *testing.T) {
 			if p := pairOf(t, path); p != nil {
-				test(t, name, p)
+				p.inPerfViews(t, perfs)
+				t.Run("buildid-list", func(t *testing.T) { p.withHits(t, perfs) })
+				t.Run("objects", func(t *testing.T) { p.inObjects(t) })
 			}
 		})
 	}

@@ -87,9 +87,11 @@ func withSegments(file []byte, segments ...elf.Prog64) []byte {
 	le := binary.LittleEndian
 	le.PutUint64(file[32:], uint64(len(file)))
 	le.PutUint16(file[54:], 56)
-	le.PutUint16(file[56:], uint16(len(segments)))
-	if len(segments) >= 0xffff {
-		panic("too many segments")
+	if n := len(segments); n < 0xffff {
+		le.PutUint16(file[56:], uint16(n))
+	} else { // PN_XNUM: the number is in the first section header
+		le.PutUint16(file[56:], 0xffff)
+		le.PutUint32(file[le.Uint64(file[40:])+44:], uint32(n))
 	}
 	for _, p := range segments {
 		file, _ = binary.Append(file, le, p)

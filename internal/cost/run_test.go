@@ -101,7 +101,7 @@ func launch() {
 	os.Exit(c.ProcessState.ExitCode())
 }
 
-// bytes returns the size of all files of the scene. Holes in files do not count.
+// bytes returns the size of all files of the scene, with what directories have of them. Holes in files do not count.
 func (s *scene) bytes() (size int64) {
 	s.t.Helper()
 	s.must(filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
@@ -111,6 +111,7 @@ func (s *scene) bytes() (size int64) {
 		info, err := d.Info()
 		if err == nil {
 			size += min(info.Size(), cmp.Or(info.Sys().(*syscall.Stat_t).Blocks*512, info.Size()))
+			size += int64(24 + len(d.Name())) // in the directory, which is read, too
 		}
 		return err
 	}))

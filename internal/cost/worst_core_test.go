@@ -13,7 +13,7 @@ import (
 // Core dumps.
 var worstCores = []worst{
 	{"core dump", "segments", func(s *scene, size int) {
-		s.core(nil, slices.Repeat([]elf.Prog64{load}, min(size/56, 60_000))...)
+		s.core(nil, slices.Repeat([]elf.Prog64{load}, size/56)...)
 	}, coreRuns},
 	{"core dump", "objects in segments that share bytes", func(s *scene, size int) {
 		// The same object at many addresses.

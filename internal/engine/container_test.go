@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -161,7 +162,7 @@ func TestAttach_FreshProcessAndChild(t *testing.T) {
 					}
 				}
 			})
-			attach(t, dir, record(pids)...)
+			attach(t, dir, len(pids), record(pids)...)
 			sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "ours.data")})
 			if err != nil || len(sum.Dumps) == 0 {
 				t.Fatalf("got %s, %v; want no error, some dumps", asJSON(sum), err)
@@ -171,15 +172,19 @@ func TestAttach_FreshProcessAndChild(t *testing.T) {
 	}
 }
 
-// attach records processes of jit.c that run already, for longer where the machine gives them
+// attach records processes of jit.c that run already, for longer where the machine gives one of them
 // little time.
-func attach(t *testing.T, dir string, args ...string) {
+func attach(t *testing.T, dir string, processes int, args ...string) {
 	t.Helper()
 	perf := testrec.Tool(t, "perf")
 	args = append([]string{"record", "-q", "-e", "cpu-clock", "-F", "499", "-k", "mono", "-g", "-o", "perf.data"}, args...)
 	for seconds := 1; ; seconds *= 2 {
 		testrec.Run(t, dir, perf, append(slices.Clone(args), "sleep", fmt.Sprint(seconds))...)
-		if n := strings.Count(testrec.Run(t, dir, perf, "script", "-G", "-F", "comm", "-i", "perf.data"), "jit"); n >= 200 || seconds == 2 {
+		counts := make(map[string]int)
+		for pid := range strings.FieldsSeq(testrec.Run(t, dir, perf, "script", "-G", "-F", "pid", "--comms", "jit", "-i", "perf.data")) {
+			counts[pid]++
+		}
+		if len(counts) >= processes && slices.Min(slices.Collect(maps.Values(counts))) >= 100 || seconds == 16 {
 			return
 		}
 	}
@@ -237,7 +242,7 @@ func TestContainers_FreshAndStillRunning(t *testing.T) {
 		startProcess(t, sub, 3, unshare, "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
 			"mount -t tmpfs none /mnt; "+jit+" /mnt 90 fork & sleep 0.5; "+rest+" echo ready; wait")
 	}
-	attach(t, dir, "-a")
+	attach(t, dir, 4, "-a")
 	sum, err := engine.Run(context.Background(), config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "ours.data")})
 	if err != nil {
 		t.Fatal(err)

@@ -83,10 +83,7 @@ func TestRecording_CutAnywhere(t *testing.T) {
 	start, end := at[0], at[len(at)-1]
 	rnd := rand.New(rand.NewPCG(1, 2))
 	marked := at[20] // the marker is one of the first records
-	if os.Getenv("JITINJECT_ALL") == "" {
-		rnd.Shuffle(len(at), func(i, j int) { at[i], at[j] = at[j], at[i] })
-		at = at[:80]
-	}
+	at = testrec.Chosen(t, at, 80, 400)
 	for range 30 {
 		at = append(at, rnd.Uint64N(uint64(len(whole))))
 	}

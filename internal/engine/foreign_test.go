@@ -97,6 +97,9 @@ func TestByteOrder_SwappedRecording(t *testing.T) {
 				args = append(args, "-G")
 			}
 			for version, perf := range testrec.Perfs(t) {
+				if strings.HasPrefix(version, "6.12.") && plain.Mappings > 10_000 {
+					continue // it takes minutes for them
+				}
 				a, b := testrec.Run(t, recorded, perf, args...), testrec.Run(t, dir, perf, args...)
 				if want, got := firstDifference(a, b); want != got || len(a) < 1000 {
 					t.Errorf("%s, %s swapped, perf %s:\n%s\nas recorded:\n%s", name, variant, version, got, want)
@@ -140,7 +143,7 @@ func checkSwappedObjects(t *testing.T, little, big string) {
 		}
 	}
 	slices.Sort(keys)
-	keys = some(keys, 200)
+	keys = testrec.Chosen(t, keys, 200, 1000)
 	tell := func(tool, dir string, args ...string) string {
 		names := bigNames
 		if dir == little {

@@ -66,7 +66,7 @@ func TestJ9_InlinesByEveryReader(t *testing.T) {
 			if len(code.places) != len(functions) {
 				t.Errorf("%d of %d functions are in objects", len(code.places), len(functions))
 			}
-			names = some(names, 20)
+			names = testrec.Chosen(t, names, 20, 100)
 			code.ask(t, functions, names, c.pieces)
 			verifyObjects(t, o.Objects, names)
 			lintObjects(t, o.Objects, testrec.Tool(t, "eu-elflint"), names)

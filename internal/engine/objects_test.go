@@ -20,7 +20,7 @@ import (
 
 // Objects of real recordings, under the eyes of binutils, elfutils, LLVM and gdb.
 // There are tens of thousands; make check looks at some of a recording of each kind, make interop at
-// all of them.
+// others of all recordings each time.
 
 // An objectsInput is a recording whose objects tools look at, and the version of their DWARF.
 type objectsInput struct {
@@ -36,16 +36,6 @@ func objectsInputs() (all []objectsInput) {
 		all = append(all, objectsInput{name, 4}, objectsInput{name, 5})
 	}
 	return all
-}
-
-func some[T any](names []T, at int) (chosen []T) {
-	if os.Getenv("JITINJECT_ALL") != "" || len(names) <= at {
-		return names
-	}
-	for i := 0; i < len(names); i += len(names) / at {
-		chosen = append(chosen, names[i])
-	}
-	return chosen
 }
 
 // objects injects a recording and returns the directory and names of its objects.
@@ -95,7 +85,7 @@ func TestObjects_ToolsFindNothingWrong(t *testing.T) {
 	for _, in := range objectsInputs() {
 		t.Run(fmt.Sprintf("%s-%d", in.recording, in.dwarf), func(t *testing.T) {
 			dir, names := objects(t, in.recording, in.dwarf)
-			for names := range slices.Chunk(some(names, 200), 500) {
+			for names := range slices.Chunk(testrec.Chosen(t, names, 200, 1000), 500) {
 				if _, errs := testrec.RunBoth(t, dir, readelf, append([]string{"-aW"}, names...)...); errs != "" {
 					t.Errorf("readelf complains: %s", errs)
 				}
@@ -116,7 +106,7 @@ func TestObjects_EveryAddr2line(t *testing.T) {
 	for _, in := range objectsInputs() {
 		t.Run(fmt.Sprintf("%s-%d", in.recording, in.dwarf), func(t *testing.T) {
 			dir, _ := objects(t, in.recording, in.dwarf)
-			for _, f := range some(wantedLines(t, in.recording, dir), 25) {
+			for _, f := range testrec.Chosen(t, wantedLines(t, in.recording, dir), 25, 100) {
 				var addrs []string
 				for _, l := range f.lines {
 					addrs = append(addrs, fmt.Sprintf("%#x", l.addr))

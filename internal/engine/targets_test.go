@@ -211,8 +211,8 @@ var (
 
 const nowhere = " nowhere"
 
-// annotatedFunction is where perf annotate names a function that it shows.
-var annotatedFunction = regexp.MustCompile(`[0-9a-f]{16} <(.*)>:`)
+// annotatedFunction is where perf annotate names a function that it shows, with --stdio or with --stdio2.
+var annotatedFunction = regexp.MustCompile(`(?m)[0-9a-f]{16} <(.*)>:|^(.+)\(\) /\S+$`)
 
 // inOrder sorts the functions that perf annotate shows by their names. perf sorts those with equally
 // many samples by the names of their objects, which differ between layouts.
@@ -220,7 +220,7 @@ func inOrder(out string) string {
 	functions := strings.Split(strings.ReplaceAll(out, "\nSamples: ", "\n Percent |"), "\n Percent |")
 	name := func(text string) string {
 		if m := annotatedFunction.FindStringSubmatch(text); m != nil {
-			return m[1]
+			return m[1] + m[2]
 		}
 		return ""
 	}

@@ -2,7 +2,6 @@ package export
 
 import (
 	"encoding/base64"
-	"errors"
 	"html"
 	"os"
 	"os/exec"
@@ -10,8 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jitinject/jitinject/internal/profile"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -65,28 +64,24 @@ func loadFirefox(t *testing.T, p *profile.Profile) *profilerCLI {
 		program: []string{filepath.Join(modules, ".bin", "node"), filepath.Join(modules, "@firefox-devtools", "profiler-cli", "dist", "profiler-cli.js")},
 		env:     append(os.Environ(), "PROFILER_CLI_NO_SYMBOLICATE=1", "PROFILER_CLI_SESSION_DIR="+t.TempDir()),
 	}
-	t.Cleanup(func() { cli.run("stop", "--all") })
-	path := export(t, "firefox", p)
-	// The command gives its process half a second to start, and leaves it running then.
-	for range 20 {
-		out, err := cli.command("load", path).CombinedOutput()
+	// The command load starts this process, too, but gives up after half a second.
+	daemon := cli.command("--daemon", export(t, "firefox", p), "--session", "test")
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		daemon.Process.Kill()
+		daemon.Wait()
+	})
+	for end := time.Now().Add(2 * time.Minute); ; {
+		out, err := cli.command("profile", "info").CombinedOutput()
 		if err == nil {
 			return cli
 		}
-		late := regexp.MustCompile(`did not become ready within (?s:.*)"kill (\d+)"`).FindSubmatch(out)
-		if late == nil {
-			t.Fatalf("load: %v\n%.2000s", err, out)
-		}
-		pid, err := strconv.Atoi(string(late[1]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			t.Fatal(err)
+		if time.Now().After(end) {
+			t.Fatalf("profile info: %v\n%.2000s", err, out)
 		}
 	}
-	t.Fatal("the process of profiler-cli did not start in 20 attempts")
-	return nil
 }
 
 func (cli *profilerCLI) command(words ...string) *exec.Cmd {

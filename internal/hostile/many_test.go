@@ -5,15 +5,18 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -62,13 +65,6 @@ func residentBytes(t *testing.T) int64 {
 // Millions of records of 16 bytes, which is as small as they get, and of the smallest
 // that say anything. All of them are of no use: memory does not grow with them.
 func TestMany_TinyRecords(t *testing.T) {
-	n := 2_000_000
-	switch {
-	case os.Getenv("JITINJECT_ALL") != "":
-		n = 10_000_000
-	case testing.Short():
-		n = 500_000
-	}
 	kinds := map[string][]byte{
 		"of unknown type": tiny(99, 16),
 		"that are empty":  tiny(uint32(jitdump.IDClose), 16),
@@ -77,8 +73,13 @@ func TestMany_TinyRecords(t *testing.T) {
 		"of moves":        stray(),                               // of a function that never came
 		"of unwinding":    tiny(uint32(jitdump.IDUnwinding), 40), // of no function
 	}
+	more := testrec.Chosen(t, slices.Sorted(maps.Keys(kinds)), 0, 1) // in make interop, its long form has all
 	for what, record := range kinds {
 		t.Run(what, func(t *testing.T) {
+			n := testrec.Rounds(2_000_000, 500_000)
+			if slices.Contains(more, what) {
+				n = 10_000_000
+			}
 			s := newStage(t, 3)
 			f, err := os.OpenFile(s.path(dumpName), os.O_WRONLY|os.O_APPEND, 0)
 			s.must(err)
@@ -124,10 +125,7 @@ func stray() []byte {
 
 // Functions of no length, all at one place: they need no object, and are counted.
 func TestMany_EmptyFunctions(t *testing.T) {
-	n := 200_000
-	if os.Getenv("JITINJECT_ALL") != "" {
-		n = 10_000_000
-	}
+	const n = 200_000
 	s := newStage(t, 3)
 	f, err := os.OpenFile(s.path(dumpName), os.O_WRONLY|os.O_APPEND, 0)
 	s.must(err)

@@ -69,15 +69,19 @@ func sound(t *testing.T, opts inject.Options) {
 }
 
 // each calls try for every way to put a number into a field of b, from the given byte
-// on. Every step-th is enough, unless all are asked for.
-func each(b []byte, from, to, step int, try func(what string, b []byte)) {
-	switch {
-	case os.Getenv("JITINJECT_ALL") != "":
+// on. Every step-th is enough, or in make interop four times as many, others each time; the long form takes
+// all.
+func each(t *testing.T, b []byte, from, to, step int, try func(what string, b []byte)) {
+	t.Helper()
+	switch all := os.Getenv("JITINJECT_ALL"); {
+	case all == "every":
 		step = 1
+	case all != "":
+		step = max(step/4, 1)
 	case testing.Short():
 		step *= 5
 	}
-	n := 0
+	n := int(testrec.Seed(t) % uint64(step))
 	for _, size := range []int{4, 8} {
 		for at := from; at+size <= min(to, len(b)); at += 4 {
 			for _, number := range numbers {
@@ -121,7 +125,7 @@ func TestNumbers_InDumps(t *testing.T) {
 		opts.SideFiles = []inject.SideFile{{PID: pid, Path: s.path("dump")}}
 		s.must(os.WriteFile(s.path("dump"), dump, 0o644))
 		sound(t, opts)
-		each(dump, 0, len(dump), 37, func(what string, b []byte) {
+		each(t, dump, 0, len(dump), 37, func(what string, b []byte) {
 			s.must(os.WriteFile(s.path("dump"), b, 0o644))
 			inProcess(t, "dump: "+what, opts)
 		})
@@ -140,7 +144,7 @@ func TestNumbers_InRecordings(t *testing.T) {
 	s.must(os.WriteFile(s.path("changed.data"), recording, 0o600))
 	sound(t, opts)
 	for _, part := range []struct{ from, to, step int }{{0, data, 3}, {data, data + 2000, 41}, {end, end + 700, 11}, {end + 700, len(recording), 97}} {
-		each(recording, part.from, part.to, part.step, func(what string, b []byte) {
+		each(t, recording, part.from, part.to, part.step, func(what string, b []byte) {
 			s.must(os.WriteFile(s.path("changed.data"), b, 0o600))
 			inProcess(t, "recording: "+what, opts)
 		})
@@ -155,7 +159,7 @@ func TestNumbers_InObjects(t *testing.T) {
 	name := s.objectNames("out.data")[0]
 	object, err := os.ReadFile(name)
 	s.must(err)
-	each(object, 0, len(object), 7, func(what string, b []byte) {
+	each(t, object, 0, len(object), 7, func(what string, b []byte) {
 		s.must(os.WriteFile(name, b, 0o644))
 		start := time.Now()
 		sum, err := inject.Clean(t.Context(), inject.CleanOptions{Input: s.path("out.data"), Force: true})

