@@ -67,11 +67,9 @@ func noInput(run func(args []string, stdout *os.File, stderr io.Writer) int) fun
 
 // options returns the options of a command, spelled as perf spells them.
 func (c *subcommand) options() *pflag.FlagSet {
-	var fs *pflag.FlagSet
+	fs := newFlagSet(c.name)
 	if c.flags != nil {
 		fs = c.flags()
-	} else {
-		fs = newFlagSet(c.name)
 	}
 	spell(fs)
 	return fs
@@ -161,6 +159,8 @@ func unexpectedWord(word string, inputNamed bool) error {
 		return usageError(text)
 	case err == nil && st.Mode().IsRegular() && st.Size() == 0:
 		return usageError(fmt.Sprintf("%s is empty: its program has not written it, or the disk was full", typed(word)))
+	case err == nil && st.Mode()&fs.ModeNamedPipe != 0:
+		return usageError(fmt.Sprintf("%s is a FIFO; to read a recording from it: jitinject -i %s", typed(word), typed(word)))
 	case formats.Unpacker(word) != "":
 		return usageError(fmt.Sprintf("%s is compressed; unpack it with %s", typed(word), formats.Unpacker(word)))
 	}
