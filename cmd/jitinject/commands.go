@@ -40,7 +40,7 @@ func commands() []subcommand {
 		{name: "record", args: "[perf record options] [--] COMMAND...", brief: "record a command with the dumps of its runtimes, and inject them", flags: flagsOf(newRecordFlags), run: noInput(runRecord)},
 		{name: "view", args: "[FILE]", brief: "make a page of a result: flame graph, functions, source", flags: flagsOf(newPageFlags), run: noInput(runPage)},
 		{name: "export", args: "[FILE]", brief: "write a result in the format of another viewer", flags: flagsOf(newExportFlags), run: noInput(runExport)},
-		perfView("report", "[perf report options]", "show where a program spends its time, with perf"),
+		perfView("report", "[perf report options] [FILE]", "show where a program spends its time, with perf"),
 		perfView("annotate", "[perf annotate options] [SYMBOL]", "show instructions of functions with their samples, with perf"),
 		perfView("script", "[perf script options]", "print samples, with perf"),
 		perfView("diff", "[perf diff options] [[OLD_FILE] NEW_FILE]", "compare two runs by function, with perf"),
