@@ -88,7 +88,7 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 	for _, k := range sum.Kept {
 		fmt.Fprintf(stderr, "jitinject: %s\n", k)
 	}
-	if !o.quiet && sum.Input != "" {
+	if !o.quiet && sum.Input != "" && (sum.Objects > 0 || !recorded) {
 		writeCleanSummary(stderr, sum, o)
 	}
 	if recorded && err == nil && !removeRecorded(file, made, o, &names, stderr) {

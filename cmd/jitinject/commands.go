@@ -40,7 +40,7 @@ func commands() []subcommand {
 		{name: "record", args: "[perf record options] [--] COMMAND...", brief: "record a command with the dumps of its runtimes, and inject them", flags: flagsOf(newRecordFlags), run: noInput(runRecord)},
 		{name: "view", args: "[FILE]", brief: "make a page of a result: flame graph, functions, source", flags: flagsOf(newPageFlags), run: noInput(runPage)},
 		{name: "export", args: "[FILE]", brief: "write a result in the format of another viewer", flags: flagsOf(newExportFlags), run: noInput(runExport)},
-		perfView("report", "[perf report options]", "show where a program spends its time, with perf"),
+		perfView("report", "[perf report options] [FILE]", "show where a program spends its time, with perf"),
 		perfView("annotate", "[perf annotate options] [SYMBOL]", "show instructions of functions with their samples, with perf"),
 		perfView("script", "[perf script options]", "print samples, with perf"),
 		perfView("diff", "[perf diff options] [[OLD_FILE] NEW_FILE]", "compare two runs by function, with perf"),
@@ -67,11 +67,9 @@ func noInput(run func(args []string, stdout *os.File, stderr io.Writer) int) fun
 
 // options returns the options of a command, spelled as perf spells them.
 func (c *subcommand) options() *pflag.FlagSet {
-	var fs *pflag.FlagSet
+	fs := newFlagSet(c.name)
 	if c.flags != nil {
 		fs = c.flags()
-	} else {
-		fs = newFlagSet(c.name)
 	}
 	spell(fs)
 	return fs
@@ -161,6 +159,8 @@ func unexpectedWord(word string, inputNamed bool) error {
 		return usageError(text)
 	case err == nil && st.Mode().IsRegular() && st.Size() == 0:
 		return usageError(fmt.Sprintf("%s is empty: its program has not written it, or the disk was full", typed(word)))
+	case err == nil && st.Mode()&fs.ModeNamedPipe != 0:
+		return usageError(fmt.Sprintf("%s is a FIFO; to read a recording from it: jitinject -i %s", typed(word), typed(word)))
 	case formats.Unpacker(word) != "":
 		return usageError(fmt.Sprintf("%s is compressed; unpack it with %s", typed(word), formats.Unpacker(word)))
 	}

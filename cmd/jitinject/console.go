@@ -73,10 +73,7 @@ func programName(stderr io.Writer) string {
 // cursor, like the shell of an editor, is none.
 func (c *console) terminal() *os.File {
 	f, ok := c.w.(*os.File)
-	if !ok {
-		return nil
-	}
-	if !terminal.HasCursor(f) {
+	if !ok || !terminal.HasCursor(f) {
 		return nil
 	}
 	return f

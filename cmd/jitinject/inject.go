@@ -44,7 +44,7 @@ func inject(ctx context.Context, o *options, progress *report.Progress, stdin, s
 	stopProgress()
 	switch {
 	case errors.Is(err, context.Canceled):
-		what := cmp.Or(partInPipe(o), "nothing was written")
+		what := cmp.Or(partInPipe(o), o.partial, "nothing was written")
 		if left := leftBy(err); left != "" {
 			what = "there is no result, but " + left
 		}
@@ -71,7 +71,7 @@ func inject(ctx context.Context, o *options, progress *report.Progress, stdin, s
 			return exitIncomplete
 		}
 	case !o.quiet:
-		summary.Write(stderr, sum, summary.Options{Sources: o.Sources, All: o.verbose > 0, Failure: o.failure})
+		summary.Write(stderr, sum, summary.Options{Sources: o.Sources, All: o.verbose > 0, Failure: o.failure, Unlogged: o.unlogged})
 		writeSlowness(stderr, sum.MostMappings, o)
 	}
 	if !sum.Complete() {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -55,6 +56,10 @@ func TestInterrupt_PipelineAndFile(t *testing.T) {
 		t.Errorf("got %v; want no error, stderr with \"live.data: 2,208 mappings\"\n%s", err, stderr)
 	}
 
+	recorded := options{partial: "to inject perf.data: jitinject"}
+	if text, code := whatIsThere(&recorded, new(report.Progress)); text != recorded.partial || code != exitFailed {
+		t.Errorf("got %q, %d; want what jitinject record says", text, code)
+	}
 	for _, input := range []string{"-", "fifo"} { // nothing comes, or nobody opens it
 		if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil && !os.IsExist(err) {
 			t.Fatal(err)

@@ -33,6 +33,8 @@ type options struct {
 	count     bool
 	progress  string
 	failure   string // how the recorded command failed, as jitinject record knows, or ""
+	unlogged  string // how functions get V8's log, as jitinject record knows, or ""
+	partial   string // what there is without a result, as jitinject record knows, or ""
 	version   bool
 	idle      []string // options of perf inject that mean nothing for jitted code
 }

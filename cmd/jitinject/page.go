@@ -8,11 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
 	"github.com/jitinject/jitinject/internal/export"
+	"github.com/jitinject/jitinject/internal/output"
 	"github.com/jitinject/jitinject/internal/profile"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/record"
@@ -65,15 +68,8 @@ func runPage(args []string, stdout *os.File, stderr io.Writer) int {
 	if code, done := parse(fs, args, stdout, stderr); done {
 		return code
 	}
-	return o.show(fs, stdout, stderr, ".html", func(ctx context.Context, w io.Writer, p *profile.Profile) error {
-		page := view.Options{Sources: safefile.ReadSource, Beside: filepath.Dir(o.input)}
-		if o.base != "" {
-			var err error
-			if page.Base, err = o.read(ctx, o.base); err != nil {
-				return err
-			}
-		}
-		return view.Write(w, p, page)
+	return o.show(fs, stdout, stderr, ".html", func(w io.Writer, p, base *profile.Profile) error {
+		return view.Write(w, p, view.Options{Sources: safefile.ReadSource, Beside: filepath.Dir(o.input), Base: base})
 	})
 }
 
@@ -83,19 +79,14 @@ func runExport(args []string, stdout *os.File, stderr io.Writer) int {
 	if code, done := parse(fs, args, stdout, stderr); done {
 		return code
 	}
-	suffix := ""
-	for _, f := range export.Formats() {
-		if f.Name == o.format {
-			suffix = f.Suffix
-		}
-	}
-	return o.show(fs, stdout, stderr, suffix, func(_ context.Context, w io.Writer, p *profile.Profile) error {
+	chosen := slices.IndexFunc(export.Formats(), func(f export.Format) bool { return f.Name == o.format })
+	return o.show(fs, stdout, stderr, export.Formats()[chosen].Suffix, func(w io.Writer, p, _ *profile.Profile) error {
 		return export.Write(w, o.format, p, export.Options{Program: "jitinject " + version()})
 	})
 }
 
 // show reads a result and writes a file of it. suffix ends the name of the file.
-func (o *pageOptions) show(fs *pflag.FlagSet, stdout *os.File, stderr io.Writer, suffix string, write func(context.Context, io.Writer, *profile.Profile) error) int {
+func (o *pageOptions) show(fs *pflag.FlagSet, stdout *os.File, stderr io.Writer, suffix string, write func(w io.Writer, p, base *profile.Profile) error) int {
 	if o.input = defaultOutput; fs.NArg() == 1 {
 		o.input = fs.Arg(0)
 	} else if fs.NArg() > 1 {
@@ -107,8 +98,12 @@ func (o *pageOptions) show(fs *pflag.FlagSet, stdout *os.File, stderr io.Writer,
 	ctx, stop := interruptible(signalled{stderr: stderr, what: ending("nothing was written", exitFailed)})
 	defer stop()
 	p, err := o.read(ctx, o.input)
+	var base *profile.Profile
+	if err == nil && o.base != "" {
+		base, err = o.read(ctx, o.base)
+	}
 	if err == nil {
-		err = o.write(stdout, func(w io.Writer) error { return write(ctx, w, p) })
+		err = o.write(stdout, func(w io.Writer) error { return write(w, p, base) })
 	}
 	if err != nil {
 		return fail(stderr, err)
@@ -145,5 +140,9 @@ func (o *pageOptions) write(stdout *os.File, write func(io.Writer) error) error 
 		w := bufio.NewWriter(stdout)
 		return errors.Join(write(w), w.Flush())
 	}
-	return safefile.WriteFile(o.output, 0o644, write)
+	err := safefile.WriteFile(o.output, 0o644, write)
+	if errors.As(err, new(syscall.Errno)) {
+		return output.Error(o.output, err)
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,10 +10,14 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/objstore"
+	"github.com/jitinject/jitinject/internal/perfcache"
 	"github.com/jitinject/jitinject/internal/perfrun"
 	"github.com/jitinject/jitinject/internal/record"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/terminal"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // perfView returns the row of a command that is perf's of the same name, on a result.
@@ -53,8 +58,18 @@ func startView(name string, args []string, stderr io.Writer) (perfrun.Ending, er
 		return perfrun.Ending{}, err
 	}
 	view := perfrun.View{Perf: perf, Command: name, Typed: args}
-	words := view.Arguments(defaultOutput)
-	for _, file := range view.Defaults(defaultOutput) {
+	defaults := view.Defaults(defaultOutput)
+	input, last := "", len(args)-1
+	switch at := slices.Index(args, "-i"); {
+	case name == "diff":
+	case at >= 0 && at < last:
+		input = args[at+1]
+	case defaults != nil && last >= 0 && formats.Identify(args[last]) == formats.Recording: // perf takes it for a symbol
+		input, defaults, view.Typed = args[last], nil, slices.Insert(slices.Clone(args), last, "-i")
+	case defaults != nil:
+		input = defaultOutput
+	}
+	for _, file := range defaults {
 		if _, err := sys.Stat(file); errors.Is(err, os.ErrNotExist) {
 			if file == defaultOutput+".old" { // record keeps no earlier result: its objects would have the names of the new ones
 				return perfrun.Ending{}, fmt.Errorf("there is no %s; to compare two results, give each a name: jitinject record -o a.data COMMAND, jitinject record -o b.data COMMAND, then jitinject diff a.data b.data", file)
@@ -66,5 +81,18 @@ func startView(name string, args []string, stderr io.Writer) (perfrun.Ending, er
 	if err != nil {
 		return perfrun.Ending{}, err
 	}
-	return perfrun.Run(perf, self, words, stderr)
+	ending, err := perfrun.Run(perf, self, view.Arguments(defaultOutput), stderr)
+	if err == nil && ending.Code == 0 && input != "" {
+		writeMissing(input, stderr)
+	}
+	return ending, err
+}
+
+// writeMissing says how many objects of a result are gone. perf shows addresses then.
+func writeMissing(input string, stderr io.Writer) {
+	cache, _ := perfcache.Find()
+	sum, err := objstore.Clean(context.Background(), objstore.CleanOptions{Input: input, DryRun: true, BuildIDCache: cache})
+	if err == nil && sum.Missing > sum.Cached {
+		fmt.Fprintf(stderr, "jitinject: note: objects that are not there: %s of %s; their functions have no names; inject again, or bring them along\n", words.Number(int64(sum.Missing)), words.Number(int64(sum.Objects)))
+	}
 }

@@ -146,6 +146,48 @@ func TestReport_NoResult(t *testing.T) {
 	}
 }
 
+// A result is named without -i, too, and its objects may be gone, which perf does not say.
+func TestReport_NamedAndWithoutObjects(t *testing.T) {
+	dir := placeResult(t, "toyjit-dwarf")
+	if err := os.Rename(filepath.Join(dir, "perf.jit.data"), filepath.Join(dir, "my.data")); err != nil {
+		t.Fatal(err)
+	}
+	objects, _ := filepath.Glob(filepath.Join(dir, "jitted-*.so"))
+	for _, there := range []bool{true, false} {
+		for version, perf := range testrec.Perfs(t) {
+			for _, view := range []string{"report --stdio my.data", "report --stdio -i my.data"} {
+				cmd := viewProgram(t, dir, perf, strings.Fields(view)...)
+				var stderr strings.Builder
+				cmd.Stderr = &stderr
+				out, err := cmd.Output()
+				missing := strings.Contains(stderr.String(), fmt.Sprintf("note: objects that are not there: %d of %[1]d;", len(objects)))
+				if err != nil || there && !bytes.Contains(out, []byte("jitted-")) || missing == there {
+					t.Errorf("perf %s, objects there %v: %s: got %v, %.300q, %s", version, there, view, err, out, &stderr)
+				}
+			}
+		}
+		for _, object := range objects {
+			os.Remove(object)
+		}
+	}
+}
+
+func TestView_OutputCannotBeWritten(t *testing.T) {
+	testrec.Tool(t, "perf")
+	dir := placeResult(t, "php")
+	for output, want := range map[string]string{
+		".":           "jitinject: .: cannot write there: is a directory; name another output with -o\n",
+		"nowhere/out": "jitinject: nowhere/out: cannot write there: no such file or directory; name another output with -o\n",
+		"/dev/full":   "jitinject: /dev/full: cannot write there: no space left on device; make room, or name another output with -o\n",
+	} {
+		for _, name := range []string{"view", "export"} {
+			if code, _, stderr := command(t, dir, name, "-o", output); code != exitFailed || stderr != want {
+				t.Errorf("%s: got exit code %d, %q; want %d, %q", name, code, stderr, exitFailed, want)
+			}
+		}
+	}
+}
+
 // perf runs the program as one of its commands.
 func TestReport_OfPerfJitinject(t *testing.T) {
 	dir := placeResult(t, "php")

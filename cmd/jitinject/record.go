@@ -194,7 +194,7 @@ func (o *recordOptions) preflight(settings *record.Settings, command []string, s
 	}
 	dir := filepath.Dir(o.output)
 	if !record.CanWrite(dir) {
-		return exitFailed, fmt.Errorf("no files can be made in %s; name a result elsewhere: -o /tmp/%s", quote.Printable(dir), typed(filepath.Base(o.output)))
+		return exitFailed, fmt.Errorf("no files can be made in %s; change to another directory, or name one: -o /tmp/%s", quote.Printable(dir), typed(filepath.Base(o.output)))
 	}
 	for _, pid := range o.pids() {
 		if err := record.Recordable(pid, command); err != nil {
@@ -223,12 +223,6 @@ func (o *recordOptions) pids() []string {
 	return nil
 }
 
-// isRunning reports whether a word is the number of a process that runs.
-func isRunning(pid string) bool {
-	n, err := strconv.Atoi(pid)
-	return err == nil && record.IsRunning(n)
-}
-
 // finish collects the files of a recording, puts its functions in, and says what came of it. failure says
 // how the command failed, or is "". It returns the exit code of that.
 func (o *recordOptions) finish(session *record.Session, failure string, stdout *os.File, stderr io.Writer) int {
@@ -241,23 +235,25 @@ func (o *recordOptions) finish(session *record.Session, failure string, stdout *
 		return code
 	}
 	args := []string{"-i", place.Recording, "-o", place.Result, "--bundle", "--objects", place.Files, "--dump-dir", place.Files, "--sources", filepath.Join(place.Files, "sources")}
-	for range o.verbose {
-		args = append(args, "-v")
-	}
+	args = append(args, slices.Repeat([]string{"-v"}, o.verbose)...)
 	if o.quiet {
 		args = append(args, "-q")
 	}
 	for _, pid := range o.pids() {
-		if isRunning(pid) {
+		if n, err := strconv.Atoi(pid); err == nil && record.IsRunning(n) {
 			args = append(args, "--live", pid)
 		}
 	}
-	code := (&options{failure: failure}).run(args, os.Stdin, stdout, stderr)
+	injected := options{failure: failure, partial: fmt.Sprintf("to inject %s: jitinject -i %s -o %s", quote.Printable(place.Recording), typed(place.Recording), typed(place.Result))}
+	if !o.inlines && len(o.command) > 0 {
+		injected.unlogged = "record without --no-inlines"
+	}
+	code := injected.run(args, os.Stdin, stdout, stderr)
 	writeCollected(stderr, collected, o.quiet)
 	if programs, stacks := session.NeedCopies(); len(programs) > 0 && !o.quiet && slices.Contains(session.Options, "-g") {
 		fmt.Fprintf(stderr, "stacks of %s end early without copies; with them: jitinject record --call-graph %s ...\n", strings.Join(programs, ", "), stacks)
 	}
-	if err := place.Finish(code != exitFailed); err != nil {
+	if err := place.Finish(code != exitFailed); err != nil && len(collected.Failed) == 0 {
 		printError(stderr, err)
 	}
 	return code

@@ -76,12 +76,8 @@ func (o *options) run(args []string, stdin, stdout *os.File, stderr io.Writer) i
 	}
 	o.addFiles()
 	progress := new(report.Progress)
-	ctx, stop := interruptible(signalled{
-		stream:   readsPipe(o, stdin),
-		progress: progress,
-		stderr:   stderr,
-		what:     func() (string, int) { return whatIsThere(o, progress) },
-	}, syscall.SIGPIPE)
+	what := func() (string, int) { return whatIsThere(o, progress) }
+	ctx, stop := interruptible(signalled{stream: readsPipe(o, stdin), progress: progress, stderr: stderr, what: what}, syscall.SIGPIPE)
 	defer stop()
 	return inject(ctx, o, progress, stdin, stdout, stderr)
 }

@@ -151,7 +151,7 @@ func whatIsThere(o *options, progress *report.Progress) (text string, code int) 
 	case progress.Finished():
 		return "the result is complete", exitIncomplete
 	case !progress.Writes():
-		return "nothing was written", exitFailed
+		return cmp.Or(o.partial, "nothing was written"), exitFailed
 	}
 	stay := "objects of it may stay, and the next run with the same dumps uses them"
 	return cmp.Or(partInPipe(o), "there is no result") + "; " + stay, exitFailed

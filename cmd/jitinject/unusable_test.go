@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -21,6 +22,9 @@ func TestCommand_CompressedOrEmptyFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for args, want := range map[string]struct {
 		code int
 		text string
@@ -29,6 +33,7 @@ func TestCommand_CompressedOrEmptyFile(t *testing.T) {
 		"core.zst":            {exitUsage, "core.zst is compressed; unpack it with zstd -d"},
 		"core.xz":             {exitUsage, "core.xz is compressed; unpack it with xz -d"},
 		"short":               {exitUsage, "short has an unknown type"},
+		"fifo":                {exitUsage, "fifo is a FIFO; to read a recording from it: jitinject -i fifo"},
 		"--code-from core.gz": {exitFailed, "core.gz: it is compressed; unpack it with gzip -d"},
 		"empty.map":           {exitUsage, "empty.map is empty"},
 		"--map empty.map":     {exitFailed, "empty.map: it is empty"},

@@ -6,6 +6,7 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // A Result has the numbers of samples.
@@ -34,7 +35,7 @@ func (c *Counter) result(dumps []*model.Dump, lines []report.DumpSummary, again 
 		}
 		r.Dumps = append(r.Dumps, own)
 		if d, lost := &lines[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !c.LacksAny(i) {
-			r.Found.Problem(report.Problem{Code: report.ProblemUnnamed, File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in code that it does not describe", d.CutText(), lost, report.SamplesOf(own.InJIT)),
+			r.Found.Problem(report.Problem{Code: report.ProblemUnnamed, File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %s of %s are in code that it does not describe", d.CutText(), words.Number(lost), words.Count(own.InJIT, "sample")),
 				Advice: d.CutAdvice(again)})
 		}
 		r.Samples.InJIT += own.InJIT

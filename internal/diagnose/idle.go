@@ -12,6 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // Idle reports the processes with memory in code that had no code registered for debuggers when that
@@ -30,7 +31,7 @@ func Idle(rec *recording.Recording, code *codebytes.Files, t *count.Counter) (fo
 		switch {
 		case samples > 0:
 			found.Problem(report.Problem{Code: report.ProblemNoCode, File: f.Path, Offset: -1,
-				Text:   fmt.Sprintf("process %d had no code registered for debuggers %s, and %s of it lie in executable memory without a file: programs free code after its last use", pid, when, report.SamplesOf(samples)),
+				Text:   fmt.Sprintf("process %d had no code registered for debuggers %s, and %s of it lie in executable memory without a file: programs free code after its last use", pid, when, words.Count(samples, "sample")),
 				Advice: adviceRegistered})
 		case t == nil:
 			found.Note(fmt.Sprintf("%s: process %d had no code registered for debuggers %s; its samples were not counted", quote.Printable(f.Path), pid, when))
@@ -77,7 +78,7 @@ func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.Du
 		}
 		if registered {
 			found.Problem(report.Problem{Code: report.ProblemUnnamed, File: d.Path, Offset: -1,
-				Text:   fmt.Sprintf("process %d has %s in JIT memory, and none in a function that it had registered for debuggers when its memory was read: it had removed that code, or never registered it", d.PID, report.SamplesOf(s.Samples.InJIT)),
+				Text:   fmt.Sprintf("process %d has %s in JIT memory, and none in a function that it had registered for debuggers when its memory was read: it had removed that code, or never registered it", d.PID, words.Count(s.Samples.InJIT, "sample")),
 				Advice: adviceRegistered})
 			continue
 		}
@@ -86,7 +87,7 @@ func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.Du
 			advice = report.AdviceOtherRun
 		}
 		found.Problem(report.Problem{Code: report.ProblemUnnamed, File: d.Path, Offset: -1,
-			Text:   fmt.Sprintf("none of the %s of process %d in JIT memory are in its functions: %s", report.SamplesOf(s.Samples.InJIT), d.PID, whyUnresolved(d, rec)),
+			Text:   fmt.Sprintf("none of the %s of process %d in JIT memory are in its functions: %s", words.Count(s.Samples.InJIT, "sample"), d.PID, whyUnresolved(d, rec)),
 			Advice: advice})
 	}
 	return found

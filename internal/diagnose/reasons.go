@@ -20,6 +20,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/sorting"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // A Case is what Explain explains.
@@ -40,7 +41,7 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, found repor
 	rec, t := c.Rec, c.Counter
 	add := func(r report.Reason) { reasons = append(reasons, r) }
 	if n := rec.Injected; n > 0 && len(rec.Markers) == 0 {
-		add(report.Reason{Kind: report.ReasonInjected, Text: fmt.Sprintf("%d mappings in it are of objects: it is the result of an earlier run", n), Advice: "to inject again, take the recording that perf record wrote"})
+		add(report.Reason{Kind: report.ReasonInjected, Text: words.Count(int64(n), "mapping") + " in it are of objects: it is the result of an earlier run", Advice: "to inject again, take the recording that perf record wrote"})
 		return reasons, found, nil
 	}
 	jitProcesses := jitProcesses(rec, t)
@@ -57,7 +58,7 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, found repor
 		add(report.Reason{Kind: report.ReasonNoSamples, Text: "there are no samples in it", Advice: "check that the program ran, and that perf may sample it: perf record -k mono -g -e cpu-clock PROGRAM"})
 		return reasons, found, nil
 	case len(jitProcesses) == 0:
-		r := report.Reason{Kind: report.ReasonNoJittedCode, Text: fmt.Sprintf("no samples in JIT code (0 of %d, callers not counted)", t.Total)}
+		r := report.Reason{Kind: report.ReasonNoJittedCode, Text: fmt.Sprintf("no samples in JIT code (0 of %s, callers not counted)", words.Number(t.Total))}
 		for _, pid := range rec.PIDs() {
 			if how := known.Of(rec.Processes[pid]); how != nil {
 				r.Text += fmt.Sprintf("; but %s can make such code", recording.NameOf(pid, rec.Processes[pid].Comm)) + misplaced(how.Request(rec.Cmdline))
@@ -132,7 +133,7 @@ func jitProcesses(rec *recording.Recording, t *count.Counter) (list []jitProcess
 func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s jitProcess) (report.Reason, error) {
 	who := recording.NameOf(s.pid, s.Comm)
 	if s.unattributed > 0 {
-		who += fmt.Sprintf(" has %s in JIT code", report.SamplesOf(s.unattributed))
+		who += fmt.Sprintf(" has %s in JIT code", words.Count(s.unattributed, "sample"))
 	} else {
 		who += " can make code; its samples were not counted"
 	}

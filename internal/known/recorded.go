@@ -54,7 +54,7 @@ func (r *Runtime) deaf(words []string) bool {
 }
 
 // workload returns the words of the command that perf record starts. byRecord says that jitinject
-// record made perf do so.
+// record made perf do so, and that no process ran already.
 func workload(cmdline []string) (words []string, byRecord bool) {
 	first, _ := perf.program(cmdline)
 	words = cmdline[first:]
@@ -62,7 +62,7 @@ func workload(cmdline []string) (words []string, byRecord bool) {
 		words = words[1:]
 	}
 	command := withoutTrampoline(words)
-	return command, len(command) < len(words)
+	return command, len(command) < len(words) && !hasTarget(cmdline)
 }
 
 // hasTarget reports whether perf record's options name processes that run already. A command, such as

@@ -17,6 +17,7 @@ func TestAdvice_Record(t *testing.T) {
 		{"node", "env NODE_OPTIONS=--inspect node app.js", "node --perf-prof app.js"}, // replaces record's
 		{"node", byRecord + "node app.js", "node --perf-prof app.js"},                 // its variables did not get there
 		{"node", "-q -k mono -g -p 7 -o perf.data", "node PROGRAM.js"},
+		{"node", "-q -p 7 -- /usr/bin/jitinject record --exec-in-group 7 -- sleep 10", "node PROGRAM.js"}, // node ran already
 		{"node", "-a -- sleep 10", "node PROGRAM.js"},
 		{"node", "-F 999 -agk mono sleep 10", "node PROGRAM.js"},
 		{"node", "-gp7 sleep 10", "node PROGRAM.js"},

@@ -122,9 +122,7 @@ func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 			continue
 		}
 		advice := report.AdviceOr(err, otherSources())
-		if t.full = isFinal(err); t.full {
-			advice = "make room, or " + otherSources()
-		}
+		t.full = isFinal(err)
 		if failed++; failed <= report.MaxProblems {
 			found.Problem(report.Problem{Code: report.ProblemNotWritten, File: d.Path, Offset: -1, Text: fmt.Sprintf("its source file %s could not be written into %s: %v", quote.Printable(s.Name), quote.Printable(t.path), safefile.WithoutPath(err)), Advice: advice})
 		}

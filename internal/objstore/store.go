@@ -334,10 +334,7 @@ func OpenAll(ctx context.Context, dumps []*model.Dump, opts *config.Options) (s 
 		failed[at].pids = append(failed[at].pids, d.PID)
 	}
 	for _, f := range failed {
-		advice := report.AdviceStore(f.err)
-		if advice == report.AdviceObjects() {
-			advice = "name a directory for the objects with " + report.Mentioned("Objects", "DIR")
-		}
+		advice := "name a directory for the objects with " + report.Mentioned("Objects", "DIR")
 		p := report.ProblemOf("", fmt.Errorf("%w; %s", f.err, report.LeftOutText(f.pids)), advice)
 		p.Code = report.ProblemNotWritten
 		found.Problem(p)

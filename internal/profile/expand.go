@@ -12,6 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/sorting"
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // placesOf returns the places of each file with functions of a kind, and the files in order. A file that
@@ -67,7 +68,7 @@ func (t *tables) expandJIT(ctx context.Context) error {
 		}
 	}
 	if failed > 0 {
-		t.faults = append(t.faults, fmt.Sprintf("names, lines or inlined calls of the functions of %d objects are missing; inject again, or bring the objects along; the first: %v", failed, first))
+		t.faults = append(t.faults, fmt.Sprintf("names, lines or inlined calls of the functions of %s are missing; inject again, or bring the objects along; the first: %v", words.Count(int64(failed), "object"), first))
 	}
 	return nil
 }
@@ -186,7 +187,7 @@ func (t *tables) build() {
 		final[i] = stack
 	}
 	if leftOut > 0 {
-		t.faults = append(t.faults, fmt.Sprintf("the inlined calls of %d places and stacks are left out, because they are too many", leftOut))
+		t.faults = append(t.faults, fmt.Sprintf("the inlined calls of %s places and stacks are left out, because they are too many", words.Number(int64(leftOut))))
 	}
 	for i := range p.Samples {
 		if s := &p.Samples[i]; s.Stack >= 0 {

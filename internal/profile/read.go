@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jitinject/jitinject/internal/words"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -58,7 +59,7 @@ func Read(ctx context.Context, opts Options) (*Profile, error) {
 
 func (t *tables) warnings() (texts []string) {
 	if n := len(t.profile.Samples); uint64(n) != t.rec.samples {
-		texts = append(texts, fmt.Sprintf("perf script shows %d samples; the recording has %d", n, t.rec.samples))
+		texts = append(texts, fmt.Sprintf("perf script shows %s; the recording has %s", words.Count(int64(n), "sample"), words.Number(int64(t.rec.samples))))
 	}
 	if t.unreadable > 0 {
 		texts = append(texts, fmt.Sprintf("%d lines of perf script could not be read", t.unreadable))

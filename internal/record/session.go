@@ -281,7 +281,7 @@ func (s *Session) signaled(sig unix.Signal) {
 	case s.Command == nil && (sig == unix.SIGUSR1 || sig == unix.SIGUSR2):
 	case s.Command == nil && sig != unix.SIGTSTP:
 		unix.Kill(s.perf, unix.SIGINT) // perf then completes the recording
-	case (sig == unix.SIGINT || sig == unix.SIGQUIT) && isForeground():
+	case (sig == unix.SIGINT || sig == unix.SIGQUIT) && s.command != 0 && isForeground(): // before, it is in perf's group
 	default:
 		s.pending = append(s.pending, pendingSignal{sig, time.Now()})
 	}
@@ -293,7 +293,7 @@ func (s *Session) passOn() {
 	now := time.Now()
 	s.pending = slices.DeleteFunc(s.pending, func(p pendingSignal) bool {
 		switch {
-		case now.Sub(p.at) < grace:
+		case now.Sub(p.at) < grace, s.command == 0 && p.signal != unix.SIGTSTP:
 			return false
 		case p.signal == unix.SIGTSTP: // traced processes stop while jitinject runs, which passes the signal on
 			unix.Kill(os.Getpid(), unix.SIGSTOP)

@@ -36,6 +36,8 @@ func AdviceOr(err error, otherwise string) string {
 	switch {
 	case errors.Is(err, unix.EMFILE):
 		return "raise the limit of open files (ulimit -n)"
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return strings.TrimSuffix("make room, or "+otherwise, ", or ")
 	case errors.Is(err, unix.ENFILE):
 		return "end other programs, or raise the system's limit of open files (sysctl fs.file-max)"
 	}
@@ -108,9 +110,6 @@ func AdviceNamed(pid uint32, err error) string {
 
 // AdviceStore returns advice about objects that cannot be written.
 func AdviceStore(err error) string {
-	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
-		return AdviceRoom()
-	}
 	return AdviceOr(err, AdviceObjects())
 }
 

@@ -71,14 +71,6 @@ func LeftOutText(pids []uint32) string {
 // MaxProblems bounds how many problems of one file are listed; the others are only counted.
 const MaxProblems = 50
 
-// SamplesOf returns a number of samples in words.
-func SamplesOf(n int64) string {
-	if n == 1 {
-		return "1 sample"
-	}
-	return fmt.Sprintf("%d samples", n)
-}
-
 // ErrNothing says that there are side files, but none of their functions could be injected.
 var ErrNothing = errors.New("none of the functions could be injected; no output was written")
 

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +14,7 @@ import (
 )
 
 // writeAdvice says once what several dumps lack, and which option or flag adds it.
-func writeAdvice(w io.Writer, s *report.Summary) {
+func writeAdvice(w io.Writer, s *report.Summary, opts Options) {
 	wants := func(kind string) bool {
 		return slices.ContainsFunc(s.Dumps, func(d report.DumpSummary) bool { return d.Kind == kind && wantsCode(d) })
 	}
@@ -33,7 +34,7 @@ func writeAdvice(w io.Writer, s *report.Summary) {
 		}
 	}
 	if unlogged > 0 {
-		advice := "start the program with jitinject record, or V8's flags --log-code --log-source-code"
+		advice := cmp.Or(opts.Unlogged, "start the program with jitinject record, or V8's flags --log-code --log-source-code")
 		if asksForLog(s.Cmdline) {
 			advice = "the recorded command has V8's flags for it, but no isolate-*-PID-v8.log is used; name its directory with --dump-dir"
 			if log := logFile(s.Cmdline); log != "" {

@@ -85,6 +85,11 @@ func TestSummary_Unlogged(t *testing.T) {
 		if text := out.String(); strings.Count(text, about) != min(unlogged, 1) || !strings.Contains(text, want) {
 			t.Errorf("%d functions a dump: got %q; want %q once", unlogged, text, want)
 		}
+		out.Reset()
+		Write(&out, s, Options{Unlogged: "record without --no-inlines"})
+		if text := out.String(); unlogged > 0 && (!strings.Contains(text, "functions: record without --no-inlines; see") || strings.Contains(text, "start the program")) {
+			t.Errorf("got %q; want the caller's advice alone", text)
+		}
 	}
 }
 

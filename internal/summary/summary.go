@@ -22,6 +22,8 @@ type Options struct {
 	// Failure says how the recorded command failed, or is "". If hardly any jitted code ran then, nothing
 	// else is printed, unless All is set.
 	Failure string
+
+	Unlogged string // how functions get V8's log, or "" if that is not known
 }
 
 // Write writes a summary as text. Lines end with a newline. Untrusted names in it are printed so that
@@ -41,7 +43,7 @@ func Write(w io.Writer, s *report.Summary, opts Options) {
 	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
 		fmt.Fprintf(w, "%s are in JIT code of processes that got no functions\n", words.Count(s.Samples.WithoutDump, "more sample"))
 	}
-	writeAdvice(w, s)
+	writeAdvice(w, s, opts)
 	writeTraces(w, s)
 	writeReasons(w, s)
 	writeWhole(w, s)

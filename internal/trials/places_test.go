@@ -190,7 +190,7 @@ func TestRecord_Refusals(t *testing.T) {
 		id := strconv.Itoa(nobody)
 		s := w.site(t, "", 0) // root's
 		s.via = []string{testrec.Tool(t, "setpriv"), "--reuid", id, "--regid", id, "--clear-groups"}
-		s.refused(255, "no files can be made in .", "node", "hot.js")
+		s.refused(255, "no files can be made in .; change to another directory, or name one", "node", "hot.js")
 		out := filepath.Join(filepath.Dir(s.dir), "out")
 		s.must(os.Mkdir(out, 0o777))
 		s.must(os.Chmod(out, 0o777))
@@ -207,9 +207,12 @@ func TestRecord_OtherNames(t *testing.T) {
 	w := &ways[0]
 	s := w.site(t, "", 0)
 	before := s.list()
-	p := s.start("normal", false, program, "record", "-F499", "--call-graph=fp", "-z", "-o", "app.data", "--", "node", "hot.js")
+	p := s.start("normal", false, program, "record", "-F499", "--no-inlines", "--call-graph=fp", "-z", "-o", "app.data", "--", "node", "hot.js")
 	if code := p.wait(); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, p.stderr.String())
+	}
+	if text := p.stderr.String(); !strings.Contains(text, ": record without --no-inlines;") {
+		t.Errorf("got %s; want the advice about V8's log", text)
 	}
 	want := append(slices.Clone(before), "app.data", "app.files/", "app.perf.data")
 	slices.Sort(want)

@@ -172,6 +172,27 @@ func TestRecord_ShellLoopEnds(t *testing.T) {
 	}
 }
 
+// Ctrl-C counts before the command has left perf's process group, too.
+func TestRecord_EarlyInterrupt(t *testing.T) {
+	t.Parallel()
+	testrec.CanRecord(t)
+	s := newSite(t)
+	bin := filepath.Join(filepath.Dir(s.dir), "bin")
+	s.must(os.Mkdir(bin, 0o755))
+	slow := "#!/bin/sh\ncase \"$*\" in *--exec-in-group*) echo perf starts; sleep 1 ;; esac\nexec " + testrec.Tool(t, "perf") + " \"$@\"\n"
+	s.must(os.WriteFile(filepath.Join(bin, "perf"), []byte(slow), 0o755))
+	sh := newShell(s, "")
+	sh.write("PATH=" + bin + ":$PATH " + program + " record sleep 5\n")
+	sh.shows("perf starts")
+	sh.write("\x03")
+	sh.shows("callers not counted")
+	sh.write("echo code=$?.\n")
+	sh.shows(`code=\d+\.`)
+	if got := sh.shown(); !strings.Contains(got, "code=130.") {
+		t.Errorf("got no exit code 130:\n%s", got)
+	}
+}
+
 // Processes that run already: by -p and -a. They go on, and their dumps stay where they are.
 func TestRecord_ProcessesThatRun(t *testing.T) {
 	testrec.CanRecord(t)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/jitinject/jitinject/internal/words"
 )
 
 // A Severity says how bad it is to break a rule.
@@ -139,6 +141,6 @@ func (r *Reporter) finish() {
 	slices.Sort(rules)
 	for _, rule := range rules {
 		known, more := r.rule(rule), r.counts[rule]-r.limit
-		r.emit(Diagnostic{File: r.File, Offset: -1, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf("and %d more (--all shows them)", more), Advice: known.Advice, More: more})
+		r.emit(Diagnostic{File: r.File, Offset: -1, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf("and %s more (--all shows them)", words.Number(int64(more))), Advice: known.Advice, More: more})
 	}
 }

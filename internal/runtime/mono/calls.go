@@ -55,7 +55,7 @@ func Traces(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 			if ctx.Err() != nil {
 				return err
 			}
-			found.Problem(report.ProblemOf(d.Path, fmt.Errorf("the calls in it are left out: %w", safefile.PlainError(err)), "make room for it in the directory for temporary files (TMPDIR), or unpack it with gzip -d"))
+			found.Problem(report.ProblemOf(d.Path, fmt.Errorf("the calls in it are left out: %w", safefile.PlainError(err)), "name another directory for temporary files (TMPDIR), or unpack it with gzip -d"))
 			continue
 		}
 		add(t, d.Clock, d.Match)
