@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
@@ -47,7 +46,7 @@ func grown[T any](list []T, more int, at, size int64) []T {
 	}
 	guess := 1.0625 * float64(n) * float64(size) / float64(max(at, 1))
 	least := min(256, float64(size/smallest+1))
-	return slices.Grow(list, int(min(max(guess, 1.25*float64(n), least), most))-n)
+	return append(make([]T, 0, int(min(max(guess, 1.25*float64(n), least), most))), list...) // slices.Grow clears it
 }
 
 // scan reads the records that were written since the last call. The error is ctx's.
@@ -58,7 +57,7 @@ func (s *scanner) scan(ctx context.Context) error {
 	defer ahead.workers.Wait()
 	defer ahead.cancel()
 	for n := 0; !s.lost; n++ {
-		for s.records.Offset() >= ahead.check {
+		if s.records.Offset() >= ahead.check {
 			ahead.join()
 		}
 		if n%1024 == 0 && ctx.Err() != nil {
