@@ -56,7 +56,7 @@ type bundler struct {
 	gaps      *gaps             // nil unless stacks are copied
 	regions   []*region
 	runs      []run
-	pieces    map[int32][]piece // of each object of runs
+	pieces    [][]piece // of each object of the plan
 	reserved  map[*model.Dump]reserved
 	ofFiles   map[uint32]recording.Ranges      // see filesOf
 	cleared   map[*model.Dump]recording.Ranges // see clearedOf; nil before the first call
@@ -162,7 +162,6 @@ func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error
 	b := &bundler{
 		whole: whole, functions: f, in: &f.Functions, plan: new(model.Plan), names: make(model.ObjectNames), rec: f.rec,
 		dumps: make(map[*model.Dump][]int), lines: make(map[*model.Dump]lineInspector),
-		pieces:   make(map[int32][]piece),
 		reserved: make(map[*model.Dump]reserved), ofFiles: make(map[uint32]recording.Ranges),
 		ends:    make(map[*model.Dump][]uint64),
 		dumpsOf: make(map[uint32][]*model.Dump), pids: make(map[*model.Dump][]uint32),
@@ -386,7 +385,7 @@ func (b *bundler) addSingle(d *model.Dump, number int) {
 		at = int32(len(p.Objects))
 		f := &b.in.List[placed.function()]
 		f.IsRepeated = b.names.IsRepeated(f.PID, f.Index)
-		p.Objects = append(p.Objects, model.Object{Function: f})
+		p.Objects, b.pieces = append(p.Objects, model.Object{Function: f}), append(b.pieces, nil)
 		b.objectOf[placed.function()] = at
 	}
 	placed.object, placed.piece = at, int32(len(b.pieces[at]))
@@ -458,14 +457,12 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	if number < 0 { // what is reserved stays so: others have the same places as with it
 		return
 	}
-	b.addPieces(number, members)
-	p.Objects = append(p.Objects, o)
+	p.Objects, b.pieces = append(p.Objects, o), append(b.pieces, b.piecesOf(members))
 }
 
-// addPieces divides the functions of an object among pieces. Gaps that something refers to are in no
+// piecesOf divides the functions of an object among pieces. Gaps that something refers to are in no
 // piece. A function that something refers to before it is loaded is a late piece.
-func (b *bundler) addPieces(object int32, members []int) {
-	var pieces []piece
+func (b *bundler) piecesOf(members []int) (pieces []piece) {
 	apart := true
 	for _, r := range members {
 		m := &b.placedFunctions[r]
@@ -481,7 +478,7 @@ func (b *bundler) addPieces(object int32, members []int) {
 		pieces[m.piece].hi = m.hi()
 		apart = late || m.has(gapAfter)
 	}
-	b.pieces[object] = pieces
+	return pieces
 }
 
 // reachOf sets the address at which a bundle begins.

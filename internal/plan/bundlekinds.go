@@ -44,8 +44,7 @@ func (b *bundler) inspector(d *model.Dump) lineInspector {
 }
 
 // kindOf returns the kind of a unit. A region has lines if any of its functions does.
-func (b *bundler) kindOf(d *model.Dump, u unit) kind {
-	in := b.inspector(d)
+func (b *bundler) kindOf(d *model.Dump, in *lineInspector, u unit) kind {
 	function := func(r int) int { return int(b.in.List[b.placedFunctions[r].function()].Number) }
 	isReferenced := b.blind || slices.ContainsFunc(u.members, func(r int) bool { return b.placedFunctions[r].has(referenced) })
 	may := slices.ContainsFunc(u.members, func(r int) bool { return in.may(function(r)) })
@@ -102,7 +101,7 @@ func (b *bundler) divide(r *run) {
 		return
 	}
 	var members []int
-	of := anyKind
+	of, in := anyKind, b.inspector(r.dump)
 	flush := func() {
 		if len(members) > 0 {
 			b.addObject(r.dump, members)
@@ -111,7 +110,7 @@ func (b *bundler) divide(r *run) {
 	}
 	for i := range r.units() {
 		u := r.unit(i)
-		k := b.kindOf(r.dump, u)
+		k := b.kindOf(r.dump, &in, u)
 		if k != anyKind && of != anyKind && k != of {
 			flush()
 		}

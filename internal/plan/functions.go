@@ -78,6 +78,7 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 		p.Lines[n] = report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Fixes: []report.Fix{}}
 		placed[n] = &placedDump{Dump: d, line: &p.Lines[n], attribution: attribution.New(rec, d, sharing)}
 		placed[n].repeats = placed[n].findRepeats(ctx, p.files)
+		d.Source.Scanned().DropIndex()
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

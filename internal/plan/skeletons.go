@@ -95,7 +95,6 @@ func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dro
 		return dropped
 	}
 	o.Bundle.Region = jitobj.Region{Low: pieces[0].lo, High: end}
-	b.pieces[number] = pieces
-	p.Objects = append(p.Objects, o)
+	p.Objects, b.pieces = append(p.Objects, o), append(b.pieces, pieces)
 	return dropped
 }
