@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/sorting"
 )
 
@@ -52,8 +54,7 @@ type bundler struct {
 	functions *Functions
 	in        *model.Functions // those to divide among objects
 	plan      *model.Plan
-	names     model.ObjectNames // of the functions that stay alone
-	gaps      *gaps             // nil unless stacks are copied
+	gaps      *gaps // nil unless stacks are copied
 	regions   []*region
 	runs      []run
 	pieces    [][]piece // of each object of the plan
@@ -71,7 +72,7 @@ type bundler struct {
 	// dumps has the placed functions of each dump, by address after layOut.
 	dumps map[*model.Dump][]int
 	// ends has, by dump and index in dumps, the highest end of a function up to that one.
-	ends map[*model.Dump][]uint64
+	ends map[*model.Dump]func() []uint64
 	// sharers has, by dump, others with code in the same processes. It is nil unless stacks are copied.
 	sharers map[*model.Dump][]*model.Dump
 	// dumpsOf has, by process, the dumps with code in it.
@@ -86,6 +87,9 @@ type bundler struct {
 	taken *addrs.Owners
 	blind bool // the references of samples are unknown
 	lines map[*model.Dump]lineInspector
+	// unread gets problems of reading functions.
+	unread *report.Findings
+	once   bool // each function is at one address
 }
 
 // A run is a series of functions of a dump, or of a region, in the order of their addresses. They do not overlap,
@@ -160,10 +164,10 @@ const maxMembers = 512
 // the recording.
 func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error) {
 	b := &bundler{
-		whole: whole, functions: f, in: &f.Functions, plan: new(model.Plan), names: make(model.ObjectNames), rec: f.rec,
+		whole: whole, functions: f, in: &f.Functions, plan: new(model.Plan), rec: f.rec,
 		dumps: make(map[*model.Dump][]int), lines: make(map[*model.Dump]lineInspector),
 		reserved: make(map[*model.Dump]reserved), ofFiles: make(map[uint32]recording.Ranges),
-		ends:    make(map[*model.Dump][]uint64),
+		ends: make(map[*model.Dump]func() []uint64), unread: &f.Found,
 		dumpsOf: make(map[uint32][]*model.Dump), pids: make(map[*model.Dump][]uint32),
 	}
 	if f.inRegions != nil {
@@ -192,11 +196,14 @@ func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error
 	if err := b.findReferences(ctx); err != nil {
 		return nil, err
 	}
-	for i := range b.runs {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	if err := b.divideRuns(ctx); err != nil {
+		return nil, err
+	}
+	names := make(model.ObjectNames)
+	for i := range b.plan.Objects {
+		if o := &b.plan.Objects[i]; o.Bundle == nil {
+			o.IsRepeated = names.IsRepeated(o.PID, o.Index)
 		}
-		b.divide(&b.runs[i])
 	}
 	b.plan.Mappings = newBundleMapper(b).mapAll()
 	return b.plan, nil
@@ -247,6 +254,7 @@ func (b *bundler) finish() {
 			dropped: b.in == b.functions.inRegions && !b.functions.isKept[m.Object],
 		})
 	}
+	b.once = len(others) == 0
 }
 
 // A processDump is a dump with code in a process.
@@ -262,6 +270,7 @@ func (b *bundler) layOut(d *model.Dump) {
 	list = b.addSkeletons(d, list)
 	reserved := b.reservedOf(d)
 	b.reserved[d] = reserved
+	b.ends[d] = sync.OnceValue(func() []uint64 { return b.endsOf(d) })
 	if b.rec.CopiesStacks() {
 		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), reserved})
 		return
@@ -383,9 +392,7 @@ func (b *bundler) addSingle(d *model.Dump, number int) {
 	}
 	if at < 0 {
 		at = int32(len(p.Objects))
-		f := &b.in.List[placed.function()]
-		f.IsRepeated = b.names.IsRepeated(f.PID, f.Index)
-		p.Objects, b.pieces = append(p.Objects, model.Object{Function: f}), append(b.pieces, nil)
+		p.Objects, b.pieces = append(p.Objects, model.Object{Function: &b.in.List[placed.function()]}), append(b.pieces, nil)
 		b.objectOf[placed.function()] = at
 	}
 	placed.object, placed.piece = at, int32(len(b.pieces[at]))

@@ -41,6 +41,9 @@ func newHistory(list []timed) *history {
 
 // has reports whether a mapping came to lie in [lo, hi), at a time from since to until.
 func (h *history) has(lo, hi, since, until uint64) bool {
+	if n := len(h.times); n == 0 || h.times[n-1] < since {
+		return false
+	}
 	from, to := between(h.times, since, until)
 	return h.line.First(addrs.Range{Lo: lo, Hi: hi}, from, to) >= 0
 }

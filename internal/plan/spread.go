@@ -19,9 +19,9 @@ type fileCode struct {
 	// The keys of symbols are a file's name and build id.
 	symbols map[string]*recording.FileSymbols
 	latest  uint64 // time of the last mapping of all processes
-	most    int // of mappings at copies
-	copied  int // number of them
-	visited int // number of mappings that may be at copies
+	most    int    // of mappings at copies
+	copied  int    // number of them
+	visited int    // number of mappings that may be at copies
 
 	unnamed map[string]int // numbers of functions that lie in a file and stay without a name, by the file's name
 	absent  map[string]int // numbers of functions in files that are not there, likewise
