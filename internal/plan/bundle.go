@@ -9,6 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/plan/gaps"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/sorting"
@@ -54,7 +55,7 @@ type bundler struct {
 	functions *Functions
 	in        *model.Functions // those to divide among objects
 	plan      *model.Plan
-	gaps      *gaps // nil unless stacks are copied
+	gaps      *gaps.Gaps // nil unless stacks are copied
 	regions   []*region
 	runs      []run
 	pieces    [][]piece // of each object of the plan
@@ -174,7 +175,7 @@ func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error
 		b.in = f.inRegions
 	}
 	if f.rec.CopiesStacks() {
-		b.gaps = newGaps(f.rec, f.dumps)
+		b.gaps = gaps.New(f.rec, f.dumps, func(p *recording.Process) []addrs.Range { return rangesOf(filesAndData(p)) })
 	}
 	b.finish()
 	if f.rec.CopiesStacks() {
@@ -431,7 +432,7 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	for _, r := range members {
 		m := &b.placedFunctions[r]
 		f := &b.in.List[m.function()]
-		room += tableRoom(m.hi()-m.lo(), uint64(f.Sent))
+		room += gaps.TableRoom(m.hi()-m.lo(), uint64(f.Sent))
 		own := m.noCode == noCode
 		if own {
 			m.object = number
@@ -452,8 +453,8 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 		o.Bundle.Members = append(o.Bundle.Members, model.Member{Dump: f.Dump, Function: int32(f.Number), Addr: m.lo(), Again: again, Frames: !own})
 	}
 	if b.rec.CopiesStacks() {
-		at := &model.Placement{CodeAt: o.Bundle.Region.Base(), TablesAt: b.gaps.take(d, last.hi(), room, 0), Room: room}
-		if at.TablesAt != 0 && at.TablesAt+room-at.CodeAt > reach {
+		at := &model.Placement{CodeAt: o.Bundle.Region.Base(), TablesAt: b.gaps.Take(d, last.hi(), room, 0), Room: room}
+		if at.TablesAt != 0 && at.TablesAt+room-at.CodeAt > gaps.Reach {
 			at.TablesAt = 0
 		}
 		if at.TablesAt == 0 {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -146,6 +147,6 @@ func extend[T any](p *pieces, list *[]T, more int, at int64) []T {
 	if n+more > cap(*list) {
 		p.copies.Wait()
 	}
-	*list = grown(*list, more, at, p.size)[:n+more]
+	*list = source.Grown(*list, more, at, p.size)[:n+more]
 	return (*list)[n:]
 }
