@@ -44,6 +44,9 @@ type Counter struct {
 	carriers recording.Carriers
 	seen     []seenSample // a cache; its length is a power of two
 	hot      hotCounts
+	attr     int       // the event with the most samples in functions
+	several  bool      // other events have samples, too
+	heaviest []weighed // functions of attr
 
 	mu   sync.Mutex          // guards lost and carriers
 	lost map[functionID]bool // functions without objects

@@ -215,10 +215,10 @@ func (b *bundler) finish() {
 	b.placedFunctions = make([]placed, 0, len(b.in.List))
 	b.of = make([]int32, len(b.in.Mappings))
 	b.objectOf = slices.Repeat([]int32{-1}, len(b.in.List))
-	// first is the first placed function of each object, or -1.
-	first := slices.Clone(b.objectOf)
+	first := slices.Clone(b.objectOf) // the first placed function of each object, or -1
 	others := make(map[place]int32)
 	hasCode, last := make(map[processDump]bool), processDump{}
+	latest, list := (*model.Dump)(nil), []int(nil) // the latest dump, and its placed functions
 	for i := range b.in.Mappings {
 		m := &b.in.Mappings[i]
 		b.of[i] = -1
@@ -246,15 +246,19 @@ func (b *bundler) finish() {
 		} else {
 			others[place{m.Object, m.Home, m.Addr}] = r
 		}
-		if b.dumps[d] == nil {
-			b.dumps[d] = make([]int, 0, min(d.Source.NumFunctions(), len(b.in.Mappings)))
+		if d != latest {
+			b.dumps[latest], latest = list, d
+			if list = b.dumps[d]; list == nil {
+				list = make([]int, 0, min(d.Source.NumFunctions(), len(b.in.Mappings)))
+			}
 		}
-		b.dumps[d] = append(b.dumps[d], int(r))
+		list = append(list, int(r))
 		b.placedFunctions = append(b.placedFunctions, placed{
 			first: m, noCode: !d.HasCode(int(b.in.List[m.Object].Number)), region: noRegion,
 			dropped: b.in == b.functions.inRegions && !b.functions.isKept[m.Object],
 		})
 	}
+	b.dumps[latest] = list
 	b.once = len(others) == 0
 }
 

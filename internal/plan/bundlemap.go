@@ -67,17 +67,17 @@ func (b *bundleMapper) mapAll() []model.Mapping {
 	b.out = make([]model.Mapping, 0, len(b.plan.Objects))
 	regions := newRegionMapper(b.bundler, b.add)
 	for i := range b.in.Mappings {
-		m := b.in.Mappings[i]
+		m := &b.in.Mappings[i]
 		switch r := b.of[i]; {
 		// The function may be in a region at one address, and elsewhere at another.
 		case m.Clear:
-			regions.clear(m)
-			b.clear(m)
+			regions.clear(*m)
+			b.clear(*m)
 		case r < 0:
 		case b.placedFunctions[r].region != noRegion:
-			regions.show(m, int(r))
+			regions.show(*m, int(r))
 		default:
-			b.show(m, int(r))
+			b.show(*m, int(r))
 		}
 	}
 	sorting.Stable(b.out, byTimeOfMapping)

@@ -28,7 +28,7 @@ type fileKey struct {
 // list is in the order of addresses.
 func (b *bundler) addSkeletons(d *model.Dump, list []int) []int {
 	isHome := func(i int) bool { return b.placedFunctions[i].first.Home }
-	if !slices.ContainsFunc(list, isHome) {
+	if !b.rec.CopiesStacks() || !slices.ContainsFunc(list, isHome) {
 		return list
 	}
 	var others, dropped []int
