@@ -97,6 +97,15 @@ func (a *Attribution) direct(e *jitcode.Event) (pid, tid uint32, ok bool) {
 	return 0, 0, false
 }
 
+// IsPlain reports whether each event is of a process that mapped the dump, and of no other. Then several goroutines may
+// ask for processes.
+func (a *Attribution) IsPlain() bool {
+	own := a.d.Source.PID()
+	return len(a.forkedChildren) == 0 && a.sharing.memory.IsEmpty() && !slices.ContainsFunc(a.first, func(e *jitcode.Event) bool {
+		return e.PID != 0 && (e.PID != own || own == a.d.PID) && !a.mapping[e.PID]
+	})
+}
+
 // children returns the descendants of processes that map the dump, and the processes other than
 // the dump's own that map it.
 func (a *Attribution) children() (pids []uint32) {

@@ -42,6 +42,9 @@ func (s *Sharing) Most() int { return s.most }
 // sharedFile returns what shared memory an event lies in. pid is its process. A dump whose times are unknown has
 // the code of children before they are born: then it is the memory of the dump's process.
 func (a *Attribution) sharedFile(pid uint32, e *jitcode.Event) (f recording.SharedFile, ok bool) {
+	if a.sharing.memory.IsEmpty() {
+		return f, false
+	}
 	time := a.d.Clock(e.Time)
 	if _, born := a.tree.Fork(pid, time); !born && len(a.tree.ForksOf(pid)) > 0 {
 		pid = a.d.PID

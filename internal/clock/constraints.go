@@ -47,8 +47,8 @@ type Constraints struct {
 	early        int     // number of those that contradict lower
 	overruns     bool    // the dump goes on after the end of a process
 
-	located   []usedLocation // places that were used once, by address
-	ambiguous map[int]bool   // the functions at places that were used more than once
+	located   []usedLocation // places that were used once, by address; see locate
+	ambiguous map[int]bool   // the functions at places that were used more than once; nil before the first call of locate
 	// tied has those of one place and one time, in a unit that is longer than a nanosecond.
 	tied map[int]bool
 	set  bool // the clock of the dump is set, whatever the samples are
@@ -85,7 +85,7 @@ const severalEarly = 10
 // newConstraints returns what the dump and its markers say, before any sample.
 func newConstraints(r Reading) *Constraints {
 	d := r.dump
-	c := &Constraints{Reading: r, marker: math.MaxUint64, earliest: math.MaxUint64, upper: math.MaxInt64, ambiguous: make(map[int]bool)}
+	c := &Constraints{Reading: r, marker: math.MaxUint64, earliest: math.MaxUint64, upper: math.MaxInt64}
 	c.steady = c.recorded == bootClock || c.recorded == dayClock || c.recorded == monotonicClock && r.epoch
 	for _, m := range d.Markers {
 		if m.Pos < 0 {
@@ -94,37 +94,11 @@ func newConstraints(r Reading) *Constraints {
 		c.marker = min(c.marker, m.Time)
 	}
 	c.findWriters()
-	// writerOf returns the process that wrote an event, or 0.
-	writerOf := func(ev *jitcode.Event) uint32 {
-		switch {
-		case ev.PID == 0 || ev.PID == d.Source.PID():
-			return d.PID
-		case c.writers[ev.PID] != nil:
-			return ev.PID
+	c.each(func(_ *jitcode.Event, pid uint32, time uint64, timed bool) {
+		if w := c.writers[pid]; w != nil && timed {
+			w.wrote(time)
 		}
-		return 0
-	}
-	mayLack := d.Source.Traits().ClockUnsure
-	events := d.Source.Scanned().Events
-	c.located = make([]usedLocation, 0, len(events))
-	known := slices.ContainsFunc(events, func(ev jitcode.Event) bool { return writerOf(&ev) != 0 })
-	for i := range events {
-		ev := &events[i]
-		pid := writerOf(ev)
-		if pid == 0 && !known {
-			pid = d.PID // a quirk of the producer
-		}
-		time := uint64(0) // of a function that is there from the start
-		if ev.Time != 0 || !mayLack {
-			time = r.of(ev.Time)
-			if w := c.writers[pid]; w != nil {
-				w.wrote(time)
-			}
-		}
-		if ev.Size > 0 {
-			c.located = append(c.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, pid: pid, time: time, timed: ev.Time != 0 || !mayLack, function: int(ev.Function)})
-		}
-	}
+	})
 	own := c.writers[d.PID]
 	if start := d.Source.Scanned().Start; start > 0 {
 		own.earliest = min(own.earliest, start)
@@ -142,10 +116,57 @@ func newConstraints(r Reading) *Constraints {
 		}
 	}
 	if r.unit > 1 {
+		c.locate()
+	}
+	return c
+}
+
+// each calls f for all events with their writers, and their times as they are read. Functions that are there from the
+// start have no time.
+func (c *Constraints) each(f func(ev *jitcode.Event, pid uint32, time uint64, timed bool)) {
+	d := c.dump
+	// writerOf returns the process that wrote an event, or 0.
+	writerOf := func(ev *jitcode.Event) uint32 {
+		switch {
+		case ev.PID == 0 || ev.PID == d.Source.PID():
+			return d.PID
+		case c.writers[ev.PID] != nil:
+			return ev.PID
+		}
+		return 0
+	}
+	mayLack := d.Source.Traits().ClockUnsure
+	events := d.Source.Scanned().Events
+	known := slices.ContainsFunc(events, func(ev jitcode.Event) bool { return writerOf(&ev) != 0 })
+	for i := range events {
+		ev := &events[i]
+		pid := writerOf(ev)
+		if pid == 0 && !known {
+			pid = d.PID // a quirk of the producer
+		}
+		timed, time := ev.Time != 0 || !mayLack, uint64(0)
+		if timed {
+			time = c.of(ev.Time)
+		}
+		f(ev, pid, time, timed)
+	}
+}
+
+// locate finds the places of functions, unless it has. Only samples and contradictions need them.
+func (c *Constraints) locate() {
+	if c.ambiguous != nil {
+		return
+	}
+	c.ambiguous, c.located = make(map[int]bool), make([]usedLocation, 0, len(c.dump.Source.Scanned().Events))
+	c.each(func(ev *jitcode.Event, pid uint32, time uint64, timed bool) {
+		if ev.Size > 0 {
+			c.located = append(c.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, pid: pid, time: time, timed: timed, function: int(ev.Function)})
+		}
+	})
+	if c.unit > 1 {
 		c.findTied()
 	}
 	c.sortLocated()
-	return c
 }
 
 // findTied fills c.tied.
@@ -298,6 +319,7 @@ func (c *Constraints) precedes() bool {
 
 // at returns the place that has an address, or nil if its time is unknown or there is none.
 func (c *Constraints) at(ip uint64) *usedLocation {
+	c.locate()
 	i, found := slices.BinarySearchFunc(c.located, ip, func(p usedLocation, ip uint64) int { return cmp.Compare(p.lo, ip) })
 	if !found {
 		i--

@@ -39,6 +39,7 @@ func (c *Constraints) finish() (r result) {
 	r.verdict, r.why = c.assign()
 	unclear := c.tied
 	if r.verdict != sound {
+		c.locate()
 		unclear = c.ambiguous
 	}
 	if r.mixed = len(unclear); !c.isInjectable() && r.mixed > 0 {

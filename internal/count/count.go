@@ -48,11 +48,15 @@ func Start(ctx context.Context, c *Counter, dumps []*model.Dump) *countingWalk {
 		c.known = c.take(c.rec.Histogram)
 	}
 	c.rec.Histogram = nil
-	if c.known {
-		w.done <- nil
-		return w
-	}
-	go func() { w.done <- c.walk(ctx) }()
+	go func() {
+		var err error
+		if !c.known {
+			err = c.walk(ctx)
+		}
+		c.attr, c.several = c.hot.mainAttr()
+		c.heaviest = heaviest(c.hot.functions(c.attr))
+		w.done <- err
+	}()
 	return w
 }
 

@@ -44,8 +44,11 @@ type Counter struct {
 	carriers recording.Carriers
 	seen     []seenSample // a cache; its length is a power of two
 	hot      hotCounts
+	attr     int       // the event with the most samples in functions
+	several  bool      // other events have samples, too
+	heaviest []weighed // functions of attr
 
-	mu   sync.Mutex
+	mu   sync.Mutex          // guards lost and carriers
 	lost map[functionID]bool // functions without objects
 }
 
@@ -261,7 +264,8 @@ func (c *Counter) sample(pid uint32, time, ip uint64, attr int, w recording.Weig
 	}
 }
 
-// find returns where a sample is, and the times from which and up to which that holds.
+// find returns where a sample is, and the times from which and up to which that holds. Several goroutines may look for
+// samples in different pages, of processes that are known.
 func (c *Counter) find(pid uint32, time, ip uint64) (at spot, from, to uint64) {
 	tree := &c.rec.ProcessTree
 	from, to = tree.Program(pid, time).Since, tree.LifeEnd(pid, time)
@@ -281,7 +285,9 @@ func (c *Counter) find(pid uint32, time, ip uint64) (at spot, from, to uint64) {
 				return spot{c.unseen(pid, time, ip, s.kind == inFunction, &from, &to), nowhere, 0}, from, to
 			}
 		}
+		c.mu.Lock()
 		id, when, more = c.carriers.Next(id, when)
+		c.mu.Unlock()
 	}
 	return spot{c.unseen(pid, time, ip, false, &from, &to), nowhere, 0}, from, to
 }

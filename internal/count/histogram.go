@@ -1,6 +1,11 @@
 package count
 
 import (
+	"cmp"
+	"runtime"
+	"slices"
+	"sync"
+
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
@@ -16,27 +21,36 @@ func (c *Counter) take(h *recording.Histogram) bool {
 	if h == nil || h.Over {
 		return false
 	}
-	doubtful := int64(0)
+	// Searching extends the index of a page, so all samples in one are found by one worker.
+	workers := make([][]foundSlot, runtime.GOMAXPROCS(0))
 	for i := range h.Slots {
-		s := &h.Slots[i]
-		if s.N == 0 {
-			continue
+		if s := &h.Slots[i]; s.N > 0 {
+			c.process(s.PID) // workers must not add it
+			at := s.IP / counterPage % uint64(len(workers))
+			workers[at] = append(workers[at], foundSlot{slot: int32(i)})
 		}
-		at, _, to := c.find(s.PID, s.First, s.IP)
-		same := true
-		for steps := 0; to <= s.Last; steps++ {
-			next, _, until := c.find(s.PID, to, s.IP)
-			if next.counter != at.counter || steps == recording.MaxSteps {
-				c.clear()
-				return false
+	}
+	var group sync.WaitGroup
+	for _, list := range workers {
+		group.Go(func() { // page by page, which stay in the cache
+			slices.SortFunc(list, func(a, b foundSlot) int { return cmp.Compare(h.Slots[a.slot].IP, h.Slots[b.slot].IP) })
+			for i := range list {
+				list[i].find(c, h)
 			}
-			same = same && next == at
-			to = until // something else has changed near there
+		})
+	}
+	group.Wait()
+	doubtful := int64(0)
+	for _, found := range slices.Concat(workers...) {
+		s := &h.Slots[found.slot]
+		if found.counter == nil {
+			c.clear()
+			return false
 		}
-		*at.counter += s.N
-		if !same {
+		*found.counter += s.N
+		if !found.same {
 			doubtful += s.N
-		} else if w, _ := c.hot.at(at, int(s.Attr)); w != nil {
+		} else if w, _ := c.hot.at(found.spot, int(s.Attr)); w != nil {
 			w.Add(recording.Weight{Samples: s.N, Period: s.Period})
 		}
 	}
@@ -46,4 +60,27 @@ func (c *Counter) take(h *recording.Histogram) bool {
 	}
 	c.Total, c.hot.events = h.Total, h.Events
 	return true
+}
+
+// A foundSlot is where the samples of a slot are. Its counter is nil if that changes from one counter to another.
+type foundSlot struct {
+	spot
+	slot int32 // its index
+	same bool  // all are in one function
+}
+
+// find fills a foundSlot.
+func (f *foundSlot) find(c *Counter, h *recording.Histogram) {
+	s := &h.Slots[f.slot]
+	at, _, to := c.find(s.PID, s.First, s.IP)
+	f.same = true
+	for steps := 0; to <= s.Last; steps++ {
+		next, _, until := c.find(s.PID, to, s.IP)
+		if next.counter != at.counter || steps == recording.MaxSteps {
+			return
+		}
+		f.same = f.same && next == at
+		to = until // something else has changed near there
+	}
+	f.spot = at
 }

@@ -59,12 +59,12 @@ func (c *Counter) hottest(dumps []*model.Dump) *report.Hottest {
 	if len(c.hot.addresses)+len(c.hot.cold) == 0 {
 		return h
 	}
-	attr, several := c.hot.mainAttr()
-	if several {
+	attr := c.attr
+	if c.several {
 		h.Event = c.rec.EventNames()[attr]
 	}
 	r := c.hotReader(dumps, attr)
-	groups, pieces := r.groups(heaviest(c.hot.functions(attr)), false)
+	groups, pieces := r.groups(c.heaviest, false)
 	for key, w := range c.hot.addresses {
 		if p, ok := pieces[key.function.id()]; ok && key.function.attr() == attr {
 			if at, ok := p.at(uint32(key.offset)); ok {

@@ -93,7 +93,6 @@ func Resolve(ctx context.Context, rec *recording.Recording, held *Held, formats 
 		return nil, err
 	}
 	for _, d := range dumps {
-		d.Source.Scanned().DropIndex()
 		for _, format := range formats {
 			if format.Check != nil {
 				format.Check(rec, d, &result.Found)

@@ -30,7 +30,7 @@ func (b *bundler) behind(d *model.Dump, end uint64) uint64 {
 		}
 		at = afterBlank(t.Hi)
 	}
-	if s := b.gaps.dumps[d]; at-end > maxBlankGap || s != nil && s.executes.Hold(at+blankRoom) {
+	if at-end > maxBlankGap || b.gaps.InFile(d, at+blankRoom) {
 		return 0
 	}
 	b.take(at, at+blankRoom)

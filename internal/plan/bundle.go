@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/plan/gaps"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/sorting"
 )
 
@@ -52,11 +55,10 @@ type bundler struct {
 	functions *Functions
 	in        *model.Functions // those to divide among objects
 	plan      *model.Plan
-	names     model.ObjectNames // of the functions that stay alone
-	gaps      *gaps             // nil unless stacks are copied
+	gaps      *gaps.Gaps // nil unless stacks are copied
 	regions   []*region
 	runs      []run
-	pieces    map[int32][]piece // of each object of runs
+	pieces    [][]piece // of each object of the plan
 	reserved  map[*model.Dump]reserved
 	ofFiles   map[uint32]recording.Ranges      // see filesOf
 	cleared   map[*model.Dump]recording.Ranges // see clearedOf; nil before the first call
@@ -71,7 +73,7 @@ type bundler struct {
 	// dumps has the placed functions of each dump, by address after layOut.
 	dumps map[*model.Dump][]int
 	// ends has, by dump and index in dumps, the highest end of a function up to that one.
-	ends map[*model.Dump][]uint64
+	ends map[*model.Dump]func() []uint64
 	// sharers has, by dump, others with code in the same processes. It is nil unless stacks are copied.
 	sharers map[*model.Dump][]*model.Dump
 	// dumpsOf has, by process, the dumps with code in it.
@@ -86,6 +88,9 @@ type bundler struct {
 	taken *addrs.Owners
 	blind bool // the references of samples are unknown
 	lines map[*model.Dump]lineInspector
+	// unread gets problems of reading functions.
+	unread *report.Findings
+	once   bool // each function is at one address
 }
 
 // A run is a series of functions of a dump, or of a region, in the order of their addresses. They do not overlap,
@@ -160,18 +165,17 @@ const maxMembers = 512
 // the recording.
 func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error) {
 	b := &bundler{
-		whole: whole, functions: f, in: &f.Functions, plan: new(model.Plan), names: make(model.ObjectNames), rec: f.rec,
+		whole: whole, functions: f, in: &f.Functions, plan: new(model.Plan), rec: f.rec,
 		dumps: make(map[*model.Dump][]int), lines: make(map[*model.Dump]lineInspector),
-		pieces:   make(map[int32][]piece),
 		reserved: make(map[*model.Dump]reserved), ofFiles: make(map[uint32]recording.Ranges),
-		ends:    make(map[*model.Dump][]uint64),
+		ends: make(map[*model.Dump]func() []uint64), unread: &f.Found,
 		dumpsOf: make(map[uint32][]*model.Dump), pids: make(map[*model.Dump][]uint32),
 	}
 	if f.inRegions != nil {
 		b.in = f.inRegions
 	}
 	if f.rec.CopiesStacks() {
-		b.gaps = newGaps(f.rec, f.dumps)
+		b.gaps = gaps.New(f.rec, f.dumps, func(p *recording.Process) []addrs.Range { return rangesOf(filesAndData(p)) })
 	}
 	b.finish()
 	if f.rec.CopiesStacks() {
@@ -193,11 +197,14 @@ func (f *Functions) bundles(ctx context.Context, whole bool) (*model.Plan, error
 	if err := b.findReferences(ctx); err != nil {
 		return nil, err
 	}
-	for i := range b.runs {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	if err := b.divideRuns(ctx); err != nil {
+		return nil, err
+	}
+	names := make(model.ObjectNames)
+	for i := range b.plan.Objects {
+		if o := &b.plan.Objects[i]; o.Bundle == nil {
+			o.IsRepeated = names.IsRepeated(o.PID, o.Index)
 		}
-		b.divide(&b.runs[i])
 	}
 	b.plan.Mappings = newBundleMapper(b).mapAll()
 	return b.plan, nil
@@ -208,10 +215,10 @@ func (b *bundler) finish() {
 	b.placedFunctions = make([]placed, 0, len(b.in.List))
 	b.of = make([]int32, len(b.in.Mappings))
 	b.objectOf = slices.Repeat([]int32{-1}, len(b.in.List))
-	// first is the first placed function of each object, or -1.
-	first := slices.Clone(b.objectOf)
+	first := slices.Clone(b.objectOf) // the first placed function of each object, or -1
 	others := make(map[place]int32)
 	hasCode, last := make(map[processDump]bool), processDump{}
+	latest, list := (*model.Dump)(nil), []int(nil) // the latest dump, and its placed functions
 	for i := range b.in.Mappings {
 		m := &b.in.Mappings[i]
 		b.of[i] = -1
@@ -239,15 +246,20 @@ func (b *bundler) finish() {
 		} else {
 			others[place{m.Object, m.Home, m.Addr}] = r
 		}
-		if b.dumps[d] == nil {
-			b.dumps[d] = make([]int, 0, min(d.Source.NumFunctions(), len(b.in.Mappings)))
+		if d != latest {
+			b.dumps[latest], latest = list, d
+			if list = b.dumps[d]; list == nil {
+				list = make([]int, 0, min(d.Source.NumFunctions(), len(b.in.Mappings)))
+			}
 		}
-		b.dumps[d] = append(b.dumps[d], int(r))
+		list = append(list, int(r))
 		b.placedFunctions = append(b.placedFunctions, placed{
 			first: m, noCode: !d.HasCode(int(b.in.List[m.Object].Number)), region: noRegion,
 			dropped: b.in == b.functions.inRegions && !b.functions.isKept[m.Object],
 		})
 	}
+	b.dumps[latest] = list
+	b.once = len(others) == 0
 }
 
 // A processDump is a dump with code in a process.
@@ -263,6 +275,7 @@ func (b *bundler) layOut(d *model.Dump) {
 	list = b.addSkeletons(d, list)
 	reserved := b.reservedOf(d)
 	b.reserved[d] = reserved
+	b.ends[d] = sync.OnceValue(func() []uint64 { return b.endsOf(d) })
 	if b.rec.CopiesStacks() {
 		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), reserved})
 		return
@@ -384,9 +397,7 @@ func (b *bundler) addSingle(d *model.Dump, number int) {
 	}
 	if at < 0 {
 		at = int32(len(p.Objects))
-		f := &b.in.List[placed.function()]
-		f.IsRepeated = b.names.IsRepeated(f.PID, f.Index)
-		p.Objects = append(p.Objects, model.Object{Function: f})
+		p.Objects, b.pieces = append(p.Objects, model.Object{Function: &b.in.List[placed.function()]}), append(b.pieces, nil)
 		b.objectOf[placed.function()] = at
 	}
 	placed.object, placed.piece = at, int32(len(b.pieces[at]))
@@ -425,7 +436,7 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	for _, r := range members {
 		m := &b.placedFunctions[r]
 		f := &b.in.List[m.function()]
-		room += tableRoom(m.hi()-m.lo(), uint64(f.Sent))
+		room += gaps.TableRoom(m.hi()-m.lo(), uint64(f.Sent))
 		own := m.noCode == noCode
 		if own {
 			m.object = number
@@ -446,8 +457,8 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 		o.Bundle.Members = append(o.Bundle.Members, model.Member{Dump: f.Dump, Function: int32(f.Number), Addr: m.lo(), Again: again, Frames: !own})
 	}
 	if b.rec.CopiesStacks() {
-		at := &model.Placement{CodeAt: o.Bundle.Region.Base(), TablesAt: b.gaps.take(d, last.hi(), room, 0), Room: room}
-		if at.TablesAt != 0 && at.TablesAt+room-at.CodeAt > reach {
+		at := &model.Placement{CodeAt: o.Bundle.Region.Base(), TablesAt: b.gaps.Take(d, last.hi(), room, 0), Room: room}
+		if at.TablesAt != 0 && at.TablesAt+room-at.CodeAt > gaps.Reach {
 			at.TablesAt = 0
 		}
 		if at.TablesAt == 0 {
@@ -458,14 +469,12 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) {
 	if number < 0 { // what is reserved stays so: others have the same places as with it
 		return
 	}
-	b.addPieces(number, members)
-	p.Objects = append(p.Objects, o)
+	p.Objects, b.pieces = append(p.Objects, o), append(b.pieces, b.piecesOf(members))
 }
 
-// addPieces divides the functions of an object among pieces. Gaps that something refers to are in no
+// piecesOf divides the functions of an object among pieces. Gaps that something refers to are in no
 // piece. A function that something refers to before it is loaded is a late piece.
-func (b *bundler) addPieces(object int32, members []int) {
-	var pieces []piece
+func (b *bundler) piecesOf(members []int) (pieces []piece) {
 	apart := true
 	for _, r := range members {
 		m := &b.placedFunctions[r]
@@ -481,7 +490,7 @@ func (b *bundler) addPieces(object int32, members []int) {
 		pieces[m.piece].hi = m.hi()
 		apart = late || m.has(gapAfter)
 	}
-	b.pieces[object] = pieces
+	return pieces
 }
 
 // reachOf sets the address at which a bundle begins.

@@ -2,12 +2,16 @@ package plan
 
 import (
 	"bytes"
+	"context"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -44,8 +48,7 @@ func (b *bundler) inspector(d *model.Dump) lineInspector {
 }
 
 // kindOf returns the kind of a unit. A region has lines if any of its functions does.
-func (b *bundler) kindOf(d *model.Dump, u unit) kind {
-	in := b.inspector(d)
+func (b *bundler) kindOf(d *model.Dump, in *lineInspector, u unit) kind {
 	function := func(r int) int { return int(b.in.List[b.placedFunctions[r].function()].Number) }
 	isReferenced := b.blind || slices.ContainsFunc(u.members, func(r int) bool { return b.placedFunctions[r].has(referenced) })
 	may := slices.ContainsFunc(u.members, func(r int) bool { return in.may(function(r)) })
@@ -79,10 +82,10 @@ func (b *bundler) kindOf(d *model.Dump, u unit) kind {
 // Mostly, making the object adds the same again, which is shown once.
 func (b *bundler) reportUnread(d *model.Dump, r source.FunctionReader, err error) {
 	if err != nil {
-		b.functions.Found.Problem(d.Damage(-1, err.Error()))
+		b.unread.Problem(d.Damage(-1, err.Error()))
 	}
 	for _, p := range r.TakeProblems() {
-		b.functions.Found.Problem(d.Damage(p.Offset, p.Text))
+		b.unread.Problem(d.Damage(p.Offset, p.Text))
 	}
 }
 
@@ -95,6 +98,45 @@ func isBeyondASCII(fn *jitcode.Function) bool {
 		slices.ContainsFunc(fn.Origins, func(o jitcode.Origin) bool { return bytes.ContainsFunc(o.Name, beyond) })
 }
 
+// divideRuns divides all runs among objects. If each function is at one address, objects do not depend on those before:
+// then all CPUs do that.
+func (b *bundler) divideRuns(ctx context.Context) error {
+	workers := []*bundler{b}
+	for b.once && !b.rec.CopiesStacks() && len(workers) < runtime.GOMAXPROCS(0) {
+		w := *b
+		w.plan, w.pieces, w.lines, w.unread = new(model.Plan), nil, make(map[*model.Dump]lineInspector), new(report.Findings)
+		workers = append(workers, &w)
+	}
+	runs := func(n int) []run { return b.runs[len(b.runs)*n/len(workers) : len(b.runs)*(n+1)/len(workers)] }
+	var group sync.WaitGroup
+	for n, w := range workers {
+		group.Go(func() {
+			for list := runs(n); len(list) > 0 && ctx.Err() == nil; list = list[1:] {
+				w.divide(&list[0])
+			}
+		})
+	}
+	group.Wait()
+	for n, w := range workers[1:] {
+		before := int32(len(b.plan.Objects))
+		b.plan.Objects, b.pieces = append(b.plan.Objects, w.plan.Objects...), append(b.pieces, w.pieces...)
+		b.unread.Add(*w.unread)
+		group.Go(func() {
+			for _, r := range runs(n + 1) {
+				for _, i := range r.members {
+					p := &b.placedFunctions[i]
+					if p.object >= 0 {
+						p.object += before
+						b.objectOf[p.function()] = p.object
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	return ctx.Err()
+}
+
 // divide divides a run among objects.
 func (b *bundler) divide(r *run) {
 	if len(r.regions) == 1 {
@@ -102,7 +144,7 @@ func (b *bundler) divide(r *run) {
 		return
 	}
 	var members []int
-	of := anyKind
+	of, in := anyKind, b.inspector(r.dump)
 	flush := func() {
 		if len(members) > 0 {
 			b.addObject(r.dump, members)
@@ -111,7 +153,7 @@ func (b *bundler) divide(r *run) {
 	}
 	for i := range r.units() {
 		u := r.unit(i)
-		k := b.kindOf(r.dump, u)
+		k := b.kindOf(r.dump, &in, u)
 		if k != anyKind && of != anyKind && k != of {
 			flush()
 		}

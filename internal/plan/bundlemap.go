@@ -18,7 +18,9 @@ import (
 type bundleMapper struct {
 	*bundler
 	// mapped has the time at which an object was mapped, or one of its late pieces.
-	mapped map[mappedPiece]uint64
+	mapped  map[mappedPiece]uint64
+	program recording.Program // the latest one
+	until   uint64            // its end
 	// last is the latest bundle, mapped at lastSince: functions of one bundle often follow each other.
 	last      mappedPiece
 	lastSince uint64
@@ -65,17 +67,17 @@ func (b *bundleMapper) mapAll() []model.Mapping {
 	b.out = make([]model.Mapping, 0, len(b.plan.Objects))
 	regions := newRegionMapper(b.bundler, b.add)
 	for i := range b.in.Mappings {
-		m := b.in.Mappings[i]
+		m := &b.in.Mappings[i]
 		switch r := b.of[i]; {
 		// The function may be in a region at one address, and elsewhere at another.
 		case m.Clear:
-			regions.clear(m)
-			b.clear(m)
+			regions.clear(*m)
+			b.clear(*m)
 		case r < 0:
 		case b.placedFunctions[r].region != noRegion:
-			regions.show(m, int(r))
+			regions.show(*m, int(r))
 		default:
-			b.show(m, int(r))
+			b.show(*m, int(r))
 		}
 	}
 	sorting.Stable(b.out, byTimeOfMapping)
@@ -89,7 +91,10 @@ func (b *bundleMapper) show(m model.Mapping, number int) {
 		return
 	}
 	obj := &b.plan.Objects[placed.object]
-	key := mappedPiece{mappedBundle{b.rec.ProcessTree.Program(m.PID, m.Time), placed.object}, noPiece}
+	if m.PID != b.program.PID || m.Time < b.program.Since || m.Time >= b.until {
+		b.program, b.until = b.rec.ProcessTree.Program(m.PID, m.Time), b.rec.ProcessTree.LifeEnd(m.PID, m.Time)
+	}
+	key := mappedPiece{mappedBundle{b.program, placed.object}, noPiece}
 	m.Object, m.Tables = placed.object, false
 	since, mapped := b.lastSince, b.last == key
 	if !mapped && obj.Bundle != nil {
@@ -165,19 +170,20 @@ func (b *bundler) hasHead(d *model.Dump, first int) bool {
 // below returns the highest end of the functions of a dump that begin below an address.
 func (b *bundler) below(d *model.Dump, lo uint64) (end uint64, ok bool) {
 	list := b.dumps[d]
-	if b.ends[d] == nil {
-		ends := make([]uint64, len(list))
-		for i, r := range list {
-			end = max(end, b.placedFunctions[r].hi())
-			ends[i] = end
-		}
-		b.ends[d] = ends
-	}
 	i, _ := slices.BinarySearchFunc(list, lo, func(r int, lo uint64) int { return cmp.Compare(b.placedFunctions[r].lo(), lo) })
 	if i == 0 {
 		return 0, false
 	}
-	return b.ends[d][i-1], true
+	return b.ends[d]()[i-1], true
+}
+
+// endsOf returns the highest end of the functions of a dump up to each one.
+func (b *bundler) endsOf(d *model.Dump) (ends []uint64) {
+	ends = make([]uint64, len(b.dumps[d]))
+	for i, r := range b.dumps[d] {
+		ends[i] = max(ends[max(i, 1)-1], b.placedFunctions[r].hi())
+	}
+	return ends
 }
 
 // intruded reports whether something else came to lie over a placed function since its bundle was

@@ -20,6 +20,9 @@ func (p *placer) stay(d *model.Dump, first int) {
 	var places *addrs.Timeline
 	for i, end := first, len(p.Mappings); i < end; i++ {
 		m := p.Mappings[i]
+		if m.Time >= p.files.latest {
+			continue
+		}
 		p.files.files(m.PID, m.Time).After(m.Addr, m.Addr+m.Len, m.Time, func(f *recording.FileMap) bool {
 			if places == nil {
 				places = placesOf(p.Mappings[first:end])

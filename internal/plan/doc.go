@@ -14,7 +14,7 @@
 //	bundlerefs.go   what bundles must not cover: gaps and functions that samples refer to
 //	bundlekinds.go  what bundles must not mix: functions with lines and without
 //	skeletons.go    objects that take the place of a file
-//	gaps.go         the addresses of unwind tables
+//	parts.go        the events of a dump, for several workers
 //	regions.go      in recordings with copies of stacks: neighbours share an object
 //	sharers.go      regions of several dumps
 //	words.go        the sentences about what planning found

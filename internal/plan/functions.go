@@ -78,6 +78,7 @@ func Place(ctx context.Context, rec *recording.Recording, histories *recording.F
 		p.Lines[n] = report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Fixes: []report.Fix{}}
 		placed[n] = &placedDump{Dump: d, line: &p.Lines[n], attribution: attribution.New(rec, d, sharing)}
 		placed[n].repeats = placed[n].findRepeats(ctx, p.files)
+		d.Source.Scanned().DropIndex()
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -142,19 +143,40 @@ func (p *placer) place(d *placedDump) {
 			loads++
 		}
 	}
-	p.List = slices.Grow(p.List, loads)
-	d.numbers = make([]int32, 0, loads)
-	for i := range events {
-		if e := &events[i]; e.Kind == jitcode.Load {
-			d.numbers = append(d.numbers, p.load(d, e))
-		}
-	}
 	d.neighbours = p.neighboursOf(d.Dump)
 	if loads < len(events) {
 		d.places = newPlaces(&p.rec.ProcessTree)
 	}
-	p.Mappings = slices.Grow(p.Mappings, len(events)+len(events)-loads) // code that moves leaves a place
-	p.mapEvents(d, events)
+	p.List, d.numbers = withRoom(p.List, loads), make([]int32, 0, loads)
+	p.Mappings = withRoom(p.Mappings, len(events)+len(events)-loads) // code that moves leaves a place
+	order := byTime(events)
+	parts := p.partsOf(d, events, order)
+	eachPart(parts, func(w *part) {
+		for i := range events[w.from:w.to] {
+			if e := &events[w.from+i]; e.Kind == jitcode.Load {
+				w.dump.numbers = append(w.dump.numbers, w.load(w.dump, e))
+			}
+		}
+	})
+	for _, w := range parts[1:] {
+		for i := range w.dump.numbers {
+			if w.dump.numbers[i] >= 0 {
+				w.dump.numbers[i] += int32(len(p.List))
+			}
+		}
+		p.List, d.numbers = joined(p.List, w.List), joined(d.numbers, w.dump.numbers)
+		d.line.Functions += w.dump.line.Functions
+		d.line.Empty += w.dump.line.Empty
+		d.line.Repeated += w.dump.line.Repeated
+	}
+	list, numbers := p.List, d.numbers
+	eachPart(parts, func(w *part) {
+		w.List, w.dump.numbers = list, numbers
+		w.mapEvents(w.dump, events, order[w.from:w.to])
+	})
+	for _, w := range parts[1:] {
+		p.Mappings = joined(p.Mappings, w.Mappings)
+	}
 }
 
 // load adds the function that an event loads. It returns its index in the list, or -1 if it gets no
@@ -187,10 +209,10 @@ func (p *placer) load(d *placedDump, e *jitcode.Event) int32 {
 	return int32(len(p.List) - 1)
 }
 
-// mapEvents adds the mappings of events. If code of the dump moves, it also records in d.places
+// mapEvents adds the mappings of events, in an order. If code of the dump moves, it also records in d.places
 // where each function is.
-func (p *placer) mapEvents(d *placedDump, events []jitcode.Event) {
-	for _, i := range byTime(events) {
+func (p *placer) mapEvents(d *placedDump, events []jitcode.Event, order []int32) {
+	for _, i := range order {
 		e := &events[i]
 		if d.numbers[e.Function] < 0 {
 			continue

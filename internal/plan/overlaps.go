@@ -30,17 +30,26 @@ type timed struct {
 
 func newHistory(list []timed) *history {
 	sorting.Stable(list, func(a, b timed) int { return cmp.Compare(a.time, b.time) })
-	h := &history{times: make([]uint64, len(list))}
-	ranges := make([]addrs.Range, len(list))
+	h := &history{times: make([]uint64, len(list)), line: addrs.NewTimeline(rangesOf(list))}
 	for i, m := range list {
-		h.times[i], ranges[i] = m.time, m.Range
+		h.times[i] = m.time
 	}
-	h.line = addrs.NewTimeline(ranges)
 	return h
+}
+
+func rangesOf(list []timed) []addrs.Range {
+	ranges := make([]addrs.Range, len(list))
+	for i := range list {
+		ranges[i] = list[i].Range
+	}
+	return ranges
 }
 
 // has reports whether a mapping came to lie in [lo, hi), at a time from since to until.
 func (h *history) has(lo, hi, since, until uint64) bool {
+	if n := len(h.times); n == 0 || h.times[n-1] < since {
+		return false
+	}
 	from, to := between(h.times, since, until)
 	return h.line.First(addrs.Range{Lo: lo, Hi: hi}, from, to) >= 0
 }

@@ -23,6 +23,9 @@ func (d *placedDump) findRepeats(ctx context.Context, files *fileCode) map[int]b
 	if !ok {
 		return nil
 	}
+	if !files.rec.CopiesStacks() && !d.Source.Scanned().EventIndex().HasRepeats() {
+		return nil
+	}
 	events := d.Source.Scanned().Events
 	same := comparer.Same()
 	r := repeatFinder{loads: make([]placedLoad, 0, len(events))}

@@ -28,7 +28,7 @@ type fileKey struct {
 // list is in the order of addresses.
 func (b *bundler) addSkeletons(d *model.Dump, list []int) []int {
 	isHome := func(i int) bool { return b.placedFunctions[i].first.Home }
-	if !slices.ContainsFunc(list, isHome) {
+	if !b.rec.CopiesStacks() || !slices.ContainsFunc(list, isHome) {
 		return list
 	}
 	var others, dropped []int
@@ -95,7 +95,6 @@ func (b *bundler) addSkeleton(d *model.Dump, list []int, s *model.Skeleton) (dro
 		return dropped
 	}
 	o.Bundle.Region = jitobj.Region{Low: pieces[0].lo, High: end}
-	b.pieces[number] = pieces
-	p.Objects = append(p.Objects, o)
+	p.Objects, b.pieces = append(p.Objects, o), append(b.pieces, pieces)
 	return dropped
 }

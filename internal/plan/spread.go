@@ -18,9 +18,10 @@ type fileCode struct {
 	lastOf    recording.Program
 	// The keys of symbols are a file's name and build id.
 	symbols map[string]*recording.FileSymbols
-	most    int // of mappings at copies
-	copied  int // number of them
-	visited int // number of mappings that may be at copies
+	latest  uint64 // time of the last mapping of all processes
+	most    int    // of mappings at copies
+	copied  int    // number of them
+	visited int    // number of mappings that may be at copies
 
 	unnamed map[string]int // numbers of functions that lie in a file and stay without a name, by the file's name
 	absent  map[string]int // numbers of functions in files that are not there, likewise
@@ -31,7 +32,13 @@ func newFileCode(rec *recording.Recording, histories *recording.FileHistories, d
 	for _, d := range dumps {
 		bytes += d.Bytes()
 	}
-	return &fileCode{most: int(min(fewCopied+bytes/bytesOfCopied, maxCopied)), rec: rec, histories: histories, of: make(map[recording.Program]*recording.ProgramMaps), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
+	latest := uint64(0)
+	for _, p := range rec.Processes {
+		for i := range p.FileMaps {
+			latest = max(latest, p.FileMaps[i].Time)
+		}
+	}
+	return &fileCode{latest: latest, most: int(min(fewCopied+bytes/bytesOfCopied, maxCopied)), rec: rec, histories: histories, of: make(map[recording.Program]*recording.ProgramMaps), symbols: make(map[string]*recording.FileSymbols), unnamed: make(map[string]int), absent: make(map[string]int)}
 }
 
 // files returns the mappings of the program that a process runs at a time.

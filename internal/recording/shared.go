@@ -80,13 +80,13 @@ func NewSharedMemory(histories *FileHistories) *SharedMemory {
 	return s
 }
 
+// IsEmpty reports whether no process shares any.
+func (s *SharedMemory) IsEmpty() bool { return len(s.mapped) == 0 }
+
 // At returns what a process shares at an address at a time. Before any mapping there, the first one counts:
 // perf records memory when it becomes executable, and code may have been written before. ok is false if the
 // process shares nothing there.
 func (s *SharedMemory) At(pid uint32, addr, time uint64) (f SharedFile, ok bool) {
-	if len(s.mapped) == 0 {
-		return f, false
-	}
 	here := addrs.Range{Lo: addr, Hi: addr + 1}
 	var first *FileMap
 	for l := range s.histories.layers(pid, time) {

@@ -1,12 +1,10 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -186,10 +184,18 @@ func (l *Listing) Scanned() *Listing { return l }
 
 // KeepEnds frees the events but the earliest and the latest.
 func (l *Listing) KeepEnds() {
-	byTime := func(a, b jitcode.Event) int { return cmp.Compare(a.Time, b.Time) }
-	if len(l.Events) > 2 {
-		l.Events = []jitcode.Event{slices.MinFunc(l.Events, byTime), slices.MaxFunc(l.Events, byTime)}
+	if len(l.Events) <= 2 {
+		return
 	}
+	first, last := &l.Events[0], &l.Events[0]
+	for i := range l.Events {
+		if e := &l.Events[i]; e.Time < first.Time {
+			first = e
+		} else if e.Time > last.Time {
+			last = e
+		}
+	}
+	l.Events = []jitcode.Event{*first, *last}
 }
 
 // Problem adds a problem. Beyond MaxProblems it only counts it.

@@ -25,10 +25,12 @@ func (l *Listing) EventIndex() *EventIndex {
 		return x
 	}
 	x := &EventIndex{events: l.Events, first: make(map[uint32]uint64)}
+	pid, first := uint32(0), uint64(0) // the latest of x.first
 	for i := range l.Events {
 		ev := &l.Events[i]
-		if x.Last = max(x.Last, ev.Time); ev.Time > 0 {
-			x.first[ev.PID] = min(ev.Time, cmp.Or(x.first[ev.PID], math.MaxUint64))
+		if x.Last = max(x.Last, ev.Time); ev.Time > 0 && (ev.PID != pid || ev.Time < first || first == 0) {
+			pid, first = ev.PID, min(ev.Time, cmp.Or(x.first[ev.PID], math.MaxUint64))
+			x.first[pid] = first
 		}
 	}
 	l.index = x
@@ -59,9 +61,24 @@ func (x *EventIndex) sortedTimes() []uint64 {
 	return sortedOnce(&x.times, x.events, func(ev *jitcode.Event) (uint64, bool) { return ev.Time, ev.Time > 0 })
 }
 
+// HasRepeats reports whether two events have the same address.
+func (x *EventIndex) HasRepeats() bool {
+	all := x.sortedAddrs()
+	for i := 1; i < len(all); i++ {
+		if all[i] == all[i-1] {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *EventIndex) sortedAddrs() []uint64 {
+	return sortedOnce(&x.addrs, x.events, func(ev *jitcode.Event) (uint64, bool) { return ev.Addr, true })
+}
+
 // Between returns how many events have an address from lo up to hi, hi excluded.
 func (x *EventIndex) Between(lo, hi uint64) int {
-	all := sortedOnce(&x.addrs, x.events, func(ev *jitcode.Event) (uint64, bool) { return ev.Addr, true })
+	all := x.sortedAddrs()
 	i, _ := slices.BinarySearch(all, lo)
 	j, _ := slices.BinarySearch(all, max(lo, hi))
 	return j - i

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -31,6 +32,7 @@ type pieces struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	workers  sync.WaitGroup
+	copies   sync.WaitGroup // of lists of joined pieces
 }
 
 // pieces begins to scan pieces of a large dump.
@@ -86,40 +88,50 @@ func (c *piece) scan(ctx context.Context) (start int64) {
 	return 0
 }
 
-// join joins the first piece if it begins where the scanner is. If it never will, the scanner goes on without pieces.
+// join joins the first pieces as long as they begin where the scanner is. If one never will, the scanner goes on without
+// pieces.
 func (p *pieces) join() {
-	c, at := p.list[0], p.records.Offset()
-	<-c.done
-	switch {
-	case at < c.start:
-		p.check = c.start
-	case at == c.start && p.pairing.isIdle():
-		p.add(&c.scanner)
-		p.begin()
-		p.list = p.list[1:]
-		if p.check = math.MaxInt64; len(p.list) > 0 {
-			p.check = p.list[0].from
+	defer p.copies.Wait()
+	for p.records.Offset() >= p.check {
+		c, at := p.list[0], p.records.Offset()
+		<-c.done
+		switch {
+		case at < c.start:
+			p.check = c.start
+		case at == c.start && p.pairing.isIdle():
+			p.add(&c.scanner)
+			p.begin()
+			p.list = p.list[1:]
+			if p.check = math.MaxInt64; len(p.list) > 0 {
+				p.check = p.list[0].from
+			}
+		default:
+			p.list, p.next, p.check = nil, p.size, math.MaxInt64
+			p.cancel()
 		}
-	default:
-		p.list, p.next, p.check = nil, p.size, math.MaxInt64
-		p.cancel()
 	}
 }
 
-// add adds what a scanner has of the next records, and goes on where that ended.
-func (s *scanner) add(c *scanner) {
-	for i := range c.Events {
-		c.Events[i].Function += int32(len(s.functions))
-	}
-	for i := range c.functions {
-		if f := &c.functions[i]; f.others > 0 {
-			f.others += uint32(len(s.others))
+// add adds what a scanner has of the next records, and goes on where that ended. It does not wait until lists are copied.
+func (p *pieces) add(c *scanner) {
+	s, at := p.scanner, c.records.Offset()
+	functions, others := int32(len(s.functions)), uint32(len(s.others))
+	newEvents := extend(p, &s.Events, len(c.Events), at)
+	newFunctions := extend(p, &s.functions, len(c.functions), at)
+	newOthers := extend(p, &s.others, len(c.others), at)
+	p.copies.Go(func() {
+		for i, e := range c.Events {
+			e.Function += functions
+			newEvents[i] = e
 		}
-	}
-	at := c.records.Offset()
-	s.Events = append(grown(s.Events, len(c.Events), at, s.size), c.Events...)
-	s.functions = append(grown(s.functions, len(c.functions), at, s.size), c.functions...)
-	s.others = append(grown(s.others, len(c.others), at, s.size), c.others...)
+		for i, f := range c.functions {
+			if f.others > 0 {
+				f.others += others
+			}
+			newFunctions[i] = f
+		}
+		copy(newOthers, c.others)
+	})
 	c.pairing.loads += s.pairing.loads
 	s.pairing, s.records = c.pairing, c.records
 	s.salt.join(&c.salt)
@@ -127,4 +139,14 @@ func (s *scanner) add(c *scanner) {
 	s.fixes.missized.Add(c.fixes.missized.Load())
 	s.fixes.tids.Add(c.fixes.tids.Load())
 	s.Unknown, s.orphans, s.interleaved = s.Unknown+c.Unknown, s.orphans+c.orphans, s.interleaved+c.interleaved
+}
+
+// extend adds elements to a list, and returns them.
+func extend[T any](p *pieces, list *[]T, more int, at int64) []T {
+	n := len(*list)
+	if n+more > cap(*list) {
+		p.copies.Wait()
+	}
+	*list = source.Grown(*list, more, at, p.size)[:n+more]
+	return (*list)[n:]
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
@@ -32,24 +31,6 @@ func spanOf(raw *jitdump.Raw) source.Span {
 	return source.Span{Off: raw.Offset, Size: uint32(raw.Size())}
 }
 
-// grown returns a list with space for more elements. It estimates their total from the number up
-// to offset at, to avoid repeated copying and spare space. The estimate is bounded until there are
-// some: the first records may be shorter than the others.
-func grown[T any](list []T, more int, at, size int64) []T {
-	const smallest = 32 // below the size of each record of a function, in bytes
-	n := len(list) + more
-	if n <= cap(list) {
-		return list
-	}
-	most := 4*float64(n) + 256
-	if n > 1024 {
-		most = 256 * float64(n)
-	}
-	guess := 1.0625 * float64(n) * float64(size) / float64(max(at, 1))
-	least := min(256, float64(size/smallest+1))
-	return slices.Grow(list, int(min(max(guess, 1.25*float64(n), least), most))-n)
-}
-
 // scan reads the records that were written since the last call. The error is ctx's.
 func (s *scanner) scan(ctx context.Context) error {
 	s.Cut, s.CutName = -1, ""
@@ -58,7 +39,7 @@ func (s *scanner) scan(ctx context.Context) error {
 	defer ahead.workers.Wait()
 	defer ahead.cancel()
 	for n := 0; !s.lost; n++ {
-		for s.records.Offset() >= ahead.check {
+		if s.records.Offset() >= ahead.check {
 			ahead.join()
 		}
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -210,7 +191,7 @@ func (s *scanner) load(raw *jitdump.Raw, l *jitdump.Load) {
 	s.traces = s.traces || isTraced(l.Name)
 	s.high = max(s.high, l.CodeAddr+l.CodeSize)
 	s.pairing.loaded(codeID{l.CodeIndex, l.PID}, len(s.Events))
-	s.Events = append(grown(s.Events, 1, raw.Offset-s.from, s.size), jitcode.Event{
+	s.Events = append(source.Grown(s.Events, 1, raw.Offset-s.from, s.size), jitcode.Event{
 		Kind: jitcode.Load, Function: int32(len(s.functions)), Time: raw.Timestamp, PID: l.PID, TID: s.thread(l.PID, l.TID),
 		Index: l.CodeIndex, Addr: s.codeStart(l.CodeAddr), Size: l.CodeSize, More: tables,
 	})
@@ -241,7 +222,7 @@ func (s *scanner) move(raw *jitdump.Raw, m *jitdump.Move) {
 	event.More = event.Addr
 	event.Addr = s.codeStart(m.NewCodeAddr)
 	s.pairing.loaded(codeID{m.CodeIndex, m.PID}, len(s.Events))
-	s.Events = append(grown(s.Events, 1, raw.Offset-s.from, s.size), event)
+	s.Events = append(source.Grown(s.Events, 1, raw.Offset-s.from, s.size), event)
 }
 
 // entriesInside reports whether the debug record table has entries, all inside the function or at
@@ -270,8 +251,8 @@ func (s *scanner) entriesInside(table source.Span, addr, size uint64) bool {
 func (s *scanner) addParts(p *parts, at int64) {
 	packed := packedParts{load: pack(p.load), debug: p.debug.Size}
 	if p.inline.Size != 0 || p.unwind.Size != 0 || p.debug.Size != 0 && p.debug.Off+int64(p.debug.Size) != p.load.Off {
-		s.others = append(grown(s.others, 1, at-s.from, s.size), otherParts{pack(p.debug), pack(p.inline), pack(p.unwind)})
+		s.others = append(source.Grown(s.others, 1, at-s.from, s.size), otherParts{pack(p.debug), pack(p.inline), pack(p.unwind)})
 		packed.others = uint32(len(s.others))
 	}
-	s.functions = append(grown(s.functions, 1, at-s.from, s.size), packed)
+	s.functions = append(source.Grown(s.functions, 1, at-s.from, s.size), packed)
 }

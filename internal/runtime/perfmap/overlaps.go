@@ -98,6 +98,7 @@ func (l line) key() uint64 {
 
 // Split implements source.Splitter.
 func (m *Map) Split(function int, parts []jitcode.Range) {
+	m.DropIndex()
 	whole := m.Events[function]
 	for k, r := range parts {
 		n := function

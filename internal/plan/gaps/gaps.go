@@ -1,4 +1,4 @@
-package plan
+package gaps
 
 import (
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -6,21 +6,13 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// Unwind tables get addresses that are free in all processes of a dump.
-//
-// libunwind (perf up to 6.12) reads the tables of an object from the memory of the process. It
-// does so through the mappings of the recording, at the address in the object's headers, counted
-// from the object's first mapping. Jitted functions lie close together, with no space for tables
-// between them. But an object may be mapped in several pieces. So its tables get free addresses,
-// and a mapping of their own. libdw (perf 7) finds them in the file.
-
-// tableRoom returns how many bytes are reserved for the tables of a function of size bytes, for
+// TableRoom returns how many bytes are reserved for the tables of a function of size bytes, for
 // which its producer sent some. That is more than they need.
-func tableRoom(size, sent uint64) uint64 { return (1<<10 + 4*size + 2*sent + 7) &^ 7 }
+func TableRoom(size, sent uint64) uint64 { return (1<<10 + 4*size + 2*sent + 7) &^ 7 }
 
-// gaps are the addresses reserved for tables, and those that are free. Each group of dumps has its
+// Gaps are the addresses reserved for tables, and those that are free. Each group of dumps has its
 // own: the processes of a group may share memory.
-type gaps struct {
+type Gaps struct {
 	dumps map[*model.Dump]*dumpSpace
 	// sharing has the dumps that a process may have memory of.
 	sharing map[*recording.Process][]*dumpSpace
@@ -54,9 +46,9 @@ type room struct {
 }
 
 const (
-	// reach bounds the distance of tables from their code, in bytes: the search table has
+	// Reach bounds the distance of tables from their code, in bytes: the search table has
 	// signed offsets of four bytes. 16 MiB of that are left for the code's own length.
-	reach = 1<<31 - 1<<24
+	Reach = 1<<31 - 1<<24
 
 	// roomAlign is the alignment of rooms, in bytes.
 	roomAlign = 64 << 10
@@ -75,9 +67,10 @@ const (
 	firstSteps = 1 << 22
 )
 
-// newGaps returns the gaps between the code of dumps and all mappings of their processes.
-func newGaps(rec *recording.Recording, dumps []*model.Dump) *gaps {
-	g := &gaps{dumps: make(map[*model.Dump]*dumpSpace), sharing: make(map[*recording.Process][]*dumpSpace), files: make(map[*recording.Process]*addrs.Set)}
+// New returns the gaps between the code of dumps and all mappings of their processes. files returns those of files and
+// data.
+func New(rec *recording.Recording, dumps []*model.Dump, files func(*recording.Process) []addrs.Range) *Gaps {
+	g := &Gaps{dumps: make(map[*model.Dump]*dumpSpace), sharing: make(map[*recording.Process][]*dumpSpace), files: make(map[*recording.Process]*addrs.Set)}
 	for _, d := range dumps {
 		if len(d.Source.Scanned().Events) == 0 {
 			continue
@@ -88,11 +81,10 @@ func newGaps(rec *recording.Recording, dumps []*model.Dump) *gaps {
 		for _, p := range s.processes {
 			g.sharing[p] = append(g.sharing[p], s)
 			if g.files[p] == nil {
-				files := new(addrs.Set)
-				for _, m := range filesAndData(p) {
-					files.Add(m.Lo, m.Hi)
+				g.files[p] = new(addrs.Set)
+				for _, r := range files(p) {
+					g.files[p].Add(r.Lo, r.Hi)
 				}
-				g.files[p] = files
 			}
 		}
 		for _, e := range d.Source.Scanned().Events {
@@ -102,16 +94,22 @@ func newGaps(rec *recording.Recording, dumps []*model.Dump) *gaps {
 	return g
 }
 
-// tired reports whether searching has taken too long.
-func (g *gaps) tired() bool { return g.steps > firstSteps+maxSteps*g.searches }
+// InFile reports whether the byte at an address may be in a file of a process of a dump.
+func (g *Gaps) InFile(d *model.Dump, addr uint64) bool {
+	s := g.dumps[d]
+	return s != nil && s.executes.Hold(addr)
+}
 
-// take reserves need bytes for the tables of a dump's function at addr, and returns their
+// tired reports whether searching has taken too long.
+func (g *Gaps) tired() bool { return g.steps > firstSteps+maxSteps*g.searches }
+
+// Take reserves need bytes for the tables of a dump's function at addr, and returns their
 // address. It returns 0 if no address near enough is free. waiting is how many bytes other
 // functions are going to need.
-func (g *gaps) take(d *model.Dump, addr, need, waiting uint64) uint64 {
+func (g *Gaps) Take(d *model.Dump, addr, need, waiting uint64) uint64 {
 	s := g.dumps[d]
 	g.searches++
-	fits := func(at, hi uint64) bool { return at > addr && at-addr < reach && hi >= at && hi-at >= need }
+	fits := func(at, hi uint64) bool { return at > addr && at-addr < Reach && hi >= at && hi-at >= need }
 	for i := range s.rooms {
 		r := &s.rooms[i]
 		if g.steps++; r.next >= r.hi {
@@ -141,7 +139,7 @@ func (g *gaps) take(d *model.Dump, addr, need, waiting uint64) uint64 {
 
 // skipBusy moves r.next past ranges that have come into use since the room was made. It reports
 // whether need bytes from there on are known to be free.
-func (g *gaps) skipBusy(s *dumpSpace, r *room, need uint64) bool {
+func (g *Gaps) skipBusy(s *dumpSpace, r *room, need uint64) bool {
 	for !g.tired() {
 		b, ok := g.next(s, r.reserved, r.next)
 		if !ok || b.Lo >= r.next+need {
@@ -154,7 +152,7 @@ func (g *gaps) skipBusy(s *dumpSpace, r *room, need uint64) bool {
 
 // next returns the lowest range that ends above addr and is in use in a process that may share
 // memory with a dump's. With reserved, memory without code of a dump does not count.
-func (g *gaps) next(s *dumpSpace, reserved bool, addr uint64) (lowest addrs.Range, found bool) {
+func (g *Gaps) next(s *dumpSpace, reserved bool, addr uint64) (lowest addrs.Range, found bool) {
 	g.findKin(s)
 	g.steps += len(s.kin) + len(s.kinProcesses)
 	add := func(set *addrs.Set) {
@@ -176,7 +174,7 @@ func (g *gaps) next(s *dumpSpace, reserved bool, addr uint64) (lowest addrs.Rang
 }
 
 // findKin sets the dumps that may share memory with one, and their processes.
-func (g *gaps) findKin(s *dumpSpace) {
+func (g *Gaps) findKin(s *dumpSpace) {
 	if s.kin != nil {
 		return
 	}
@@ -202,9 +200,9 @@ func (g *gaps) findKin(s *dumpSpace) {
 }
 
 // find returns the address of size free bytes above addr, with gap bytes free around them.
-func (g *gaps) find(s *dumpSpace, reserved bool, addr, size, gap uint64) (uint64, bool) {
+func (g *Gaps) find(s *dumpSpace, reserved bool, addr, size, gap uint64) (uint64, bool) {
 	at := (addr + roomAlign) &^ (roomAlign - 1)
-	for at > addr && at-addr < reach && !g.tired() {
+	for at > addr && at-addr < Reach && !g.tired() {
 		before := at
 		if b, ok := g.next(s, reserved, at-min(gap, at)); ok && b.Lo < at+size+gap {
 			at = (b.Hi + gap + roomAlign - 1) &^ (roomAlign - 1)
@@ -224,7 +222,7 @@ func (g *gaps) find(s *dumpSpace, reserved bool, addr, size, gap uint64) (uint64
 		if addr < 1<<32 && top > 1<<32 {
 			return 0, false // the machine may have 32 bits
 		}
-		return at, top > at && top-addr < reach
+		return at, top > at && top-addr < Reach
 	}
 	return 0, false
 }
