@@ -110,12 +110,12 @@ var worstCores = []worst{
 	}, coreRuns},
 	{"core dump", "mapped files", func(s *scene, size int) {
 		s.core(nil)
-		s.addNotes(mappedFiles(size/26, 1<<12))
+		s.addNotes(mappedFiles(size/30, 1<<12))
 	}, coreRuns},
 	{"core dump", "mappings of one program", func(s *scene, size int) {
 		image := withSegments(elfFile(elf.ET_EXEC), slices.Repeat([]elf.Prog64{load}, 255)...)
 		s.core([][]byte{image})
-		files := mappedFiles(size/26, 1<<12)
+		files := mappedFiles(size/30, 1<<12)
 		s.addNotes(bytes.ReplaceAll(files, words(mappedAt), words(listAt+32)))
 	}, coreRuns},
 }
@@ -149,5 +149,5 @@ func note(kind int, desc []byte) []byte {
 func mappedFiles(n int, size uint64) []byte {
 	b := words(uint64(n), uint64(1))
 	b = append(b, bytes.Repeat(words(mappedAt, mappedAt+size, uint64(0)), n)...)
-	return note(0x46494c45, append(b, bytes.Repeat([]byte("p\x00"), n)...)) // NT_FILE
+	return note(0x46494c45, append(b, bytes.Repeat([]byte("/prog\x00"), n)...)) // NT_FILE
 }
