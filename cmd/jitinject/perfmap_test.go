@@ -57,3 +57,18 @@ func TestInject_MapInsteadOfDump(t *testing.T) {
 		}
 	}
 }
+
+// A recording may name thousands of dumps that are gone. The first few are named.
+func TestInject_ManyMissingDumps(t *testing.T) {
+	dir := t.TempDir()
+	r := testrec.NewRecording()
+	for pid := uint32(777_000_100); pid < 777_000_125; pid++ {
+		r.Comm(pid, 900, "prog", true)
+		r.Marker(pid, 1000, filepath.Join(dir, fmt.Sprintf("jit-%d.dump", pid)))
+	}
+	r.Write(t, filepath.Join(dir, "perf.data"))
+	code, _, stderr := command(t, dir, "-q", "-i", filepath.Join(dir, "perf.data"), "-o", filepath.Join(dir, "out.data"))
+	if n := strings.Count(stderr, " is gone: neither there"); n != 10 || !strings.Contains(stderr, "15 more dumps are gone; if you have") || code != exitFailed {
+		t.Errorf("got exit code %d, %d dumps named in\n%s; want 10, and that 15 more are gone", code, n, stderr)
+	}
+}

@@ -102,49 +102,52 @@ var worstCores = []worst{
 	}, coreRuns},
 	{"core dump", "notes", func(s *scene, size int) {
 		s.core(nil)
-		core, err := os.ReadFile(s.path("core"))
-		s.must(err)
-		note := wire.NewBuffer(binary.LittleEndian)
-		note.U32(5)
-		note.U32(0)
-		note.U32(1) // NT_PRSTATUS, too short
-		note.Bytes([]byte("CORE\x00\x00\x00\x00"))
-		le := binary.LittleEndian
-		all := bytes.Repeat(note.Data, size/note.Len())
-		phoff := le.Uint64(core[32:])
-		le.PutUint64(core[32:], uint64(len(core)+len(all)))
-		table := bytes.Clone(core[phoff:])
-		le.PutUint64(table[8:], uint64(len(core)))
-		le.PutUint64(table[32:], uint64(len(all)))
-		s.must(os.WriteFile(s.path("core"), slices.Concat(core, all, table), 0o600))
+		s.addNotes(bytes.Repeat(note(1, nil), size/20)) // NT_PRSTATUS, too short
+	}, coreRuns},
+	{"core dump", "segments that share notes", func(s *scene, size int) {
+		s.core(nil, slices.Repeat([]elf.Prog64{{Type: uint32(elf.PT_NOTE)}}, size/2/56)...)
+		s.addNotes(bytes.Repeat(note(1, append(words(uint64(0), uint64(0), uint64(0), uint64(0), 1), make([]byte, 76)...)), size/2/132))
 	}, coreRuns},
 	{"core dump", "mapped files", func(s *scene, size int) {
 		s.core(nil)
-		core, err := os.ReadFile(s.path("core"))
-		s.must(err)
-		n := size / 26
-		files := wire.NewBuffer(binary.LittleEndian)
-		files.U64(uint64(n))
-		files.U64(1)
-		for range n {
-			files.U64(mappedAt)
-			files.U64(mappedAt + 1<<12)
-			files.U64(0)
-		}
-		files.Bytes(bytes.Repeat([]byte("p\x00"), n))
-		note := wire.NewBuffer(binary.LittleEndian)
-		note.U32(5)
-		note.U32(uint32(files.Len()))
-		note.U32(0x46494c45)
-		note.Bytes([]byte("CORE\x00\x00\x00\x00"))
-		note.Bytes(files.Data)
-		note.Align(4)
-		le := binary.LittleEndian
-		phoff := le.Uint64(core[32:])
-		le.PutUint64(core[32:], uint64(len(core)+note.Len()))
-		table := bytes.Clone(core[phoff:])
-		le.PutUint64(table[8:], uint64(len(core)))
-		le.PutUint64(table[32:], uint64(note.Len()))
-		s.must(os.WriteFile(s.path("core"), slices.Concat(core, note.Data, table), 0o600))
+		s.addNotes(mappedFiles(size/30, 1<<12))
 	}, coreRuns},
+	{"core dump", "mappings of one program", func(s *scene, size int) {
+		image := withSegments(elfFile(elf.ET_EXEC), slices.Repeat([]elf.Prog64{load}, 255)...)
+		s.core([][]byte{image})
+		files := mappedFiles(size/30, 1<<12)
+		s.addNotes(bytes.ReplaceAll(files, words(mappedAt), words(listAt+32)))
+	}, coreRuns},
+}
+
+// addNotes adds notes to the core, and makes all segments of notes that one.
+func (s *scene) addNotes(more []byte) {
+	s.t.Helper()
+	core, err := os.ReadFile(s.path("core"))
+	s.must(err)
+	le := binary.LittleEndian
+	at := le.Uint64(core[32:])
+	table := bytes.Clone(core[at:])
+	notes := append(bytes.Clone(core[le.Uint64(table[8:]):][:le.Uint64(table[32:])]), more...)
+	le.PutUint64(core[32:], at+uint64(len(notes)))
+	for p := table; len(p) > 0; p = p[56:] {
+		if le.Uint32(p) == uint32(elf.PT_NOTE) {
+			le.PutUint64(p[8:], at)
+			le.PutUint64(p[32:], uint64(len(notes)))
+		}
+	}
+	s.must(os.WriteFile(s.path("core"), slices.Concat(core[:at], notes, table), 0o600))
+}
+
+// note returns a note of a core.
+func note(kind int, desc []byte) []byte {
+	b := append(words(5, len(desc), kind), "CORE\x00\x00\x00\x00"...)
+	return append(append(b, desc...), make([]byte, -len(desc)&3)...)
+}
+
+// mappedFiles returns a note of n mappings of a file, with size bytes.
+func mappedFiles(n int, size uint64) []byte {
+	b := words(uint64(n), uint64(1))
+	b = append(b, bytes.Repeat(words(mappedAt, mappedAt+size, uint64(0)), n)...)
+	return note(0x46494c45, append(b, bytes.Repeat([]byte("/prog\x00"), n)...)) // NT_FILE
 }

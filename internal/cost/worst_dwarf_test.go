@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/dwarf"
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -168,6 +169,17 @@ var worstDWARF = []worst{
 		d.addr = addrs.Data
 		d.info = unit(5, bytes.Join([][]byte{{1, 0, 0, 0, 0}, function(2, 1<<30), calls.Data, {0, 0}}, nil))
 		s.debug(size/2/24, room, d)
+	}, objectRuns},
+	{"DWARF", "functions that share ranges of a call", func(s *scene, size int) {
+		lists := wire.NewBuffer(binary.LittleEndian)
+		for i := range size / 12 {
+			lists.U8(4)
+			lists.Uleb(uint64(3 * i))
+			lists.Uleb(uint64(3*i + 1))
+		}
+		lists.U8(0)
+		d := debugging{lists: lists.Data, abbrev: slices.Concat(abbreviation(2, dwarf.TagSubprogram, true, hasCode...), abbreviation(3, dwarf.TagInlinedSubroutine, false, uint64(dwarf.AttrRanges), formSecOff), abbreviation(4, dwarf.TagInlinedSubroutine, false))}
+		s.debug(size/72, 16, d, function(2, 1<<30), []byte{3, 0, 0, 0, 0, 0}, function(2, 0), bytes.Repeat([]byte{4}, size/50), []byte{0})
 	}, objectRuns},
 	{"DWARF", "units with one line table", func(s *scene, size int) {
 		d := debugging{abbrev: abbreviation(2, dwarf.TagSubprogram, false, hasCode...)}

@@ -59,30 +59,10 @@ func (s *scene) writeCore(list []byte, memory ...elf.Prog64) {
 	d.U32(0)
 	d.U64(listAt)
 	d.U64(listAt)
-	info := wire.NewBuffer(binary.LittleEndian) // NT_PRPSINFO
-	info.Zeros(24)
-	info.U32(pid)
-	info.Zeros(108)
-	mapped := wire.NewBuffer(binary.LittleEndian) // NT_FILE
-	for _, v := range []uint64{1, 1, mappedAt, mappedAt + 1<<12, 0} {
-		mapped.U64(v)
-	}
-	mapped.Bytes([]byte("/prog\x00"))
-	notes := wire.NewBuffer(binary.LittleEndian)
-	for _, n := range []struct {
-		kind uint32
-		desc []byte
-	}{{3, info.Data}, {0x46494c45, mapped.Data}} {
-		notes.U32(5)
-		notes.U32(uint32(len(n.desc)))
-		notes.U32(n.kind)
-		notes.Bytes([]byte("CORE\x00\x00\x00\x00"))
-		notes.Bytes(n.desc)
-		notes.Zeros(-len(n.desc) & 3)
-	}
+	notes := append(note(3, slices.Concat(make([]byte, 24), words(pid), make([]byte, 108))), mappedFiles(1, 1<<12)...) // NT_PRPSINFO
 	file := elfFile(elf.ET_CORE)
-	segments := []elf.Prog64{{Type: uint32(elf.PT_NOTE), Off: uint64(len(file)), Filesz: uint64(len(notes.Data))}}
-	file = append(file, notes.Data...)
+	segments := []elf.Prog64{{Type: uint32(elf.PT_NOTE), Off: uint64(len(file)), Filesz: uint64(len(notes))}}
+	file = append(file, notes...)
 	for _, m := range []struct {
 		addr  uint64
 		bytes []byte

@@ -408,6 +408,13 @@ var worstOtherLogs = []worst{
 		s.unlogged("java")
 		s.capture(0, j9gen.Options{Sites: size / 30, Maps: size / 40, CodeSize: uint32(size), Native: j9gen.Never})
 	}, j9Runs},
+	{"openj9", "captures with one file of code", func(s *scene, size int) {
+		s.unlogged("java")
+		for i := range size / 2 / 500 {
+			s.capture(i*(1+size>>13), j9gen.Options{Sites: 1, Maps: 1, CodeSize: uint32(size / 2), Native: j9gen.Never}, func(c *j9meta.Description) { c.CodeFile = "code" })
+		}
+		s.must(os.WriteFile(s.path("code"), make([]byte, size/2), 0o644))
+	}, j9Runs[:1]},
 	{"openj9", "methods", func(s *scene, size int) {
 		s.unlogged("java")
 		s.capture(0, j9gen.Options{Sites: 10, Maps: 10, CodeSize: 1000, Native: j9gen.Never}, func(c *j9meta.Description) {

@@ -70,6 +70,21 @@ var worstMaps = []worst{
 		}
 		v.write(1)
 	}, mapRuns},
+	{"source map", "small maps of many scripts", func(s *scene, size int) {
+		const each = 30_000
+		files := max(1, size/2/each)
+		for i := range files {
+			s.must(os.WriteFile(s.path(fmt.Sprint("m", i)), []byte(`{"version":3,"sources":["a"],"names":[],"mappings":"`+strings.Repeat("CAAC,", each/5)+`AAAA"}`), 0o644))
+		}
+		v := s.newV8(child(0))
+		for i := range size / 2 / 90 {
+			fmt.Fprintf(&v.log, "script-source,%d,/a%d.js,x\\n//# sourceMappingURL=%s/m%d\\n\n", i+1, i, s.dir, i%files)
+		}
+		for i := range 10 {
+			v.both(i, listed(i))
+		}
+		v.write(1)
+	}, mapRuns},
 	{"source map", "texts", sourceMapped(func(size int) string {
 		return `"sources":[""],"sourcesContent":[` + strings.Repeat(`"",`, size/3) + `""],"names":[],"mappings":"AAAA"`
 	}), mapRuns},

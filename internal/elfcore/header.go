@@ -36,7 +36,13 @@ func (c *Core) headers() error {
 		c.programHeader(i, &f.Progs[i].ProgHeader, &notes)
 	}
 	sorting.Stable(c.segments, func(a, b Segment) int { return cmp.Compare(a.Addr, b.Addr) })
+	left := c.size // of it, in bytes: segments may overlap
 	for _, n := range notes {
+		if n.size > left {
+			c.Problems = append(c.Problems, fmt.Errorf("%s: the notes have more bytes than the file; those from offset %#x on are left out", FormatName, uint64(n.offset)+left))
+			n.size = left
+		}
+		left -= n.size
 		if err := c.notes(n); err != nil {
 			c.Problems = append(c.Problems, err)
 		}

@@ -2,6 +2,7 @@ package locate
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/codebytes"
@@ -69,6 +70,7 @@ func Resolve(ctx context.Context, rec *recording.Recording, held *Held, formats 
 	result.Found.Add(f.Unreadable)
 	var dumps []*model.Dump
 	var pending []*clock.Constraints // with clocks that need samples
+	missing := 0
 	for _, r := range references {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -77,7 +79,9 @@ func Resolve(ctx context.Context, rec *recording.Recording, held *Held, formats 
 			if p, ok := r.Problem(); ok {
 				result.Found.Problem(p)
 			} else if !r.gone {
-				result.Found.Problem(f.Missing(r))
+				if missing++; missing <= maxMissing {
+					result.Found.Problem(f.missing(r))
+				}
 			}
 			continue
 		}
@@ -88,6 +92,9 @@ func Resolve(ctx context.Context, rec *recording.Recording, held *Held, formats 
 		if constraints != nil {
 			pending = append(pending, constraints)
 		}
+	}
+	if missing > maxMissing {
+		result.Found.Problem(report.Problem{Code: report.ProblemNoDump, Offset: -1, Text: fmt.Sprintf("%d more dumps are gone", missing-maxMissing), Advice: adviceMissing()})
 	}
 	if err := clock.Estimate(ctx, rec, pending, opts, &result.Found); err != nil {
 		return nil, err

@@ -109,8 +109,15 @@ func (f *Finder) checked(path string, pid uint32, err error) report.Problem {
 	return report.ProblemOf(path, err, report.AdviceNamed(pid, err))
 }
 
-// Missing returns the problem of a reference without any file.
-func (f *Finder) Missing(r *Reference) report.Problem {
+// maxMissing bounds the missing dumps that are reported one by one.
+const maxMissing = 10
+
+func adviceMissing() string {
+	return "if you have it, name its directory with " + report.Mentioned("DumpDirs", "")
+}
+
+// missing returns the problem of a reference without any file.
+func (f *Finder) missing(r *Reference) report.Problem {
 	var dirs []string
 	for _, dir := range append([]string{f.Rec.In.Dir}, f.Opts.DumpDirs...) {
 		if dir = filepath.Clean(dir); dir == "." {
@@ -125,5 +132,5 @@ func (f *Finder) Missing(r *Reference) report.Problem {
 		own = ", a path in a container,"
 	}
 	return report.Problem{Code: report.ProblemNoDump, Offset: -1, Text: fmt.Sprintf("process %d: its dump %s%s is gone: neither there nor in %s",
-		pid, quote.Printable(r.Markers[0].Path), own, quote.Printable(strings.Join(dirs, ", "))), Advice: "if you have it, name its directory with " + report.Mentioned("DumpDirs", "")}
+		pid, quote.Printable(r.Markers[0].Path), own, quote.Printable(strings.Join(dirs, ", "))), Advice: adviceMissing()}
 }

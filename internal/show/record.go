@@ -322,10 +322,14 @@ func (v *Viewer) rows(o *Form, f *field, x reflect.Value) {
 	picks := f.picked && (len(filter.Names) > 0 || filter.Address.Set)
 	o.List(f.key)
 	outer := v.Row
+	var m *matcher
+	if picks {
+		m = v.newMatcher()
+	}
 	for v.Row = 0; v.Row < x.Len() && !v.Lost(); v.Row++ {
 		row := x.Index(v.Row)
 		if picks {
-			m := v.newMatcher()
+			m.reset(v)
 			if v.fields(&m.Form, row, nil); !m.found() {
 				continue
 			}

@@ -28,7 +28,7 @@ type Unit struct {
 func unitHeaders(order binary.ByteOrder, info, abbrev []byte) (units []Unit, err error) {
 	c := wire.NewCursor("DWARF", Info, info, order, 0)
 	checked := make(map[uint64]bool)
-	left := 4*len(abbrev) + 1024 // bytes of tables: these may overlap
+	left := len(abbrev) + 1024 // bytes of tables: these may overlap
 	for c.Err() == nil && c.Len() > 0 {
 		u := Unit{At: uint64(c.Pos())}
 		length, offsetSize := uint64(c.U32("unit_length")), uint64(4)

@@ -158,9 +158,9 @@ func (list *List) problem(err error) {
 	list.Problems = append(list.Problems, err)
 }
 
-// ReadList reads the list of the descriptor at an address. It fails if there is no descriptor.
-// Damage of the list becomes a problem.
-func ReadList(mem Memory, l Layout, addr uint64) (*List, error) {
+// ReadList reads the list of the descriptor at an address: at most most entries, and MaxEntries. It fails if
+// there is no descriptor. Damage of the list becomes a problem.
+func ReadList(mem Memory, l Layout, addr uint64, most int) (*List, error) {
 	b := make([]byte, l.DescriptorSize())
 	if err := mem.ReadCode(addr, b); err != nil {
 		return nil, &Error{Record: "descriptor", Addr: addr, Text: err.Error(), Err: err}
@@ -169,12 +169,12 @@ func ReadList(mem Memory, l Layout, addr uint64) (*List, error) {
 	if err := list.Check(); err != nil {
 		return nil, err
 	}
-	list.read(mem, l)
+	list.read(mem, l, min(most, MaxEntries))
 	return list, nil
 }
 
 // read follows the pointers from the first entry on.
-func (list *List) read(mem Memory, l Layout) {
+func (list *List) read(mem Memory, l Layout, most int) {
 	seen := make(map[uint64]bool)
 	b := make([]byte, l.EntrySize())
 	prev := uint64(0)
@@ -183,8 +183,8 @@ func (list *List) read(mem Memory, l Layout) {
 		case seen[at]:
 			list.problem(&Error{Record: "entry", Field: "next_entry", Addr: prev, Text: fmt.Sprintf("%#x was in the list already: %v", at, ErrCycle), Err: ErrCycle})
 			return
-		case len(list.Entries) == MaxEntries:
-			list.problem(&Error{Record: "entry", Addr: at, Text: fmt.Sprintf("the list has more than %d entries; the others are not read", MaxEntries)})
+		case len(list.Entries) == most:
+			list.problem(&Error{Record: "entry", Addr: at, Text: fmt.Sprintf("the list has more than %d entries; the others are not read", most)})
 			return
 		}
 		seen[at] = true

@@ -86,7 +86,7 @@ func TestReadList_OfMachines(t *testing.T) {
 				t.Errorf("got entries of %d bytes; want %d", l.EntrySize(), c.entry)
 			}
 			m := newMemory(l, 3)
-			list, err := ReadList(m, l, madeBase)
+			list, err := ReadList(m, l, madeBase, MaxEntries)
 			if err != nil || len(list.Problems) > 0 || len(list.Entries) != 3 || list.Action != Register || list.Relevant != madeEntry {
 				t.Fatalf("got %+v, %v; want 3 entries", list, err)
 			}
@@ -99,7 +99,7 @@ func TestReadList_OfMachines(t *testing.T) {
 			}
 		})
 	}
-	if list, err := ReadList(newMemory(LayoutOf(elf.ELFCLASS64, binary.LittleEndian, elf.EM_X86_64), 0), LayoutOf(elf.ELFCLASS64, binary.LittleEndian, elf.EM_X86_64), madeBase); err != nil || len(list.Entries) > 0 {
+	if list, err := ReadList(newMemory(LayoutOf(elf.ELFCLASS64, binary.LittleEndian, elf.EM_X86_64), 0), LayoutOf(elf.ELFCLASS64, binary.LittleEndian, elf.EM_X86_64), madeBase, MaxEntries); err != nil || len(list.Entries) > 0 {
 		t.Errorf("got %+v, %v; want an empty list", list, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestReadList_Damaged(t *testing.T) {
 	} {
 		m := newMemory(l, 3)
 		c.damage(m)
-		list, err := ReadList(m, l, madeBase)
+		list, err := ReadList(m, l, madeBase, MaxEntries)
 		if err != nil || len(list.Entries) != c.entries || !equalProblems(list.Problems, c.want) {
 			t.Errorf("%s: got %+v, %v; want %d entries and %q", c.name, list, err, c.entries, c.want)
 		}
@@ -137,7 +137,7 @@ func TestReadList_Damaged(t *testing.T) {
 	} {
 		m := newMemory(l, 3)
 		c.damage(m)
-		if list, err := ReadList(m, l, madeBase); err == nil || !strings.Contains(err.Error(), c.want) {
+		if list, err := ReadList(m, l, madeBase, MaxEntries); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %+v, %v; want error %q", c.name, list, err, c.want)
 		}
 	}
@@ -182,7 +182,7 @@ func FuzzReadList(f *testing.F) {
 		c := machines[int(machine)%len(machines)]
 		l := LayoutOf(c.class, c.order, c.machine)
 		m := &madeMemory{madeBase, data}
-		list, err := ReadList(m, l, madeBase)
+		list, err := ReadList(m, l, madeBase, MaxEntries)
 		if err != nil {
 			return
 		}

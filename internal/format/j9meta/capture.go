@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -128,6 +129,12 @@ func FindCaptures(dir string) (bins []string, err error) {
 // is not decoded: see [Capture.Body]. Where only code cannot be read, the capture has none, and
 // CodeErrors.
 func ReadCapture(path string) (*Capture, error) {
+	return ReadCaptureWith(path, func(string) error { return nil })
+}
+
+// ReadCaptureWith is ReadCapture, but a file with code is only read if refused returns nil for its path.
+// Otherwise that is one of CodeErrors.
+func ReadCaptureWith(path string, refused func(path string) error) (*Capture, error) {
 	bin, description, ok := capturePaths(path)
 	if !ok {
 		return nil, fmt.Errorf("%q: %w", path, ErrNotCapture)
@@ -159,7 +166,11 @@ func ReadCapture(path string) (*Capture, error) {
 		if f.name != filepath.Base(f.name) || f.name == "." || f.name == ".." {
 			return fail(description, fmt.Errorf("%s: %q is not the name of a file beside the capture; name it without a directory", f.key, f.name))
 		}
-		if *f.code, err = c.read(filepath.Join(filepath.Dir(bin), f.name), maxCaptureCode); err != nil {
+		file := filepath.Join(filepath.Dir(bin), f.name)
+		if err = refused(file); err == nil {
+			*f.code, err = c.read(file, maxCaptureCode)
+		}
+		if err != nil {
 			c.CodeErrors = append(c.CodeErrors, fmt.Errorf("its JSON names %q as %s: %w", f.name, f.key, err))
 		}
 	}
@@ -212,6 +223,11 @@ func (c *Capture) read(path string, most int64) ([]byte, error) {
 	}
 	if st.Size() > most {
 		return nil, fmt.Errorf("it has %d bytes; files of captures have at most %d", st.Size(), most)
+	}
+	// Holes cost their author nothing. File systems may compress.
+	const factor, few = 8, 1 << 20
+	if u, ok := st.Sys().(*syscall.Stat_t); ok && st.Size() > few && st.Size()/factor/512 > u.Blocks {
+		return nil, fmt.Errorf("it has %d bytes, and most of them are holes", st.Size())
 	}
 	c.Mode &= st.Mode().Perm()
 	data := make([]byte, st.Size())

@@ -177,9 +177,14 @@ func TestCapture_CodeUnreadable(t *testing.T) {
 		{`"cold_code": "gone"`, `its JSON names "gone" as cold_code: there is no such file`},
 		{`"cold_code": "link"`, `its JSON names "link" as cold_code: it is a symbolic link, which is not followed: anyone could have put it there`},
 		{`"cold_code": "fifo"`, `its JSON names "fifo" as cold_code: it is not a regular file`},
+		{`"cold_code": "hole"`, `its JSON names "hole" as cold_code: it has 209715200 bytes, and most of them are holes`},
 	} {
 		dir := captureFiles(t, header(8, binary.LittleEndian), `{"base": 1, "startPC": "0x12345678", "code": "X.code", `+test.text+`}`)
 		write(t, filepath.Join(dir, "X.code"), []byte{0xc3})
+		write(t, filepath.Join(dir, "hole"), []byte{0xc3})
+		if err := os.Truncate(filepath.Join(dir, "hole"), 200<<20); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.Symlink("X.bin", filepath.Join(dir, "link")); err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ type described struct {
 	frames     bool  // it has unwind tables
 }
 
-// maxShared bounds the number of functions that describe each inlined call, on average: functions with their
+// maxShared bounds the number of functions that describe each inlined call and each of its ranges, on average: functions with their
 // code at several places share a tree.
 const maxShared = 16
 
@@ -47,13 +47,17 @@ func (o *Object) load() {
 	o.read()
 	t := &o.index.tree
 	o.index.of = make([]described, len(o.functions))
-	left := maxShared*len(t.calls) + 1024
+	work := make([]int, len(t.calls)+1) // calls, and their ranges, up to a call
+	for i := range t.calls {
+		work[i+1] = work[i] + 1 + int(t.calls[i].last-t.calls[i].first)
+	}
+	left := maxShared*work[len(t.calls)] + 1024
 	without := 0
 	for i := range o.functions {
 		f := &o.functions[i]
 		s := t.subprogramFor(f.Addr, f.Addr+f.Size)
 		if s >= 0 {
-			if left -= int(t.subprograms[s].last - t.subprograms[s].first); left < 0 {
+			if left -= work[t.subprograms[s].last] - work[t.subprograms[s].first]; left < 0 {
 				s = -1
 				without++
 			}

@@ -63,9 +63,9 @@ func HasCaptures(dir string) bool {
 }
 
 // ReadCapture reads a capture by the path of either of its files. machine, as in uname(2), is used if
-// the capture has none.
-func ReadCapture(path, machine string) (*j9meta.Capture, error) {
-	raw, err := j9meta.ReadCapture(path)
+// the capture has none. refused is as in j9meta.
+func ReadCapture(path, machine string, refused func(path string) error) (*j9meta.Capture, error) {
+	raw, err := j9meta.ReadCaptureWith(path, refused)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,23 @@ func ReadCapture(path, machine string) (*j9meta.Capture, error) {
 // OpenCapture reads a capture of a recording with the given machine, as in uname(2), and order. It
 // fails if the capture is unreadable or of another machine; the error names the file.
 func OpenCapture(path, machine string, order binary.ByteOrder) (*Capture, error) {
-	raw, err := ReadCapture(path, machine)
+	return make(sharing).open(path, machine, order)
+}
+
+// A sharing counts the captures whose JSON names a file with code, by path.
+type sharing map[string]int
+
+// maxSharers bounds these.
+const maxSharers = 16
+
+// open is OpenCapture. A file of too many captures is not read again.
+func (s sharing) open(path, machine string, order binary.ByteOrder) (*Capture, error) {
+	raw, err := ReadCapture(path, machine, func(path string) error {
+		if s[path]++; s[path] > maxSharers {
+			return fmt.Errorf("more than %d captures name it", maxSharers)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -133,3 +149,11 @@ func codeOf(raw *j9meta.Capture, cold bool) []byte {
 
 // Addr returns the start address of the code.
 func (c *Capture) Addr() uint64 { return c.parts[0].addr }
+
+// refused returns an error if no file with code is of use.
+func (c *Capture) refused(string) error {
+	if slices.ContainsFunc(c.parts, func(p part) bool { return p.known }) {
+		return nil
+	}
+	return errors.New("it is of no use")
+}

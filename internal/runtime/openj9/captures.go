@@ -156,14 +156,14 @@ func (r *functionReader) capture(i int) (*j9meta.Capture, error) {
 	if r.raw != nil && r.at == n {
 		return r.raw, nil
 	}
-	raw, err := ReadCapture(c.Path, r.d.machine)
+	raw, err := ReadCapture(c.Path, r.d.machine, c.refused)
 	if err != nil {
 		return nil, err
 	}
 	if parts, err := raw.Parts(); err != nil || parts[0].Start != c.Addr() || len(parts) != len(c.parts) {
 		return nil, fmt.Errorf("%q was another capture when it was read first", c.Path)
 	}
-	if len(raw.CodeErrors) > len(c.CodeErrors) {
+	if c.refused("") == nil && len(raw.CodeErrors) > len(c.CodeErrors) {
 		return nil, fmt.Errorf("%q: %w", c.Path, raw.CodeErrors[0])
 	}
 	r.raw, r.at = raw, n

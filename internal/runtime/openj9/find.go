@@ -29,13 +29,14 @@ type finder struct {
 	*locate.Finder
 	found *report.Findings
 	seen  map[string]bool
+	codes sharing
 	of    map[uint32][]*Capture // by process, in the order of their names
 }
 
 // Find finds the named captures, and makes markers for their processes. The error is ctx's, or that
 // of unusable options.
 func Find(ctx context.Context, l *locate.Finder, found *report.Findings) error {
-	f := &finder{Finder: l, found: found, seen: make(map[string]bool), of: make(map[uint32][]*Capture)}
+	f := &finder{Finder: l, found: found, seen: make(map[string]bool), codes: make(sharing), of: make(map[uint32][]*Capture)}
 	// First those with a process from the user: they may also be in a named directory.
 	named := l.Opts.Named(Kind)
 	sorting.Stable(named, func(a, b config.SideFile) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
@@ -79,7 +80,7 @@ func (f *finder) open(ctx context.Context, n config.SideFile) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c, err := OpenCapture(path, f.Rec.Machine, f.Rec.In.Order)
+		c, err := f.codes.open(path, f.Rec.Machine, f.Rec.In.Order)
 		switch {
 		case errors.Is(err, j9meta.ErrNotCapture): // a named file
 			return fmt.Errorf("%s: %w", n, j9meta.ErrNotCapture)

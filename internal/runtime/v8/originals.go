@@ -34,20 +34,27 @@ type scriptMap struct {
 // maxMaps bounds the memory of a dump's maps, in bytes.
 const maxMaps = 96 << 20
 
-// A file is read for each script that has it as its map: for maxUses scripts, and up to maxAgain bytes in all.
+// A file is read under each of its paths: under maxUses paths, and up to maxAgain bytes in all.
 const (
 	maxUses  = 16
-	maxAgain = 8 << 20
+	maxAgain = 1 << 20
 )
+
+// A mapPlace is a file under a path.
+type mapPlace struct {
+	file sys.Inode
+	path string
+}
 
 // A mapLoader loads the source maps of a dump.
 type mapLoader struct {
 	*attacher
 	t      *target
 	list   []source.Source
-	texts  map[textID]int    // numbers in list, of originals
-	starts map[int32][]start // of functions, by number of the text; nil before the first use
-	uses   map[sys.Inode]int // of files
+	texts  map[textID]int          // numbers in list, of originals
+	starts map[int32][]start       // of functions, by number of the text; nil before the first use
+	uses   map[sys.Inode]int       // of files: how often they were read
+	read   map[mapPlace]*scriptMap // without what is of a script
 	memory int
 
 	absent      int    // number of maps that are in no file
@@ -58,7 +65,7 @@ type mapLoader struct {
 // loadMaps returns the originals of a dump, and its texts with those in maps. list has the texts of
 // its scripts. A map that cannot be used becomes a problem or a note.
 func (a *attacher) loadMaps(t *target, list []source.Source) (originals, []source.Source) {
-	l := &mapLoader{attacher: a, t: t, list: list, texts: make(map[textID]int), uses: make(map[sys.Inode]int)}
+	l := &mapLoader{attacher: a, t: t, list: list, texts: make(map[textID]int), uses: make(map[sys.Inode]int), read: make(map[mapPlace]*scriptMap)}
 	o := make(originals, len(list))
 	seen := make([]bool, len(list))
 	for _, x := range t.indexes {
@@ -100,6 +107,7 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 	}
 	var src io.ReaderAt
 	var size int64
+	var at mapPlace
 	base := s.url
 	if isData(raw) {
 		src, size, err = dataOf(x.src, span, raw)
@@ -121,9 +129,11 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 			var st fs.FileInfo
 			if st, err = file.now.Stat(); err == nil {
 				size = st.Size()
-				l.uses[sys.InodeOf(st)]++
-				if n := l.uses[sys.InodeOf(st)]; n > maxUses && int64(n)*size > maxAgain {
-					err = fmt.Errorf("it is the map of more than %d scripts", n-1)
+				if at = (mapPlace{sys.InodeOf(st), base}); l.read[at] == nil {
+					l.uses[at.file]++
+				}
+				if n := l.uses[at.file]; n > maxUses && int64(n)*size > maxAgain {
+					err = fmt.Errorf("scripts name it by more than %d paths", n-1)
 				}
 			}
 		}
@@ -134,22 +144,44 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 	if err != nil {
 		return nil, err
 	}
+	shared := l.read[at]
+	if shared == nil {
+		if shared, err = l.readMap(src, size, base); shared == nil {
+			return nil, err
+		}
+	}
+	if at.path != "" {
+		l.read[at] = shared
+	}
+	m := shared.Map
+	if int(m.Lines()) > s.Lines.Count() {
+		return nil, fmt.Errorf("it is of another text: it describes %d lines, the script has %d", m.Lines(), s.Lines.Count())
+	}
+	if m.Damaged > 0 {
+		l.Found.Problem(report.Problem{Code: report.ProblemDamage, File: s.url, Offset: -1, Text: fmt.Sprintf("%d places in its source map are invalid; they are not mapped", m.Damaged)})
+	}
+	sm := &scriptMap{Map: m, line: s.Line, column: s.Column, files: shared.files}
+	if m.HasNames() {
+		if l.starts == nil {
+			l.starts = l.t.startsOf()
+		}
+		sm.names, err = functionNames(x, s, m, l.starts[s.number])
+	}
+	return sm, err
+}
+
+// readMap reads a map with a path or URL. It is nil if there is no memory for it.
+func (l *mapLoader) readMap(src io.ReaderAt, size int64, base string) (*scriptMap, error) {
 	m, err := sourcemap.Read(src, size)
 	if err != nil {
 		return nil, err
-	}
-	if int(m.Lines()) > s.Lines.Count() {
-		return nil, fmt.Errorf("it is of another text: it describes %d lines, the script has %d", m.Lines(), s.Lines.Count())
 	}
 	if l.memory += m.Memory(); l.memory > maxMaps {
 		l.memory -= m.Memory()
 		l.full++
 		return nil, nil
 	}
-	if m.Damaged > 0 {
-		l.Found.Problem(report.Problem{Code: report.ProblemDamage, File: s.url, Offset: -1, Text: fmt.Sprintf("%d places in its source map are invalid; they are not mapped", m.Damaged)})
-	}
-	sm := &scriptMap{Map: m, line: s.Line, column: s.Column}
+	sm := &scriptMap{Map: m}
 	names := sourcemap.MostNames(size)
 	for i := range m.Sources {
 		o := l.original(m, i, base)
@@ -158,13 +190,7 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 		}
 		sm.files = append(sm.files, o)
 	}
-	if m.HasNames() {
-		if l.starts == nil {
-			l.starts = l.t.startsOf()
-		}
-		sm.names, err = functionNames(x, s, m, l.starts[s.number])
-	}
-	return sm, err
+	return sm, nil
 }
 
 // original returns the i-th original file of a map with a path or URL. Its text becomes one of the

@@ -208,7 +208,7 @@ var Format = show.Format{Named: j9meta.IsCapturePair, Show: showCapture, Types: 
 
 // showCapture shows metadata of OpenJ9 in a file of its own.
 func showCapture(v *show.Viewer) error {
-	c, err := openj9.ReadCapture(v.Path, "")
+	c, err := openj9.ReadCapture(v.Path, "", func(string) error { return nil })
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jitinject/jitinject/internal/formats/checks"
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkproducer"
@@ -292,5 +294,17 @@ func TestRules_ReferencesExist(t *testing.T) {
 		if section == nil || !strings.Contains(headings, strings.ToLower(section[1])) {
 			t.Errorf("%s: got advice %q; want one that ends with a section of docs/producers.md", r.Name, r.Advice)
 		}
+	}
+}
+
+// Thousands of lines may share a file with a long name: it is examined once, in a millisecond.
+func TestFunction_ExaminesEachFileOnce(t *testing.T) {
+	fn := &jitcode.Function{Name: []byte("f"), Size: 2000, Files: []string{strings.Repeat("a", 1<<20), "b"}}
+	for i := range 2000 {
+		fn.Lines = append(fn.Lines, jitcode.Line{Offset: uint64(i), Line: uint32(i + 1), File: i % 2})
+	}
+	begun := time.Now()
+	if checkproducer.New().Function(fn, false, false); time.Since(begun) > time.Second {
+		t.Errorf("got %v for 2000 lines; want less than a second", time.Since(begun))
 	}
 }

@@ -51,6 +51,7 @@ func (s *Summary) Function(fn *jitcode.Function, plain, unwind bool) {
 		s.withCalls++
 	}
 	has := false
+	added := make([]bool, len(fn.Files)) // names may be long: each is examined once
 	for i, l := range fn.Lines {
 		if l.Line == 0 {
 			continue
@@ -65,7 +66,8 @@ func (s *Summary) Function(fn *jitcode.Function, plain, unwind bool) {
 		if l.Column > 1 { // some compilers write the first one everywhere
 			s.columns++
 		}
-		if l.File >= 0 && l.File < len(fn.Files) {
+		if l.File >= 0 && l.File < len(fn.Files) && !added[l.File] {
+			added[l.File] = true
 			s.files.add(fn.Files[l.File])
 		}
 	}

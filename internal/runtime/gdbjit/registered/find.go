@@ -33,8 +33,8 @@ type Place struct {
 
 // Find returns the descriptors of a process, in the order of their addresses.
 func Find(p *Process) (places []Place) {
-	left := budget{data: maxData, entries: maxScanned}
-	for _, im := range p.images() {
+	left := budget{data: min(maxData, p.room()), entries: p.maxEntries()}
+	for im := range p.images() {
 		if addr, ok := im.dynamicSymbol(gdbjit.Symbol); ok {
 			places = append(places, Place{addr, im.name, ByDynamicSymbol})
 		} else if addr, ok, known := im.fileSymbol(gdbjit.Symbol); ok {
@@ -42,7 +42,6 @@ func Find(p *Process) (places []Place) {
 		} else if !known {
 			places = append(places, im.scan(&left)...)
 		}
-		im.close()
 	}
 	sorting.By(places, func(a, b Place) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.How, b.How))
@@ -54,13 +53,12 @@ const (
 	// maxData bounds the data of a process that is searched, in bytes.
 	maxData = 256 << 20
 
-	// maxScanned bounds the entries of all lists that are read to find descriptors: many words of
-	// memory may lead to one long list.
-	maxScanned = 4 * gdbjit.MaxEntries
-
 	// chunk is the size of one read, in bytes.
 	chunk = 1 << 20
 )
+
+// maxEntries bounds the entries of all lists. Many descriptors may lead to one list, and entries may overlap.
+func (p *Process) maxEntries() int { return int(p.room()) / p.layout().EntrySize() }
 
 // A budget is what a search may still read.
 type budget struct {
@@ -122,7 +120,7 @@ func (p *Process) isWhole(d *gdbjit.Descriptor, left *budget) bool {
 	if e := p.layout().Entry(d.First, first); e.Prev != 0 || !p.isObject(&e) {
 		return false // no need to read a list
 	}
-	list, err := gdbjit.ReadList(p.Memory, p.layout(), d.Addr)
+	list, err := gdbjit.ReadList(p.Memory, p.layout(), d.Addr, left.entries)
 	if err != nil {
 		return false
 	}

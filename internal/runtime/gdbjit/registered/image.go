@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/elfcore"
@@ -24,23 +25,28 @@ type image struct {
 	inMemory bool // the headers come from memory
 }
 
-// images returns the ELF files that a process has mapped with their headers.
-func (p *Process) images() (list []*image) {
-	for _, f := range p.Files() {
-		if f.Offset != 0 {
-			continue
-		}
-		im := &image{p: p, name: f.Name, start: f.Start}
-		if im.headers(memoryAt{p.Memory, f.Start}) {
-			im.inMemory = true
-			list = append(list, im)
-		} else if im.mayBeELF(&f) && im.open() && im.headers(im.file) {
-			list = append(list, im)
-		} else {
-			im.close()
+// images yields the ELF files that a process has mapped with their headers: one at each address, and until
+// their program headers are too many for the memory of the process. In a core, many addresses may have one header.
+func (p *Process) images() iter.Seq[*image] {
+	return func(yield func(*image) bool) {
+		const few = 1 << 16
+		left := few + int(p.room()/32)
+		last := elfcore.File{Offset: 1}
+		for _, f := range p.Files() {
+			if f.Offset != 0 || last.Offset == 0 && f.Start == last.Start {
+				continue
+			}
+			last = f
+			im := &image{p: p, name: f.Name, start: f.Start}
+			im.inMemory = im.headers(memoryAt{p.Memory, f.Start})
+			isELF := im.inMemory || im.mayBeELF(&f) && im.open() && im.headers(im.file)
+			left -= 1 + len(im.progs)
+			more := left >= 0 && (!isELF || yield(im))
+			if im.close(); !more {
+				return
+			}
 		}
 	}
-	return list
 }
 
 // mayBeELF reports whether memory does not show that a mapped file is none.

@@ -60,15 +60,16 @@ func Read(p *Process, places []Place) (*Registered, error) {
 func (p *Process) read(places []Place) *Registered {
 	r := new(Registered)
 	l := p.layout()
-	left := p.room()
+	left, entries := p.room(), p.maxEntries()
 	type extent struct{ addr, size uint64 }
 	known := make(map[extent]bool) // objects that were read, or cannot be read
 	for _, place := range places {
-		list, err := gdbjit.ReadList(p.Memory, l, place.Addr)
+		list, err := gdbjit.ReadList(p.Memory, l, place.Addr, entries)
 		if err != nil {
 			r.Problems = append(r.Problems, fmt.Errorf("%s: %w", place.File, err))
 			continue
 		}
+		entries -= len(list.Entries)
 		r.Lists, r.Places = append(r.Lists, list), append(r.Places, place)
 		for _, err := range list.Problems {
 			r.Problems = append(r.Problems, fmt.Errorf("%s: %w", place.File, err))

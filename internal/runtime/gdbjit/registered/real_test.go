@@ -80,7 +80,7 @@ func (h hidden) ReadCode(addr uint64, b []byte) error {
 func TestFind_WithoutSymbols(t *testing.T) {
 	p := realCore(t)
 	want := Find(p)[0]
-	for _, im := range p.images() {
+	for im := range p.images() {
 		if im.name != want.File {
 			continue
 		}
@@ -110,7 +110,7 @@ func TestDynamicSymbol_AsInFiles(t *testing.T) {
 	defer p.Close()
 	compared := 0
 	process := &Process{Memory: p, Class: p.Class, Order: p.Order, Machine: p.Machine}
-	for _, im := range process.images() {
+	for im := range process.images() {
 		f, err := elf.Open(im.name)
 		if err != nil {
 			continue

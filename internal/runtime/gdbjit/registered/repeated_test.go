@@ -88,3 +88,28 @@ func TestScanMemory_WordsThatLeadToOneList(t *testing.T) {
 		t.Errorf("got %d bytes read; want about %d", m.copied, 32*entries*5)
 	}
 }
+
+// Descriptors of one list have no more entries in all than memory can hold.
+func TestRead_DescriptorsOfOneList(t *testing.T) {
+	const entries = 1000
+	p := realCore(t)
+	m, at, _ := listed(t, p, entries)
+	p.Memory = m
+	most := p.maxEntries()
+	var places []Place
+	for range 2 * most / entries {
+		places = append(places, Place{Addr: at + uint64(len(m.bytes))})
+		m.bytes = append(m.bytes, m.bytes[:24]...)
+	}
+	r, err := Read(p, places)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := 0
+	for _, list := range r.Lists {
+		got += len(list.Entries)
+	}
+	if got != most || len(r.Problems) == 0 {
+		t.Errorf("got %d entries, problems %v; want %d, and a problem", got, r.Problems, most)
+	}
+}
