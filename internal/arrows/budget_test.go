@@ -14,7 +14,7 @@ import (
 // The budget of this house, which somebody must be able to read and to carry on. A number here may
 // fall. It rises only with a line in RATIONALE.md that says what the house has gained.
 const (
-	mostLinked = 96_540  // lines of Go that are linked into the command, without other modules
+	mostLinked = 96_570  // lines of Go that are linked into the command, without other modules
 	mostLines  = 107_980 // all lines of Go without tests
 	mostWords  = 59_170  // of all pages, but CHANGELOG.md
 )
