@@ -15,7 +15,7 @@ import (
 // fall. It rises only with a line in RATIONALE.md that says what the house has gained.
 const (
 	mostLinked = 96_900  // lines of Go that are linked into the command, without other modules
-	mostLines  = 108_330 // all lines of Go without tests
+	mostLines  = 108_350 // all lines of Go without tests
 	mostWords  = 59_170  // of all pages, but CHANGELOG.md
 )
 

@@ -112,6 +112,19 @@ var worstCores = []worst{
 		s.core(nil)
 		s.addNotes(mappedFiles(size/30, 1<<12))
 	}, coreRuns},
+	{"core dump", "programs with one file", func(s *scene, size int) {
+		path := s.path("program") + "\x00"
+		s.must(os.WriteFile(s.path("program"), elfFile(elf.ET_EXEC, text, part{name: ".symtab", kind: elf.SHT_SYMTAB, content: symbols(size/3/24, 2, base, room, first), link: 4}, part{name: ".strtab", kind: elf.SHT_STRTAB, content: long(3)}), 0o600))
+		image := withSegments(elfFile(elf.ET_EXEC), load)
+		n := size * 2 / 3 / (len(image) + 24 + len(path))
+		s.core([][]byte{bytes.Repeat(image, n)})
+		files := words(uint64(n), uint64(1))
+		for i := range n {
+			at := listAt + 32 + uint64(i*len(image))
+			files = append(files, words(at, at+uint64(len(image)), uint64(0))...)
+		}
+		s.addNotes(note(0x46494c45, append(files, bytes.Repeat([]byte(path), n)...)))
+	}, coreRuns},
 	{"core dump", "mappings of one program", func(s *scene, size int) {
 		image := withSegments(elfFile(elf.ET_EXEC), slices.Repeat([]elf.Prog64{load}, 255)...)
 		s.core([][]byte{image})

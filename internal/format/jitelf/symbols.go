@@ -18,6 +18,8 @@ type Symbol struct {
 	Addr  uint64 // load address, without ARM's bit for T32 code
 	Size  uint64 // in bytes, at least one
 	Thumb bool   // ARM: the code is in the T32 instruction set
+
+	section uint32 // with the code
 }
 
 // maxName bounds the names of functions, in bytes: any number of them may share one in the string table.
@@ -153,7 +155,7 @@ func (o *Object) findFunctions() {
 			unloaded++
 			continue
 		}
-		f := candidate{Symbol: Symbol{Name: cString(o.symbols.strings, uint64(s.name)), Addr: s.value, Size: s.size}, end: in.addr + in.size}
+		f := candidate{Symbol: Symbol{Name: cString(o.symbols.strings, uint64(s.name)), Addr: s.value, Size: s.size, section: s.section}, end: in.addr + in.size}
 		if len(f.Name) == 0 {
 			continue
 		}

@@ -35,7 +35,8 @@ type Process struct {
 	// Live says that the memory may change while it is read.
 	Live bool
 
-	executable []span // adjacent segments are one; nil before the first use
+	symbols    map[sys.Inode]fileSymbol // descriptors of files
+	executable []span                   // adjacent segments are one; nil before the first use
 }
 
 // OfCore returns the process of a core dump. The mapped files are those of this machine.

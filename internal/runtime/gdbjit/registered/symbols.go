@@ -2,8 +2,10 @@ package registered
 
 import (
 	"debug/elf"
+	"io/fs"
 
 	"github.com/jitinject/jitinject/internal/format/elffile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // The dynamic symbols are found as the dynamic linker finds them: by the segment PT_DYNAMIC and its hash
@@ -165,14 +167,43 @@ func (im *image) fileSymbol(name string) (addr uint64, ok, known bool) {
 	if !im.open() {
 		return 0, false, false
 	}
-	f, err := elffile.Open(im.file)
-	if err != nil || f.Class != im.p.Class || f.ByteOrder != im.p.Order {
-		return 0, false, false
-	}
-	for y := range f.Symbols(elf.SHT_SYMTAB) {
-		if known = true; y.Section != elf.SHN_UNDEF && y.Value != 0 && y.Name() == name {
-			return im.bias + y.Value, true, true
+	// A core may name one file at thousands of addresses. It is read once.
+	var file sys.Inode
+	if opened, ok := im.file.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if st, err := opened.Stat(); err == nil {
+			file = sys.InodeOf(st)
 		}
 	}
-	return 0, false, known
+	s, read := im.p.symbols[file]
+	if !read {
+		s = im.readSymbol(name)
+		if im.p.symbols == nil {
+			im.p.symbols = make(map[sys.Inode]fileSymbol)
+		}
+		if file != (sys.Inode{}) {
+			im.p.symbols[file] = s
+		}
+	}
+	return im.bias + s.value, s.value != 0, s.known
+}
+
+// A fileSymbol is a symbol of a file.
+type fileSymbol struct {
+	value uint64 // 0 if the file does not have it
+	known bool   // the file has a symbol table
+}
+
+// readSymbol reads the symbol table of the open file.
+func (im *image) readSymbol(name string) (s fileSymbol) {
+	f, err := elffile.Open(im.file)
+	if err != nil || f.Class != im.p.Class || f.ByteOrder != im.p.Order {
+		return s
+	}
+	for y := range f.Symbols(elf.SHT_SYMTAB) {
+		if s.known = true; y.Section != elf.SHN_UNDEF && y.Value != 0 && y.Name() == name {
+			s.value = y.Value
+			break
+		}
+	}
+	return s
 }
