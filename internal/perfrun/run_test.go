@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -121,7 +122,11 @@ func TestRun_PassesSignals(t *testing.T) {
 	for _, sig := range []unix.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
 		perf := fakePerf(t, fmt.Sprintf("trap 'echo got it; exit 3' %d\nread line; echo $line\nwhile :; do sleep 0.01; done", int(sig)))
 		cmd, temp := viewCommand(t, t.TempDir(), perf)
+		// The tests may ignore SIGHUP, as under nohup. Then the command would, too, and this would not end.
+		own := make(chan os.Signal, 1)
+		signal.Notify(own, sig)
 		in, out := testrec.Start(t, cmd)
+		signal.Stop(own)
 		fmt.Fprintln(in, "started")
 		text := make([]byte, len("started\n"))
 		if _, err := out.Read(text); err != nil {

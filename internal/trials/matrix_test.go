@@ -74,7 +74,7 @@ func (s *site) trial(w *way, e *end) {
 }
 
 // ours matches the first line that jitinject prints after the program has ended.
-var ours = regexp.MustCompile(`(?m)^(?:process +functions|dump +process|1 recorded process|\d+ recorded processes|jitinject: |perf\.jit\.data: )`)
+var ours = regexp.MustCompile(`(?m)^(?:process +functions|dump +process|1 recorded process|\d+ recorded processes|jitinject: |perf\.jit\.data: |\S+ ended with exit code \d+, and )`)
 
 // sameOutput wants the program's output as it is without jitinject, and jitinject's after it.
 func (p *process) sameOutput(w *way, alone *process) {

@@ -1,10 +1,13 @@
 package trials
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -164,21 +167,35 @@ func npmTools(s *site) {
 	if !all() {
 		testrec.Skip(s.t, "JITINJECT_ALL is not set")
 	}
-	roots := os.Getenv("JITINJECT_ROOTS")
-	if roots == "" {
-		roots = "/var/cache/jitinject"
-	}
-	bin := filepath.Join(roots, "npm", "record", "node_modules", ".bin")
-	for _, tool := range []string{"bun", "deno", "tsc", "tsx", "jest"} {
-		if exists(filepath.Join(bin, tool)) {
-			continue
-		}
-		prefix := filepath.Join(roots, "npm", "record")
-		out, err := exec.Command("npm", "install", "--no-fund", "--no-audit", "--prefix", prefix, "bun", "deno", "tsx", "jest", "typescript@5").CombinedOutput()
-		if err != nil {
-			testrec.Skip(s.t, "npm cannot install %s: %v\n%s", tool, err, out)
-		}
-		break
+	bin, err := npmBin()
+	if err != nil {
+		testrec.Skip(s.t, "npm cannot install programs: %v", err)
 	}
 	s.bin = bin
 }
+
+// npmBin returns the folder with the programs. It installs them once, for all ways that run at the same time, and
+// moves them there when they are complete.
+var npmBin = sync.OnceValues(func() (string, error) {
+	npm := filepath.Join(cmp.Or(os.Getenv("JITINJECT_ROOTS"), "/var/cache/jitinject"), "npm")
+	whole := filepath.Join(npm, "programs")
+	bin := filepath.Join(whole, "node_modules", ".bin")
+	if exists(bin) {
+		return bin, nil
+	}
+	if err := os.MkdirAll(npm, 0o755); err != nil {
+		return "", err
+	}
+	part, err := os.MkdirTemp(npm, "part-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(part)
+	if out, err := exec.Command("npm", "install", "--no-fund", "--no-audit", "--prefix", part, "bun", "deno", "tsx", "jest", "typescript@5").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	if err := os.Chmod(part, 0o755); err != nil { // for other users
+		return "", err
+	}
+	return bin, os.Rename(part, whole)
+})
