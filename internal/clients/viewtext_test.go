@@ -23,7 +23,7 @@ var (
 	shownRule    = regexp.MustCompile(`-{10,}`)
 	shownInsn    = regexp.MustCompile(`(?m)^\s*[0-9.]+ :\s+([0-9a-f]+):`)
 	shownAddress = regexp.MustCompile(`: [0-9a-f]+: `)
-	shownLabel   = regexp.MustCompile(`[0-9a-f]{16} <(.*)>:`)
+	shownLabel   = regexp.MustCompile(`(?:[0-9a-f]{8}){1,2} <(.*)>:`)
 	shownTarget  = regexp.MustCompile(`\b(?:0x)?[0-9a-f]+ <(.*?)(?:\+0x([0-9a-f]+))?>$`)
 	shownFar     = regexp.MustCompile(`-?0x[0-9a-f]+\(%rip\)`)
 	// perf annotate -l adds lines to instructions, but not one that it has just added to another
