@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/sorting"
 )
 
 // maxDoubt is the share of samples that the counts of functions may lack: one in so many.
@@ -33,7 +34,7 @@ func (c *Counter) take(h *recording.Histogram) bool {
 	var group sync.WaitGroup
 	for _, list := range workers {
 		group.Go(func() { // page by page, which stay in the cache
-			slices.SortFunc(list, func(a, b foundSlot) int { return cmp.Compare(h.Slots[a.slot].IP, h.Slots[b.slot].IP) })
+			sorting.By(list, func(a, b foundSlot) int { return cmp.Compare(h.Slots[a.slot].IP, h.Slots[b.slot].IP) })
 			for i := range list {
 				list[i].find(c, h)
 			}
