@@ -41,7 +41,7 @@ func TestSignals_Every(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("got %v; want a build\n%s", err, out)
 		}
-		// Without that, some runs hung: Go preempts by signals, which qemu may lose.
+		// Go programs hang under qemu-user since Go preempts by signals [go.dev/issue/36981, 70329].
 		everySignal(t, arm, emulator, "-E", "GODEBUG=asyncpreemptoff=1")
 	})
 }
