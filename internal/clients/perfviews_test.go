@@ -93,6 +93,9 @@ func (p *layoutPair) compare(t *testing.T, version, perf string, v perfView) {
 	if errBundle != nil {
 		t.Fatalf("got %v with bundles; want what it shows without", errBundle)
 	}
+	if strings.HasPrefix(v.args, "diff") || strings.Contains(v.args, "--children") {
+		got = asRounded(got, want)
+	}
 	if !slices.Equal(got, want) {
 		// perf 6.12 and addr2line lose each other after names beyond ASCII (limits.md).
 		if again, err := p.show(t, p.single, perf, v); err != nil || !slices.Equal(again, want) {
@@ -173,6 +176,9 @@ func hasAddr2line(t *testing.T, perf, command string) bool {
 	return bytes.Contains(help, []byte("--addr2line "))
 }
 
+// temporaryVDSO is the copy of the vDSO that perf 6.12 makes in each run.
+var temporaryVDSO = regexp.MustCompile(`/\S*/perf-vdso\.so-\w+`)
+
 // hitFile is a line of perf buildid-list, or a sample of perf script: it has an object.
 var hitFile = regexp.MustCompile(`(?m)/\S*/(jit(?:ted|bundle)-[-0-9a-fx]+\.so)\)?$`)
 
@@ -205,7 +211,7 @@ func (p *layoutPair) withHits(t *testing.T, perfs map[string]string) {
 				t.Errorf("perf %s: got no objects with samples in %s; want some", version, s.dir)
 			}
 			lines := slices.DeleteFunc(strings.Split(list, "\n"), func(line string) bool { return hitFile.MatchString(line) })
-			others[i] = strings.Join(lines, "\n")
+			others[i] = temporaryVDSO.ReplaceAllString(strings.Join(lines, "\n"), "vdso")
 		}
 		if others[1] != others[0] {
 			t.Errorf("perf %s: with bundles got\n%s\nwant\n%s", version, others[1], others[0])

@@ -3,6 +3,7 @@ package clients
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -123,9 +124,37 @@ func filesOfReport(out string) (entries []string) {
 	for name, s := range all {
 		text := ""
 		for _, v := range s.numbers {
-			text += fmt.Sprintf("%.1f ", v) // perf has rounded each
+			text += fmt.Sprintf("%.2f%% ", v)
 		}
 		entries = append(entries, text+name)
+	}
+	slices.Sort(entries)
+	return entries
+}
+
+// asRounded returns entries with the numbers of those of the same name in want, where they differ by less than perf's
+// rounding of each row does: both lists have been added up by filesOfReport.
+func asRounded(entries, want []string) []string {
+	split := func(entry string) (numbers []float64, name string) {
+		fields := strings.Fields(entry)
+		for len(fields) > 0 && shownNumber.MatchString(fields[0]) {
+			v, _ := strconv.ParseFloat(strings.TrimSuffix(fields[0], "%"), 64)
+			numbers, fields = append(numbers, v), fields[1:]
+		}
+		return numbers, strings.Join(fields, " ")
+	}
+	byName := make(map[string]string)
+	for _, e := range want {
+		_, name := split(e)
+		byName[name] = e
+	}
+	entries = slices.Clone(entries)
+	for i, e := range entries {
+		numbers, name := split(e)
+		others, _ := split(byName[name])
+		if slices.EqualFunc(numbers, others, func(a, b float64) bool { return math.Abs(a-b) < 0.05 }) && byName[name] != "" {
+			entries[i] = byName[name]
+		}
 	}
 	slices.Sort(entries)
 	return entries

@@ -91,7 +91,7 @@ func TestRead_ObjectsGone(t *testing.T) {
 	if len(p.Frames) != len(objects)+1 || p.Frames[0].Line != 0 {
 		t.Errorf("got frames %+v; want %d without lines", p.Frames, len(objects))
 	}
-	if w := strings.Join(p.Recording.Warnings, "\n"); !strings.Contains(w, fmt.Sprintf("functions of %d objects are missing; inject again, or bring the objects along; the first: %s", len(objects)+1, objects[0])) || !strings.Contains(w, "perf script shows 1 samples; the recording has") {
+	if w := strings.Join(p.Recording.Warnings, "\n"); !strings.Contains(w, fmt.Sprintf("functions of %d objects are missing; inject again, or bring the objects along; the first: %s", len(objects)+1, objects[0])) || !strings.Contains(w, "perf script shows 1 sample; the recording has") {
 		t.Errorf("got warnings %q; want those of objects and of samples", w)
 	}
 }
