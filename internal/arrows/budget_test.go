@@ -16,7 +16,7 @@ import (
 const (
 	mostLinked = 96_900  // lines of Go that are linked into the command, without other modules
 	mostLines  = 108_350 // all lines of Go without tests
-	mostWords  = 59_170  // of all pages, but CHANGELOG.md
+	mostWords  = 59_470  // of all pages, but CHANGELOG.md
 )
 
 // slack is the part of a number that may remain unused when the number is not lowered: 1 in 50.
