@@ -91,8 +91,8 @@ func startView(name string, args []string, stderr io.Writer) (perfrun.Ending, er
 // writeMissing says how many objects of a result are gone. perf shows addresses then.
 func writeMissing(input string, stderr io.Writer) {
 	cache, _ := perfcache.Find()
-	sum, err := objstore.Clean(context.Background(), objstore.CleanOptions{Input: input, DryRun: true, BuildIDCache: cache})
-	if err == nil && sum.Missing > sum.Cached {
-		fmt.Fprintf(stderr, "jitinject: note: objects that are not there: %s of %s; their functions have no names; inject again, or bring them along\n", words.Number(int64(sum.Missing)), words.Number(int64(sum.Objects)))
+	absent, all, err := objstore.Absent(context.Background(), input, cache)
+	if err == nil && absent > 0 {
+		fmt.Fprintf(stderr, "jitinject: note: objects that are not there: %s of %s; their functions have no names; inject again, or bring them along\n", words.Number(int64(absent)), words.Number(int64(all)))
 	}
 }

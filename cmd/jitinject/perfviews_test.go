@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +170,46 @@ func TestReport_NamedAndWithoutObjects(t *testing.T) {
 		for _, object := range objects {
 			os.Remove(object)
 		}
+	}
+}
+
+// perf finds objects by their build ids in its cache, too, whatever path they had there and whoever may write there.
+func TestWriteMissing_CachedAndOptions(t *testing.T) {
+	dir := testrec.Place(t, "php") // without --bundle: several objects
+	if code, _, stderr := command(t, dir, "-q"); code != exitOK {
+		t.Fatalf("got exit code %d\n%s", code, stderr)
+	}
+	result := filepath.Join(dir, "perf.jit.data")
+	objects, _ := filepath.Glob(filepath.Join(dir, "jitted-*.so"))
+	if len(objects) < 2 {
+		t.Fatalf("got %d objects; want some", len(objects))
+	}
+	cache, moved := filepath.Join(dir, "cache"), filepath.Join(dir, "moved")
+	t.Setenv("PERF_BUILDID_DIR", cache)
+	if err := os.Mkdir(moved, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	note := func() string {
+		var text strings.Builder
+		writeMissing(result, &text)
+		return text.String()
+	}
+	testrec.Run(t, dir, "perf", "--buildid-dir", cache, "buildid-cache", "--add", objects[0]) // it is there, too
+	if err := os.Remove(objects[1]); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("not there: 1 of %d;", len(objects)); !strings.Contains(note(), want) {
+		t.Errorf("one is gone, another is cached: got %q; want %q", note(), want)
+	}
+	for _, object := range slices.Delete(slices.Clone(objects), 1, 2) {
+		at := filepath.Join(moved, filepath.Base(object))
+		if err := os.Rename(object, at); err != nil {
+			t.Fatal(err)
+		}
+		testrec.Run(t, dir, "perf", "--buildid-dir", cache, "buildid-cache", "--add", at)
+	}
+	if want := fmt.Sprintf("not there: 1 of %d;", len(objects)); !strings.Contains(note(), want) {
+		t.Errorf("all others are cached from another place: got %q; want %q", note(), want)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 // The budget of this house, which somebody must be able to read and to carry on. A number here may
 // fall. It rises only with a line in RATIONALE.md that says what the house has gained.
 const (
-	mostLinked = 96_900  // lines of Go that are linked into the command, without other modules
-	mostLines  = 108_350 // all lines of Go without tests
+	mostLinked = 96_950  // lines of Go that are linked into the command, without other modules
+	mostLines  = 108_410 // all lines of Go without tests
 	mostWords  = 59_470  // of all pages, but CHANGELOG.md
 )
 

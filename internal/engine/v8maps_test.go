@@ -278,6 +278,17 @@ func TestV8Maps_Unusable(t *testing.T) {
 	}
 }
 
+// The texts in a map of another text are no sources of the program.
+func TestV8Maps_SourcesOfAnotherText(t *testing.T) {
+	dir := placeMapped(t, "mapped-node20")
+	put(t, filepath.Join(dir, "bundle.js.map"), []byte(`{"version":3,"sources":["stale.ts"],"sourcesContent":["stale"],"mappings":";;;;;;AAAA"}`))
+	src := filepath.Join(dir, "src")
+	runLog(t, dir, "mapped", func(o *config.Options) { o.SourceMaps, o.Sources = true, src })
+	if found, _ := filepath.Glob(filepath.Join(src, "tmp/v8log-mapped/*/*")); len(found) == 0 || strings.Contains(fmt.Sprint(found), "stale") {
+		t.Errorf("got %v; want other files", found)
+	}
+}
+
 // Root sees files that the profiled program could not read. A log must not make them public.
 func TestV8Maps_FilesOfOthers(t *testing.T) {
 	if os.Geteuid() != 0 {

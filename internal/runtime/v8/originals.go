@@ -146,7 +146,7 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 	}
 	shared := l.read[at]
 	if shared == nil {
-		if shared, err = l.readMap(src, size, base); shared == nil {
+		if shared, err = l.readMap(s, src, size, base); shared == nil {
 			return nil, err
 		}
 	}
@@ -154,8 +154,8 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 		l.read[at] = shared
 	}
 	m := shared.Map
-	if int(m.Lines()) > s.Lines.Count() {
-		return nil, fmt.Errorf("it is of another text: it describes %d lines, the script has %d", m.Lines(), s.Lines.Count())
+	if err := fits(m, s); err != nil {
+		return nil, err
 	}
 	if m.Damaged > 0 {
 		l.Found.Problem(report.Problem{Code: report.ProblemDamage, File: s.url, Offset: -1, Text: fmt.Sprintf("%d places in its source map are invalid; they are not mapped", m.Damaged)})
@@ -170,9 +170,20 @@ func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
 	return sm, err
 }
 
-// readMap reads a map with a path or URL. It is nil if there is no memory for it.
-func (l *mapLoader) readMap(src io.ReaderAt, size int64, base string) (*scriptMap, error) {
+// fits returns an error if a map is of another text than a script.
+func fits(m *sourcemap.Map, s *script) error {
+	if int(m.Lines()) > s.Lines.Count() {
+		return fmt.Errorf("it is of another text: it describes %d lines, the script has %d", m.Lines(), s.Lines.Count())
+	}
+	return nil
+}
+
+// readMap reads the map of a script, which has a path or URL. It is nil if there is no memory for it.
+func (l *mapLoader) readMap(s *script, src io.ReaderAt, size int64, base string) (*scriptMap, error) {
 	m, err := sourcemap.Read(src, size)
+	if err == nil {
+		err = fits(m, s) // otherwise it takes no memory, and its texts are none of the dump's
+	}
 	if err != nil {
 		return nil, err
 	}
